@@ -1,0 +1,174 @@
+'use strict';
+
+// Who may import whom: the table of docs/architecture.md, as rules about values. A type costs nothing at run time and
+// ties nobody down, so `import type` is free everywhere. tests/architecture runs these rules and shows that each bites.
+
+/** Each costs more to load than most runs need: only where it is used, by `import()`, or by `require` where nothing waits. */
+const HEAVY = ['croner', 'dockerode', 'got', 'jq-web', 'nodemailer', 'prom-client', 're2js', 'zx'];
+
+/** Any builtin module; unlike these, a path to a file has a dot. */
+const ANY = '[a-z0-9_/]+';
+
+/** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
+const FOLDERS = {
+  core: {},
+  spec: { src: ['core/'], packages: ['ajv', 're2js', 'yaml'], builtins: ['fs', 'os', 'path'] },
+  executors: { src: ['core/', 'mail/'], packages: ['dockerode', 'got', 'jq-web', 'zx'], builtins: [ANY] },
+  // A step sends mail, and so does a run about itself: neither folder may import the other.
+  mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
+  store: { src: ['core/'], builtins: [ANY] },
+  engine: {
+    src: ['core/', 'executors/(executor|registry)[.]ts$', 'store/store[.]ts$'],
+    packages: ['re2js'],
+    builtins: [ANY],
+  },
+  service: {
+    src: ['core/', 'spec/', 'engine/(engine|environment|known-secrets)[.]ts$', 'store/store[.]ts$'],
+    builtins: [ANY],
+  },
+  // The same use cases, asked of a daemon.
+  remote: { src: ['core/', 'service/', 'spec/locate[.]ts$'], builtins: [ANY] },
+  scheduler: { src: ['core/', 'spec/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
+  observers: { src: ['core/', 'mail/', 'store/store[.]ts$'], packages: ['got', 'prom-client'], builtins: [ANY] },
+  // What executors would find on this machine, told without a run.
+  doctor: { src: ['executors/'], builtins: [ANY] },
+  render: { src: ['core/', 'spec/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
+  // A project's file is as little to be trusted as a workflow: it goes through the same guards.
+  config: {
+    src: ['core/', 'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$'],
+    packages: ['yaml'],
+    builtins: [ANY],
+  },
+  // Parameters come and go as texts, in the one syntax that there is for them.
+  // What the command line prints for programs, the server answers.
+  server: {
+    src: [
+      'core/',
+      'service/',
+      'observers/metrics',
+      'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
+      'spec/params[.]ts$',
+    ],
+    builtins: [ANY],
+  },
+  cli: {
+    src: [
+      '(app|daemon-app)[.]ts$',
+      'config/',
+      'core/',
+      'doctor/machine[.]ts$',
+      'engine/clock[.]ts$',
+      'remote/',
+      'render/',
+      'scheduler/(cron-times|next-start)[.]ts$',
+      'server/',
+      'service/',
+      'spec/(canonical-key|locate|near-names|params|schema-doc)[.]ts$',
+    ],
+    packages: ['commander'],
+    builtins: [ANY],
+  },
+};
+
+function folderRule([folder, { src = [], packages = [], builtins = [] }]) {
+  return {
+    name: `${folder}-imports-only-what-it-may`,
+    severity: 'error',
+    from: { path: `^src/${folder}/` },
+    to: {
+      couldNotResolve: false,
+      pathNot: [
+        '^package[.]json$',
+        // Published schemas are data for whoever tells them on.
+        '^docs/reference/schemas/',
+        '^src/errors[.]ts$',
+        `^src/${folder}/`,
+        ...src.map((path) => `^src/${path}`),
+        ...packages.map((name) => `(^|/)node_modules/${name}/`),
+        ...builtins.map((name) => `^(node:)?${name}$`),
+      ],
+    },
+  };
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...Object.entries(FOLDERS).map(folderRule),
+    {
+      name: 'app-is-faceless',
+      comment: 'The composition root serves every face, so it knows none.',
+      severity: 'error',
+      from: { path: '^src/(app|daemon-app)[.]ts$' },
+      to: { path: '^src/(render|server)/' },
+    },
+    {
+      name: 'errors-import-nothing',
+      severity: 'error',
+      from: { path: '^src/errors[.]ts$' },
+      to: {},
+    },
+    {
+      name: 'nothing-imports-cli',
+      severity: 'error',
+      from: { pathNot: '^src/cli/' },
+      to: { path: '^src/cli/' },
+    },
+    {
+      name: 'cli-loads-app-on-demand',
+      comment: '`wf --help` and a mistyped option need no engine.',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: '^src/(app|daemon-app)[.]ts$', dynamic: false },
+    },
+    {
+      name: 'cli-loads-the-client-on-demand',
+      comment: 'Most commands ask no daemon. What is asked for by `import()` may import it as it likes.',
+      severity: 'error',
+      from: { path: '^src/cli/', pathNot: '^src/cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$' },
+      to: { path: '^src/(remote/|cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$)', dynamic: false },
+    },
+    {
+      name: 'only-serve-loads-the-server',
+      severity: 'error',
+      from: { path: '^src/cli/', pathNot: '^src/cli/commands/serve[.]ts$' },
+      to: { path: '^src/server/' },
+    },
+    {
+      name: 'spec-reads-the-disk-only-in-load',
+      severity: 'error',
+      from: { path: '^src/spec/', pathNot: '^src/spec/load[.]ts$' },
+      to: { path: '^(node:)?fs$' },
+    },
+    {
+      name: 'store-uses-the-disk-only-in-files',
+      severity: 'error',
+      from: { path: '^src/store/', pathNot: '^src/store/files/' },
+      to: { path: '^(node:)?fs(/promises)?$' },
+    },
+    {
+      name: 'heavy-packages-are-loaded-on-demand',
+      severity: 'error',
+      from: {},
+      to: { path: `(^|/)node_modules/(${HEAVY.join('|')})/`, dynamic: false, dependencyTypesNot: ['require'] },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'every-import-resolves',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Only what is left after compilation: values.
+    tsPreCompilationDeps: false,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'require', 'default'] },
+  },
+};

@@ -1,0 +1,144 @@
+'use strict';
+
+// Compiling the bundle takes V8 longer than running most commands. What it compiled in the first run is kept in the
+// user's cache folder and handed back to it in later ones. V8 runs that file as it is, and a damaged one ends the process:
+// so it is only read when nobody else can have written it and its checksum is right, and anything odd means no cache.
+
+const fs = require('node:fs');
+const path = require('node:path');
+const vm = require('node:vm');
+
+const WRITABLE_BY_OTHERS = 0o022;
+const KEPT_FILES = 8;
+/** How a mistyped command line ends: it is not worth a file. */
+const EXIT_UNUSABLE = 2;
+
+/**
+ * Compiles the CommonJS file and returns its module function. Throws when the file cannot be read. Code that was not in
+ * the cache goes there when the process ends.
+ */
+exports.compile = function compile(file) {
+  const source = readBundle(file);
+  const cacheFile = locate(source.stat);
+  const cachedData = cacheFile === null ? undefined : read(cacheFile);
+  const script = new vm.Script(`(function (exports, require, module, __filename, __dirname) {${source.text}\n})`, {
+    filename: file,
+    cachedData,
+  });
+  const isNew = cachedData === undefined || script.cachedDataRejected;
+  if (cacheFile !== null && isNew && !leavesNoTrace()) {
+    process.once('exit', (code) => code === EXIT_UNUSABLE || write(cacheFile, script));
+  }
+  return script.runInThisContext();
+};
+
+/** The configuration file may say so too; but who has one has a home to write to. */
+function leavesNoTrace() {
+  return process.argv.includes('--no-history') || /^(false|no|off|0)$/i.test(process.env.WF_HISTORY);
+}
+
+function readBundle(file) {
+  try {
+    // The build makes sure that the bundle is ASCII, and V8 keeps such a text in half the space.
+    return { text: fs.readFileSync(file, 'latin1'), stat: fs.statSync(file) };
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    throw new Error(`"${file}" is missing: in a checkout, run "npm run build"`);
+  }
+}
+
+/**
+ * Where the code of this bundle, compiled by this Node, is kept; null where there is no such place. V8 itself compares only
+ * the length of the text, and npm gives every file it unpacks the same time of change: hence the version and the ctime. Each
+ * command has a file of its own, since it holds what was called: after a first `wf help`, every run would have to compile
+ * for 30 ms.
+ */
+function locate(stat) {
+  const folder = cacheFolder(process.env);
+  if (folder === null || process.getuid === undefined) return null;
+  // Read here, since `require` would take longer over finding and keeping it.
+  const { version } = JSON.parse(fs.readFileSync(path.join(__dirname, '..', 'package.json'), 'utf8'));
+  const command = /^[a-z]{1,20}$/.test(process.argv[2]) ? process.argv[2] : 'wf';
+  const key = [command, version, process.version, process.arch, stat.size, stat.ctimeMs];
+  return path.join(folder, `${key.join('-')}.code`);
+}
+
+function cacheFolder(env) {
+  if (env.WF_HOME) return path.resolve(env.WF_HOME, 'cache');
+  if (env.XDG_CACHE_HOME && path.isAbsolute(env.XDG_CACHE_HOME)) return path.join(env.XDG_CACHE_HOME, 'wf');
+  return env.HOME && path.isAbsolute(env.HOME) ? path.join(env.HOME, '.cache', 'wf') : null;
+}
+
+/** The compiled code in the file; undefined when there is none that can be trusted. */
+function read(file) {
+  let fd;
+  try {
+    if (!isOurs(fs.lstatSync(path.dirname(file)))) return undefined;
+    fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+    const stat = fs.fstatSync(fd);
+    if (!stat.isFile() || !isOurs(stat) || stat.size <= 4) return undefined;
+    const bytes = Buffer.allocUnsafeSlow(stat.size);
+    if (fs.readSync(fd, bytes) !== stat.size) return undefined;
+    const code = bytes.subarray(0, -4);
+    return checksum(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
+/** Appears whole or not at all. That it could not be kept is nobody's concern: the next run compiles again. */
+function write(file, script) {
+  const folder = path.dirname(file);
+  const draft = `${file}.${process.pid}`;
+  try {
+    makeFolder(path.dirname(folder));
+    makeFolder(folder);
+    if (!isOurs(fs.lstatSync(folder))) return;
+    const code = script.createCachedData();
+    const trailer = Buffer.alloc(4);
+    trailer.writeUInt32LE(checksum(code));
+    fs.writeFileSync(draft, Buffer.concat([code, trailer]), { mode: 0o600, flag: 'wx', flush: true });
+    fs.chmodSync(draft, 0o600);
+    fs.renameSync(draft, file);
+    removeOldest(folder);
+  } catch {
+    try {
+      fs.rmSync(draft, { force: true });
+    } catch {
+      // A folder that is none, for example: then there is no draft either.
+    }
+  }
+}
+
+/** One level only: a home folder that does not exist is not ours to make. */
+function makeFolder(folder) {
+  if (fs.existsSync(folder)) return;
+  fs.mkdirSync(folder, { mode: 0o700 });
+  fs.chmodSync(folder, 0o700);
+}
+
+function isOurs(stat) {
+  return stat.uid === process.getuid() && (stat.mode & WRITABLE_BY_OTHERS) === 0;
+}
+
+/** Other versions of Node and of this program leave files of their own; a handful is enough. */
+function removeOldest(folder) {
+  const files = fs
+    .readdirSync(folder)
+    .filter((name) => /\.code(\.\d+)?$/.test(name))
+    .map((name) => ({ file: path.join(folder, name), at: fs.statSync(path.join(folder, name)).mtimeMs }));
+  for (const { file } of files.sort((a, b) => b.at - a.at).slice(KEPT_FILES)) fs.rmSync(file, { force: true });
+}
+
+/**
+ * Of one word in 256 bytes: what a crash leaves are missing or zeroed sectors, which are larger, and a sum over every
+ * byte takes longer than reading the file.
+ */
+function checksum(bytes) {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+  let sum = bytes.length;
+  for (let at = 0; at < words.length; at += 64) sum = (Math.imul(sum, 31) + words[at]) | 0;
+  return sum >>> 0;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+'use strict';
+
+// Starts the built program and does nothing else. It must parse on every Node, however old, so that the first check can
+// speak: no syntax newer than ES2015 in this file.
+
+const OLDEST_NODE = '20.19';
+
+if (isOlder(process.versions.node, OLDEST_NODE)) {
+  process.stderr.write(`wf needs Node.js ${OLDEST_NODE} or newer; this is ${process.versions.node}\n`);
+  process.exitCode = 2;
+} else if (process.argv.length === 3 && /^(--version|-V|version)$/.test(process.argv[2])) {
+  print(`${require('../package.json').version}\n`);
+} else {
+  run();
+}
+
+function isOlder(version, than) {
+  const have = version.split('.').map(Number);
+  const want = than.split('.').map(Number);
+  return have[0] < want[0] || (have[0] === want[0] && have[1] < want[1]);
+}
+
+/** Without `process.stdout`, which takes longer to set up than the rest of the way here. */
+function print(text) {
+  try {
+    require('node:fs').writeSync(1, text);
+  } catch (error) {
+    // A full pipe is waited for; a closed one has nobody to tell.
+    if (error.code === 'EAGAIN') process.stdout.write(text);
+    else if (error.code !== 'EPIPE') {
+      process.stderr.write(`wf: cannot write to standard output: ${error.message}\n`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+function run() {
+  const path = require('node:path');
+  const { compile } = require('./code-cache.js');
+  const file = path.join(__dirname, '..', 'dist', 'wf.cjs');
+  const program = { exports: {} };
+  const load = compile(file);
+  load(program.exports, require('node:module').createRequire(file), program, file, path.dirname(file));
+  // Nothing is left to do then, and the system takes the memory back faster than Node would tidy it up.
+  process.once('beforeExit', () => process.exit());
+  program.exports.main(process.argv.slice(2)).then((code) => {
+    // Not `exit`: what is still on its way to standard output would be lost.
+    process.exitCode = code;
+  });
+}

@@ -1,0 +1,256 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { build as esbuild, formatMessages } from 'esbuild';
+import { jqFiles } from './jq.mjs';
+import { packagesOf, thirdPartyLicenses } from './licenses.mjs';
+import { chunkName, pack } from './pack.mjs';
+
+/**
+ * Packages that cost more to load than most runs need, each with the name of its own file in `dist/vendor/`. They may
+ * only be loaded by `import()` (or, where nothing may wait, `require()`), which then loads that file.
+ */
+const HEAVY = {
+  'zx/core': 'zx',
+  re2js: 're2js',
+  dockerode: 'dockerode',
+  got: 'got',
+  nodemailer: 'nodemailer',
+  'prom-client': 'prom-client',
+  croner: 'croner',
+};
+
+/** What most runs do without is in files of its own too: each with the modules that are its entries, loaded by `import()`. */
+const PARTS = {
+  daemon: ['src/cli/commands/serve.ts', 'src/daemon-app.ts', 'src/observers/monitor.ts'],
+  executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map((name) => `src/executors/${name}.ts`),
+  remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
+  report: ['src/cli/commands/report.ts'],
+};
+
+const root = join(import.meta.dirname, '..');
+
+/** Compiles the JSON Schema to `src/spec/generated/`, then makes `dist/`. Throws with a message for a person. */
+export async function build() {
+  execFileSync(process.execPath, [join(root, 'scripts/build-schema.mjs')], { stdio: 'inherit' });
+  await buildProgram({ entry: 'src/cli/main.ts', outDir: join(root, 'dist') });
+}
+
+/**
+ * Makes the program as a few CommonJS files, heavy packages in files of their own, the JSON Schema, and the licences of
+ * everything bundled. When any of it fails, nothing is written.
+ */
+export async function buildProgram({ entry, outDir }) {
+  const startedAt = new Date();
+  const used = new Set();
+  const plugins = [ownFiles(used), schemaBeside, leftOut, noColorDetection];
+  const bundles = await bundleProgram(entry, outDir, plugins);
+  for (const name of [...used].sort()) {
+    bundles.push(
+      await bundle(join(outDir, 'vendor', `${HEAVY[name]}.cjs`), {
+        stdin: await reexport(name),
+        plugins: [noNativeCode, leftOut],
+      }),
+    );
+  }
+  bundles.forEach(assertAscii);
+  const inputs = new Set(bundles.flatMap((file) => file.inputs));
+  if (inputs.has('src/executors/jq/thread.ts')) bundles.push(...jqFiles(root, outDir));
+  writeAll(outDir, [
+    ...bundles,
+    { path: join(outDir, 'workflow.schema.json'), contents: readFileSync(join(root, 'src/spec/workflow.schema.json')) },
+    { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(bundles)) },
+    ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
+    { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, bundles), null, 2) },
+  ]);
+  // Whatever was changed while this ran counts as newer than what came out.
+  utimesSync(join(outDir, 'wf.cjs'), startedAt, startedAt);
+}
+
+/** The program in chunks, as splitting leaves them, joined into `wf.cjs` and a file for each of the parts. */
+async function bundleProgram(entry, outDir, plugins) {
+  const options = { entryPoints: [entry], outdir: outDir, plugins, format: 'esm', splitting: true };
+  const { outputFiles, metafile } = await compile(options);
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({
+    name: chunkName(basename(path)),
+    ...output,
+  }));
+  const texts = new Map(outputFiles.map(({ path, text }) => [chunkName(basename(path)), text]));
+  const chunks = new Map(
+    outputs.map(({ name, imports, entryPoint }) => {
+      const inside = imports.filter(({ external }) => !external);
+      const named = (wanted) =>
+        inside.filter(({ kind }) => kind === wanted).map(({ path }) => chunkName(basename(path)));
+      const edges = { imports: named('import-statement'), demand: named('dynamic-import') };
+      return [name, { text: texts.get(name), entry: entryPoint, ...edges }];
+    }),
+  );
+  const inputsOf = new Map(outputs.map(({ name, inputs }) => [name, Object.keys(inputs)]));
+  return pack(chunks, { main: chunkName(basename(entry).replace(/[.]ts$/, '.js')), parts: PARTS }).map(
+    ({ file, ...packed }) => ({
+      path: join(outDir, file === 'main' ? 'wf.cjs' : `${file}.cjs`),
+      contents: Buffer.from(packed.text),
+      inputs: packed.chunks.flatMap((name) => inputsOf.get(name)),
+    }),
+  );
+}
+
+async function bundle(outfile, options) {
+  // `import()` becomes a `require` that waits until it is reached, which needs no second loader.
+  const result = await compile({ ...options, outfile, format: 'cjs', supported: { 'dynamic-import': false } });
+  return { path: outfile, contents: result.outputFiles[0].contents, inputs: Object.keys(result.metafile.inputs) };
+}
+
+/** One call of esbuild with what all have in common. Throws with a message for a person. */
+async function compile(options) {
+  const result = await esbuild({
+    ...options,
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    target: 'node20.19',
+    // Names stay, so that the stack of a bug says something; lines stay short, since Node prints the one that threw.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 160,
+    legalComments: 'none',
+    define: { 'import.meta.dirname': '__dirname' },
+    logLevel: 'silent',
+  }).catch(async ({ errors }) => {
+    throw new Error((await formatMessages(errors, { kind: 'error' })).join(''));
+  });
+  const warnings = await formatMessages(result.warnings, { kind: 'warning' });
+  if (warnings.length > 0) throw new Error(`the bundler warns:\n${warnings.join('')}`);
+  return result;
+}
+
+/** Sends `import('zx/core')` and its like to their own files, and notes which are used. */
+function ownFiles(used) {
+  return {
+    name: 'own-files',
+    setup(plugin) {
+      plugin.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+        if (!Object.hasOwn(HEAVY, path)) return undefined;
+        if (kind !== 'dynamic-import' && kind !== 'require-call') {
+          return { errors: [{ text: `"${path}" is heavy: load it by import() or require() where it is used` }] };
+        }
+        used.add(path);
+        return { path: `./vendor/${HEAVY[path]}.cjs`, external: true };
+      });
+    },
+  };
+}
+
+/** The documented schema is shipped as a file anyway; only `wf schema` reads it, so it is not put into the program too. */
+const schemaBeside = {
+  name: 'schema-beside',
+  setup(plugin) {
+    plugin.onResolve({ filter: /workflow\.schema\.json$/ }, () => ({ path: './workflow.schema.json', external: true }));
+  },
+};
+
+/** Chalk's own look at the terminal, which loads `node:tty`: whether there are colours is decided in `src/cli/`. */
+const noColorDetection = {
+  name: 'no-color-detection',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^#supports-color$/ }, ({ path }) => ({ path, namespace: 'no-color' }));
+    plugin.onLoad({ filter: /.*/, namespace: 'no-color' }, () => ({
+      contents: 'export default { stdout: false, stderr: false };',
+    }));
+  },
+};
+
+/** Optional native parts of packages are not shipped; where they are required, the package does without. */
+const noNativeCode = {
+  name: 'no-native-code',
+  setup(plugin) {
+    plugin.onResolve({ filter: /\.node$/ }, ({ path }) => ({ path, namespace: 'native' }));
+    plugin.onLoad({ filter: /.*/, namespace: 'native' }, ({ path }) => ({
+      contents: `throw new Error(${JSON.stringify(`native code is not shipped: ${path}`)});`,
+    }));
+  },
+};
+
+/**
+ * What packages require for what is not used here: commander for subcommands that are programs, 4 ms of every start;
+ * dockerode for `ssh://` hosts and for building images, nine tenths of what a step in a container would have to load.
+ */
+const LEFT_OUT = {
+  commander: ['node:child_process'],
+  'docker-modem': ['./ssh'],
+  dockerode: ['./buildkit', './session', '@balena/dockerignore', 'tar-fs'],
+};
+
+const leftOut = {
+  name: 'left-out',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^[.@\w]/ }, ({ path, importer }) => {
+      const from = Object.keys(LEFT_OUT).find((name) => dirname(importer).endsWith(join('node_modules', name, 'lib')));
+      return LEFT_OUT[from]?.includes(path) ? { path, namespace: 'left-out' } : undefined;
+    });
+    plugin.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+      contents: `module.exports = () => { throw new Error(${JSON.stringify(`${path} is left out`)}); };`,
+    }));
+  },
+};
+
+/** A module that exports what `import()` of the package gives in Node, where `default` may be a whole CommonJS package. */
+async function reexport(name) {
+  const names = 'default' in (await import(name)) ? ['*', '{ default }'] : ['*'];
+  return {
+    contents: names.map((exported) => `export ${exported} from '${name}';`).join('\n'),
+    sourcefile: 'reexport.mjs',
+    resolveDir: root,
+  };
+}
+
+/** The launcher reads the bundle as Latin-1, the quickest way to a string. */
+function assertAscii({ path, contents }) {
+  if (contents.some((byte) => byte > 127)) throw new Error(`${path} holds a character outside ASCII`);
+}
+
+/** Paths of all that went in. The compiled validator was written by ajv, and names in comments what it brought along. */
+function bundledFiles(bundles) {
+  const validator = readFileSync(join(root, 'src/spec/generated/validate.mjs'), 'utf8');
+  const brought = [...validator.matchAll(/^\/\/ (node_modules\/.+)$/gm)].map(([, file]) => file);
+  return [...bundles.flatMap(({ inputs }) => inputs), 'node_modules/ajv/package.json', ...brought];
+}
+
+/** What the program hands out as it is, beside it: reading it is left to the commands that need it (`src/cli/asset.ts`). */
+function assets(outDir) {
+  const from = join(root, 'src/cli/assets');
+  return readdirSync(from, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(from, join(entry.parentPath, entry.name)))
+    .map((name) => ({ path: join(outDir, 'assets', name), contents: readFileSync(join(from, name)) }));
+}
+
+/** Which packages went into which file, for the test that says what each command loads. */
+function packagesByFile(outDir, bundles) {
+  return Object.fromEntries(bundles.map(({ path, inputs }) => [relative(outDir, path), packagesOf(inputs)]));
+}
+
+/** Each file appears whole, so that a program started meanwhile finds the old one or the new one. */
+function writeAll(outDir, files) {
+  for (const { path, contents } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.${process.pid}`, contents);
+    renameSync(`${path}.${process.pid}`, path);
+  }
+  const kept = new Set(files.map(({ path }) => relative(outDir, path)));
+  for (const entry of readdirSync(outDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !kept.has(relative(outDir, path))) rmSync(path, { force: true });
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  try {
+    await build();
+  } catch (error) {
+    console.error(`build: ${error.message}`);
+    process.exitCode = 1;
+  }
+}

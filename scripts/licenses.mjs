@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Licences that let the package be shipped inside this one with its text; any other fails the build until it was read. */
+const ACCEPTED = new Set([
+  'MIT',
+  'MIT-0',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'Unlicense',
+  '(MIT OR CC0-1.0)',
+]);
+
+const LICENSE_FILE = /^(licen[cs]e|copying|notice|3rd-party-licenses)/i;
+
+/** For packages that name a licence and an author but bring no text: the words of that licence. */
+const TEXTS = {
+  'split-ca': `ISC License, Charles Bushong
+
+Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted,
+provided that the above copyright notice and this permission notice appear in all copies.
+
+THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL
+IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT,
+INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN
+ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
+THIS SOFTWARE.`,
+};
+
+/** Names of the packages that the files (paths from the project's root) belong to, sorted. */
+export function packagesOf(files) {
+  return [...new Set(files.map(packageFolder).filter((folder) => folder !== null))].map(packageName).sort();
+}
+
+/**
+ * Name, version and licence text of every package that the files belong to, as one text. Throws when a package has no
+ * licence text, or one that is not accepted.
+ */
+export function thirdPartyLicenses(root, files) {
+  const folders = new Map();
+  for (const file of files) {
+    const folder = packageFolder(file);
+    if (folder !== null) folders.set(folder, (folders.get(folder) ?? new Set([folder])).add(dirname(file)));
+  }
+  const entries = [...folders]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([folder, places]) => entry(root, folder, places));
+  return `The program holds the following packages.\n\n${entries.join('\n')}`;
+}
+
+function entry(root, folder, places) {
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const { name, version } = manifest;
+  const license = licenseOf(manifest);
+  if (!ACCEPTED.has(license)) throw new Error(`${name}@${version}: the licence "${license}" is not accepted yet`);
+  const files = [...places].flatMap((place) => licenseFiles(join(root, place)));
+  const texts = files.length === 0 ? [TEXTS[name] ?? ''] : files.map((file) => readFileSync(file, 'utf8').trim());
+  if (texts.join('') === '') throw new Error(`${name}@${version} brings no licence text`);
+  return `${'='.repeat(100)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`;
+}
+
+/** Older packages name theirs in a list. */
+function licenseOf({ license, licenses = [] }) {
+  return license ?? licenses.map(({ type }) => type).join(' AND ');
+}
+
+function licenseFiles(folder) {
+  const files = readdirSync(folder, { withFileTypes: true }).filter(
+    (file) => file.isFile() && LICENSE_FILE.test(file.name),
+  );
+  return files.map((file) => join(folder, file.name)).sort();
+}
+
+/** The folder of the package that a file belongs to; null for a file of our own. */
+function packageFolder(file) {
+  return /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? null;
+}
+
+function packageName(folder) {
+  return folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}

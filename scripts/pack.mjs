@@ -1,0 +1,125 @@
+import { parse } from 'acorn';
+
+/**
+ * Joins what esbuild's splitting made of a program into a few CommonJS files. Each chunk becomes a function in them that is
+ * called when the chunk is first needed: what is never called stays text, which V8 has neither to compile nor to bring
+ * back from its cache. `chunks`: by name, each with its `text` (an ES module), the names of the chunks that it `imports`
+ * at once or on `demand`, and the source file it is the `entry` of, if any. `parts`: by name, the entries of a file of
+ * its own, which is loaded when something of it is reached; all else is in the file `main`. Answers the text of each file,
+ * and the names of its chunks.
+ */
+export function pack(chunks, { main, parts }) {
+  const fileOf = divide(chunks, main, parts);
+  const names = [...new Set(fileOf.values())];
+  return names.map((file) => {
+    const own = [...fileOf].filter(([, other]) => other === file).map(([name]) => name);
+    const table = `{\n${own.map((name) => `${quoted(name)}(){${toFunctionBody(chunks.get(name).text)}}`).join(',\n')}}`;
+    const text = file === 'main' ? mainFile(table, fileOf, main) : `"use strict";module.exports=($load)=>(${table});\n`;
+    return { file, text, chunks: own };
+  });
+}
+
+function mainFile(table, fileOf, main) {
+  const elsewhere = Object.fromEntries([...fileOf].filter(([, file]) => file !== 'main'));
+  return `"use strict";
+const chunks=${table};
+const elsewhere=${JSON.stringify(elsewhere)};
+const loaded={};
+function $load(name){
+if(loaded[name]===undefined){
+if(chunks[name]===undefined)Object.assign(chunks,require("./"+elsewhere[name]+".cjs")($load));
+loaded[name]=chunks[name]();
+}
+return loaded[name];
+}
+Object.assign(exports,$load(${quoted(main)}));
+`;
+}
+
+/** The file of each chunk by name: `main` for what is reached without passing an entry of a part. */
+function divide(chunks, main, parts) {
+  const fileOf = new Map();
+  const partOf = new Map(Object.entries(parts).flatMap(([part, entries]) => entries.map((entry) => [entry, part])));
+  const entries = new Set([...chunks.values()].map(({ entry }) => entry));
+  const missing = [...partOf.keys()].filter((entry) => !entries.has(entry));
+  if (missing.length > 0 && missing.length < partOf.size)
+    throw new Error(`nothing imports ${missing.join(', ')} on demand`);
+  const roots = new Map([['main', [main]]]);
+  for (const [name, { entry }] of chunks) {
+    const part = partOf.get(entry);
+    if (part !== undefined) roots.set(part, [...(roots.get(part) ?? []), name]);
+  }
+  const reach = (file, name, isRoot) => {
+    const chunk = chunks.get(name);
+    if (fileOf.has(name) || (!isRoot && partOf.has(chunk.entry))) return;
+    fileOf.set(name, file);
+    for (const next of [...chunk.imports, ...chunk.demand]) reach(file, next, false);
+  };
+  for (const [file, names] of roots) for (const name of names) reach(file, name, true);
+  return fileOf;
+}
+
+/**
+ * What an ES module says, as the body of a function that returns its exports: chunks come from `$load`, all else from
+ * `require`. Exports are read when the chunk has run, so none may be assigned to later.
+ */
+function toFunctionBody(text) {
+  const edits = [];
+  const exported = [];
+  for (const node of parse(text, { ecmaVersion: 'latest', sourceType: 'module' }).body) {
+    if (node.type === 'ImportDeclaration') edits.push({ ...node, text: importStatement(node) });
+    else if (node.type === 'ExportNamedDeclaration' && node.source === null && node.declaration === null) {
+      edits.push({ ...node, text: '' });
+      exported.push(...node.specifiers.map(({ local, exported: as }) => binding(as.name, local.name)));
+    } else if (node.type.startsWith('Export')) throw new Error(`a chunk has a statement of type ${node.type}`);
+    else collectDynamicImports(node, edits);
+  }
+  const parts = [];
+  let end = 0;
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    parts.push(text.slice(end, edit.start), edit.text);
+    end = edit.end;
+  }
+  return `${parts.join('')}${text.slice(end)}return{${exported.join(',')}}`;
+}
+
+function importStatement({ specifiers, source }) {
+  const named = specifiers.filter(({ type }) => type === 'ImportSpecifier');
+  const whole = specifiers.filter(({ type }) => type !== 'ImportSpecifier');
+  const pattern = named.map(({ imported, local }) => binding(imported.name, local.name)).join(',');
+  const targets = [...whole.map(({ local }) => local.name), ...(named.length > 0 ? [`{${pattern}}`] : [])];
+  const value = imported(source.value);
+  return targets.length === 0 ? `${value};` : targets.map((target) => `var ${target}=${value};`).join('');
+}
+
+function collectDynamicImports(node, edits) {
+  if (node.type === 'ImportExpression') {
+    const text = `Promise.resolve().then(()=>${imported(node.source.value)})`;
+    edits.push({ ...node, text });
+    return;
+  }
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child?.type === 'string') collectDynamicImports(child, edits);
+    }
+  }
+}
+
+function imported(path) {
+  if (typeof path !== 'string') throw new Error('a chunk imports what is only known at run time');
+  const chunk = chunkName(path);
+  return chunk === null ? `require(${quoted(path)})` : `$load(${quoted(chunk)})`;
+}
+
+/** Null for a path that leads out of the program. */
+export function chunkName(path) {
+  return /^(?:\.\/)?([^/]+)\.js$/.exec(path)?.[1] ?? null;
+}
+
+function binding(property, local) {
+  return property === local ? local : `${property}:${local}`;
+}
+
+function quoted(text) {
+  return JSON.stringify(text);
+}

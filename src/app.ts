@@ -1,0 +1,214 @@
+import type { StdioOptions } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Config, dagsDirFor } from './config/config.ts';
+import type { LogForwarding } from './core/log-forwarding.ts';
+import type { Owner } from './core/run.ts';
+import { acceptRun as storeQueued } from './engine/accept-run.ts';
+import { systemClock } from './engine/clock.ts';
+import type { Engine } from './engine/engine.ts';
+import { createLocalEngine, type FindSubworkflow } from './engine/local.ts';
+import { WfError } from './errors.ts';
+import { tellAttempts } from './executors/attempt-teller.ts';
+import { capture } from './executors/capture.ts';
+import type { Attempt } from './executors/executor.ts';
+import { identify, isAlive } from './executors/process-identity.ts';
+import { sendSignal } from './executors/process-signals.ts';
+import { processMoment } from './executors/process-table.ts';
+import { endProcesses, findRunProcesses } from './executors/process-tree.ts';
+import { loadExecutor } from './executors/registry.ts';
+import { spawnDetached } from './executors/subprocess.ts';
+import type { LogForwarder, LogForwarderOptions } from './observers/log-forwarding.ts';
+import { createMailNotifier } from './observers/mail.ts';
+import { createHistory, type History } from './service/past/history.ts';
+import type { RetentionReport, RetentionRequest } from './service/past/retention.ts';
+import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
+import { type Carrier, launchRun } from './service/runs/launch-run.ts';
+import type { AcceptedRun } from './service/runs/run-desk.ts';
+import { newRunId } from './service/runs/run-id.ts';
+import type { StartRequest } from './service/runs/runs.ts';
+import type { StopTools } from './service/runs/stop-run.ts';
+import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
+import { parseParamTemplates } from './spec/params.ts';
+import { createFileStore, type FileStore } from './store/files/file-store.ts';
+import { createLogFollower } from './store/files/logs/log-follower.ts';
+import { readTail } from './store/files/logs/tail.ts';
+import { createMemoryStore } from './store/memory.ts';
+import type { RunArchive } from './store/store.ts';
+
+export { readLogExcerpt } from './store/files/logs/log-excerpt.ts';
+export { createLogFollower as followLogs } from './store/files/logs/log-follower.ts';
+export { readLog } from './store/files/logs/read-log.ts';
+export { readTail } from './store/files/logs/tail.ts';
+
+/** What the faces of the program work with. */
+export type App = {
+  readonly engine: Engine;
+  /** Follows the logs of running steps. */
+  readonly followLogs: typeof createLogFollower;
+  /** Reads the last lines of a step's log. */
+  readonly readTail: typeof readTail;
+  /** Sends the lines of a run to a sink. `forDaemon`: the id of a run whose forwarding a daemon's monitor tells of. */
+  readonly forwardLogs: (
+    settings: LogForwarding,
+    options: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
+  ) => Promise<LogForwarder>;
+};
+
+/** What one run differs in. */
+export type AppOptions = {
+  readonly keepHistory: boolean;
+  /** Told of each attempt before it starts, with its environment, secrets included. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | null;
+};
+
+/** Puts the parts together: the one place that picks the engine and the store. */
+export function createApp(config: Config, options: AppOptions): App {
+  const engine = createLocalEngine({
+    store: options.keepHistory ? fileStore(config) : createMemoryStore({ tempDir: tmpdir }),
+    clock: systemClock,
+    processEnv: config.processEnv,
+    owner: thisProcess(),
+    executor: options.onAttempt ? tellAttempts(loadExecutor, options.onAttempt) : loadExecutor,
+    capture,
+    background: { moment: processMoment, find: findRunProcesses, end: endProcesses },
+    findSubworkflow: subworkflowFinder(config),
+    newRunId,
+    openPipes: async (directory) =>
+      (await import('./executors/named-pipes.ts')).openPipes(directory, config.processEnv),
+    notify: createMailNotifier({ readTail, host: hostname(), commands: { retry: true } }),
+  });
+  return {
+    engine,
+    followLogs: createLogFollower,
+    readTail,
+    forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+  };
+}
+
+/** The runs that were made so far, and where they are kept. */
+export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
+  const archive = fileStore(config);
+  const processes = { find: findRunProcesses, end: endProcesses };
+  return { archive, history: createHistory({ archive, clock: systemClock, isAlive, processes }, config.cwd) };
+}
+
+/** Whose schedules are suspended, by file; nobody's where nothing is kept. */
+export async function suspensionCheck({ runsDir }: Config): Promise<(file: string) => boolean> {
+  if (runsDir === null) return () => false;
+  const { createSuspensions } = await import('./store/files/suspensions.ts');
+  return createSuspensions(join(dirname(runsDir), 'suspended')).isSuspended;
+}
+
+/** What removes past runs. */
+export type Retention = {
+  readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
+  /** Whether nobody has asked for a day; true for one of those that ask. */
+  readonly isDue: () => boolean;
+};
+
+/** The removal of past runs; what it takes is loaded when it is applied. */
+export function createRetention(config: Config): Retention {
+  const archive = fileStore(config);
+  const { history } = createPast(config);
+  return {
+    apply: async (request) => {
+      const { applyRetention } = await import('./service/past/retention.ts');
+      return applyRetention(request, { archive, history, clock: systemClock, isAlive, cwd: config.cwd });
+    },
+    isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
+  };
+}
+
+const tidyEveryMs = 86_400_000;
+
+/** Runs of other processes: what takes them in, starts processes for them, and reaches those that own one. */
+export type Control = StopTools & {
+  readonly history: History;
+  readonly places: WorkflowPlaces;
+  /** `lasting`: a daemon takes it in, and the next one keeps what this one has promised. */
+  readonly accept: (
+    request: StartRequest,
+    terms: { readonly lasting: boolean; readonly context: RunContext },
+  ) => Promise<AcceptedRun>;
+  /** Starts the process for a run that waits. */
+  readonly launch: (runId: string) => Carrier;
+};
+
+/** The control over the runs of all processes. */
+export function createControl(config: Config): Control {
+  const store = fileStore(config);
+  const own = { clock: systemClock, by: thisProcess() };
+  return {
+    ...createPast(config),
+    queue: store,
+    control: store,
+    wake: (owner) => sendSignal(owner, 'SIGCONT'),
+    clock: systemClock,
+    places: workflowPlaces(config),
+    accept: (request, { lasting, context }) =>
+      acceptRun(request, {
+        context,
+        store: (run, kept) => storeQueued(run, { ...own, queue: store, lasting, ...kept }),
+      }),
+    launch: (runId) => {
+      const env = withoutRun(config.processEnv);
+      const argv = [process.execPath, launcher, 'carry', runId, '--runs', config.runsDir ?? '', '--report'];
+      const program = { argv, cwd: config.cwd, env };
+      const spawn = (stdio: StdioOptions) => spawnDetached(program, stdio);
+      return launchRun(runId, { openProcessLog: store.openProcessLog, closeLog: closeSync, spawn });
+    },
+  };
+}
+
+/** This program, as it was started. */
+const launcher = join(import.meta.dirname, '../bin/wf.js');
+
+function thisProcess(): Owner {
+  return { ...(identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null }), host: hostname() };
+}
+
+async function forwardLogs(
+  settings: LogForwarding,
+  { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
+): Promise<LogForwarder> {
+  const { openLogForwarder } = await import('./observers/log-forwarding.ts');
+  const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
+  return openLogForwarder(settings, { followLogs: createLogFollower, warn, now: Date.now, tell });
+}
+
+async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {
+  if (runsDir === null) return null;
+  const { createRunNotes } = await import('./store/files/run-notes.ts');
+  const { forwardTeller } = await import('./observers/forward-total.ts');
+  return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
+}
+
+/** Where the processes of runs leave word for a daemon of how the forwarding of their lines goes. */
+export function forwardingNotes(runsDir: string): string {
+  return join(dirname(runsDir), 'daemon', 'forwarding');
+}
+
+/** Where workflows are looked for under a configuration. */
+export function workflowPlaces({ cwd, dagsDir, configDir }: Config): WorkflowPlaces {
+  return { cwd, dagsDir, base: configDir === null ? null : join(configDir, 'base.yaml') };
+}
+
+function fileStore({ runsDir }: Config): FileStore {
+  if (runsDir !== null) return createFileStore({ runsDir, identify, isAlive });
+  throw new WfError('storage', 'there is no home directory to keep the run in', {
+    help: 'set HOME or WF_HOME, or run with --no-history',
+  });
+}
+
+/** `run:` names a file beside its parent, or a workflow of the workflows directory. */
+function subworkflowFinder(config: Config): FindSubworkflow {
+  return ({ run, params, parent }) => {
+    const { workflow, sources } = getWorkflow(
+      { name: run },
+      { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) },
+    );
+    return { workflow, sources, params: parseParamTemplates(params) };
+  };
+}

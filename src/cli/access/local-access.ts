@@ -1,0 +1,99 @@
+import type { Config } from '../../config/config.ts';
+import { requireNamedDags } from '../../config/named-dags.ts';
+import { findActive } from '../../service/past/active-runs.ts';
+import type { RunFilter } from '../../service/past/history.ts';
+import { markStep } from '../../service/past/mark-step.ts';
+import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/past/run-access.ts';
+import { stopRun, untilOver } from '../../service/runs/stop-run.ts';
+import { locateSteps } from '../../spec/locate.ts';
+import { requireKnownWorkflow } from '../known-workflow.ts';
+import { localLogs } from './local-logs.ts';
+import { localWorkflows } from './local-workflows.ts';
+
+type AppModule = typeof import('../../app.ts');
+
+/** How much of a failed step's output is shown. */
+const tailLines = 10;
+
+/** The workflows and runs of this machine. */
+export async function openLocalAccess(config: Config): Promise<RunAccess> {
+  const app = await import('../../app.ts');
+  const past = () => app.createPast(config);
+  const places = app.workflowPlaces(config);
+  return {
+    workflowsPlace: config.dagsDir ?? 'the workflows directory: there is no home',
+    commandOptions: '',
+    workflows: async () => {
+      requireNamedDags(config);
+      const isSuspended = await app.suspensionCheck(config);
+      return localWorkflows({ places, past: config.runsDir === null ? null : past(), isSuspended });
+    },
+    runs: (filter) => listRuns(filter, { config, app }),
+    summary: async (word) => {
+      const { history } = past();
+      return history.summarize(await history.find(word));
+    },
+    view: (word) => viewRun(word, { config, app }),
+    logs: (word, request) => {
+      const { readLog, followLogs } = app;
+      return localLogs(word, request, { ...past(), places, readLog, followLogs });
+    },
+    meant: async (word) => {
+      const { history, archive } = past();
+      const { active, last } = await findActive(word, { history, archive, cwd: config.cwd });
+      return { active: active.map(history.summarize), last: history.summarize(last) };
+    },
+    canForce: true,
+    stop: (runId, request) => stop(runId, request, app.createControl(config)),
+    untilOver: async (runId) => {
+      const control = app.createControl(config);
+      return control.history.summarize(await untilOver(runId, control));
+    },
+    mark: async (word, mark) => {
+      const control = app.createControl(config);
+      const { runId } = await control.history.find(word);
+      return control.history.summarize(await markStep(runId, mark, control));
+    },
+  };
+}
+
+type Parts = { readonly config: Config; readonly app: AppModule };
+
+async function listRuns(filter: RunFilter, { config, app }: Parts): ReturnType<RunAccess['runs']> {
+  const { history, archive } = app.createPast(config);
+  const runs = [];
+  for await (const run of history.list(filter)) runs.push(history.summarize(run));
+  if (runs.length === 0 && filter.workflow !== null) {
+    requireKnownWorkflow(filter.workflow, { history, archive, places: app.workflowPlaces(config) });
+  }
+  return runs;
+}
+
+async function viewRun(word: string, { config, app }: Parts): Promise<RunView> {
+  const { history } = app.createPast(config);
+  const { state, stored, ...run } = await history.find(word);
+  const summary = history.summarize({ state, stored, ...run });
+  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const names = failed.map(({ name }) => name);
+  const tails = failed.flatMap(({ name, attempts }) => {
+    const paths = attempts === 0 ? undefined : stored?.logPaths(name, attempts);
+    return paths === undefined ? [] : [[name, app.readTail(paths, tailLines)] as const];
+  });
+  return {
+    summary,
+    state,
+    workflow: stored?.workflow ?? null,
+    places: stored === null || names.length === 0 ? new Map() : locateSteps(stored.sources, names),
+    tails: new Map(tails),
+  };
+}
+
+/** Asking a second time means that the grace is over. */
+async function stop(
+  runId: string,
+  { by, force }: StopRequest,
+  control: ReturnType<AppModule['createControl']>,
+): Promise<StopAnswer> {
+  const forced = force || control.control.readStop(runId) !== null;
+  return { result: await stopRun(runId, { by, force: forced }, control), forced };
+}

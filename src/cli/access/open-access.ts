@@ -1,0 +1,70 @@
+import { type ClientSettings, readClientSettings } from '../../config/client-settings.ts';
+import type { Config } from '../../config/config.ts';
+import { WfError } from '../../errors.ts';
+import type { DaemonClient } from '../../remote/daemon-client.ts';
+import type { RunAccess } from '../../service/past/run-access.ts';
+import type { Console } from '../console.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor } from '../reference.ts';
+
+/** The options of commands that a daemon can be asked for; `server` is false for `--no-server`. */
+export type AccessOptions = CommonOptions & { readonly server?: string | false };
+
+/**
+ * Does something with the runs that the options and the configuration name: this machine's, or those of a daemon. What a person
+ * should know of its absence is printed.
+ */
+export async function withAccess<T>(
+  options: AccessOptions,
+  console: Pick<Console, 'err'>,
+  use: (access: RunAccess) => Promise<T>,
+): Promise<T> {
+  const config = configFor(options);
+  const server = serverOf(options, config);
+  if (server === null) return use(await openLocal(config));
+  const { openRemoteAccess } = await import('../../remote/remote-access.ts');
+  return withDaemon(server, console, (client) => use(openRemoteAccess(client)));
+}
+
+/** Does something with a daemon; what a person should know of its absence is printed. */
+export async function withDaemon<T>(
+  server: ClientSettings,
+  { err }: Pick<Console, 'err'>,
+  use: (client: DaemonClient) => Promise<T>,
+): Promise<T> {
+  const { openDaemon } = await import('../../remote/remote-access.ts');
+  const client = openDaemon(server, (line) => err.write(`wf: ${line}\n`));
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** The daemon to ask; null: this machine. Throws a `WfError` `usage` for settings that make no sense. */
+export function serverOf({ server, dags }: AccessOptions, { settings }: Config): ClientSettings | null {
+  const found = server === false ? null : readClientSettings(settings.read);
+  if (found === null || dags === undefined) return found;
+  throw new WfError('usage', `--dags is for workflows of this machine, and ${found.source} names a daemon`, {
+    help: 'leave it out, or add --no-server',
+  });
+}
+
+/**
+ * Refuses to act on this machine where a daemon is meant. `instead`: what can be done, as a sentence. Throws a `WfError`
+ * `usage`.
+ */
+export function requireLocal(options: AccessOptions, config: Config, { command, instead }: LocalOnly): void {
+  const server = options.server === false ? null : config.settings.read('server');
+  if (server === null || server.value === null) return;
+  throw new WfError('usage', `wf ${command} works on this machine alone, and ${server.source} names a daemon`, {
+    help: `${instead}; --no-server means this machine`,
+  });
+}
+
+/** A command that no daemon can be asked for, and what to do there instead. */
+export type LocalOnly = { readonly command: string; readonly instead: string };
+
+async function openLocal(config: Config): Promise<RunAccess> {
+  return (await import('./local-access.ts')).openLocalAccess(config);
+}

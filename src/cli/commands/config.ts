@@ -1,0 +1,53 @@
+import { type ListedSetting, listPlaces, listSettings } from '../../config/listed-settings.ts';
+import { WfError } from '../../errors.ts';
+import { renderSetting, renderSettings } from '../../render/settings.ts';
+import { canonicalKey } from '../../spec/canonical-key.ts';
+import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor } from '../reference.ts';
+
+/** The options of `wf config`; `key` is null for every setting. */
+export type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };
+
+/** Prints settings with their values and where those come from. */
+export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err, outTerminal, env }: Console): number {
+  const config = configFor(flags);
+  const settings = listSettings(config);
+  for (const problem of mistypedVariables(settings, env)) err.write(`wf: ${problem}\n`);
+  if (key === null) {
+    const places = listPlaces(config, env);
+    out.write(json ? toJson({ settings, places }) : renderSettings(settings, places, outTerminal));
+    return exitCodes.succeeded;
+  }
+  const found = settings.find((setting) => canonicalKey(setting.key) === canonicalKey(key));
+  if (found === undefined) {
+    const near = nearNames(
+      key,
+      settings.map((setting) => setting.key),
+    );
+    const help = didYouMean(near) || 'wf config lists them all';
+    throw new WfError('usage', `there is no setting "${key}"`, { help });
+  }
+  out.write(json ? toJson(found) : renderSetting(found, outTerminal));
+  return exitCodes.succeeded;
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Other programs may use variables that begin with `WF_`, so that only what is nearly a setting is a mistake. */
+function mistypedVariables(settings: readonly ListedSetting[], env: Console['env']): readonly string[] {
+  const known = [...settings.map(({ variable }) => variable), ...otherVariables];
+  return Object.keys(env)
+    .filter((name) => name.startsWith('WF_') && !known.includes(name))
+    .flatMap((name) => {
+      const near = nearNames(name, known);
+      return near.length === 0 ? [] : [`the variable ${name} sets nothing: ${didYouMean(near.slice(0, 1))}`];
+    });
+}
+
+/** The home of all, and what steps are told. */
+const otherVariables = ['WF_HOME', 'WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_STATUS'];

@@ -1,0 +1,19 @@
+import { cacheDirectory } from '../../config/places.ts';
+import { checkMachine } from '../../doctor/machine.ts';
+import { renderChecks } from '../../render/checks.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor } from '../reference.ts';
+
+/** The options of `wf doctor`. */
+export type DoctorOptions = CommonOptions & { readonly json?: true };
+
+/** Prints what the machine offers to workflows, and how to get what is missing. That is no failure: exit code 0. */
+export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
+  const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options);
+  const places = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd) };
+  const checks = await checkMachine({ env, cwd, places });
+  console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
+  return exitCodes.succeeded;
+}

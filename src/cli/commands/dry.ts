@@ -1,0 +1,26 @@
+import { getWorkflow } from '../../service/workflows/workflows.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { givenParameters, type ParameterOptions } from '../parameters.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor, workflowReference } from '../reference.ts';
+
+/** The options of `wf dry`. */
+export type DryOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
+
+/** Prints what a run would do. */
+export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
+  const params = givenParameters(options);
+  const config = configFor(options);
+  const { workflowPlaces } = await import('../../app.ts');
+  const { planRun } = await import('../../service/workflows/plan.ts');
+  const { workflow } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  const plan = await planRun(workflow, params, config.processEnv);
+  if (options.json) {
+    console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
+  } else {
+    const { renderPlan } = await import('../../render/plan.ts');
+    console.out.write(renderPlan(plan, console.outTerminal));
+  }
+  return exitCodes.succeeded;
+}

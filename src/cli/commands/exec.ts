@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import type { Engine, RunWatcher } from '../../engine/engine.ts';
+import { WfError } from '../../errors.ts';
+import { startRun } from '../../service/runs/runs.ts';
+import { execWorkflow } from '../../service/workflows/exec-workflow.ts';
+import { pathKind } from '../../service/workflows/path-kind.ts';
+import type { Console } from '../console.ts';
+import { type ForegroundOptions, runInForeground } from '../foreground.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor } from '../reference.ts';
+
+/** The options of `wf exec`. */
+export type ExecOptions = CommonOptions &
+  Pick<ForegroundOptions, 'shellOnFailure'> & {
+    readonly words: readonly string[];
+    readonly name: string;
+    readonly dir?: string;
+    readonly runId?: string;
+  };
+
+/** Runs one command as a run of its own; its exit code is the command's. */
+export async function execCommand(options: ExecOptions, console: Console): Promise<number> {
+  const { words, name } = options;
+  const config = configFor(options);
+  const { workflowPlaces } = await import('../../app.ts');
+  const dir = directoryOf(config.cwd, options);
+  const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
+  const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli' } as const;
+  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
+  return runInForeground({ loaded, params: [], start, config }, { ...options, exitCode: true }, console);
+}
+
+function directoryOf(cwd: string, { dir }: ExecOptions): string {
+  const path = resolve(cwd, dir ?? '.');
+  if (pathKind(path) === 'directory') return path;
+  throw new WfError('not-found', `there is no directory "${path}"`);
+}

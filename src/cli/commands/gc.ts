@@ -1,0 +1,75 @@
+import { WfError } from '../../errors.ts';
+import type { RemovedRunView } from '../../render/removed-runs.ts';
+import type { RemovedRun, RetentionReport } from '../../service/past/retention.ts';
+import type { RetentionRule } from '../../service/past/retention-rule.ts';
+import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { requireKnownWorkflow } from '../known-workflow.ts';
+import { configFor } from '../reference.ts';
+import { parseSpan } from '../time-options.ts';
+
+/** The options of `wf gc`; `name` is null for all workflows. */
+export type GcOptions = AccessOptions & {
+  readonly name: string | null;
+  readonly keep?: number;
+  readonly olderThan?: string;
+  readonly dryRun?: boolean;
+  readonly json?: true;
+};
+
+/** Removes past runs and says which, and how much space that freed. */
+export async function gcCommand({ name, dryRun = false, ...options }: GcOptions, console: Console): Promise<number> {
+  const asked = askedRule(options);
+  const config = configFor(options);
+  requireLocal(options, config, {
+    command: 'gc',
+    instead:
+      'wf gc on the machine of the daemon removes its runs, as its histRetentionDays and historyKeepRuns do by themselves',
+  });
+  const { createPast, createRetention, workflowPlaces } = await import('../../app.ts');
+  if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
+  const keepRuns = config.settings.read('historyKeepRuns').value;
+  const report = await createRetention(config).apply({
+    rule: asked ?? { type: 'settings', keepRuns },
+    workflow: name,
+    dryRun,
+    spare: null,
+    signal: new AbortController().signal,
+  });
+  await show(report, { dryRun, json: options.json ?? false }, console);
+  return report.problems.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
+}
+
+function askedRule({ keep, olderThan }: Pick<GcOptions, 'keep' | 'olderThan'>): RetentionRule | null {
+  if (keep === 0) {
+    throw new WfError('usage', '--keep must be at least 1', { help: 'the last run of a workflow is always kept' });
+  }
+  if (keep === undefined && olderThan === undefined) return null;
+  const olderThanMs = olderThan === undefined ? null : parseSpan('--older-than', olderThan);
+  return { type: 'asked', keep: keep ?? null, olderThanMs };
+}
+
+async function show(
+  { removed, freedBytes, problems }: RetentionReport,
+  { dryRun, json }: { readonly dryRun: boolean; readonly json: boolean },
+  { out, err, outTerminal }: Console,
+): Promise<void> {
+  const runs = removed.map(viewOf);
+  if (json) {
+    out.write(`${JSON.stringify({ dryRun, removed: runs, freedBytes, problems }, null, 2)}\n`);
+  } else {
+    const { renderRemovedRuns } = await import('../../render/removed-runs.ts');
+    out.write(renderRemovedRuns({ runs, freedBytes, dryRun }, outTerminal));
+  }
+  for (const problem of problems) err.write(`wf: ${problem}\n`);
+}
+
+function viewOf({ runId, run, label, time, bytes }: RemovedRun): RemovedRunView {
+  const { workflow, group, file } = label ?? { workflow: null, group: null, file: null };
+  return { runId, workflow, group, file, status: run?.state.status ?? null, createdAt: createdAt(time), bytes };
+}
+
+function createdAt(time: number): string | null {
+  return time === 0 ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,52 @@
+import { type RunStatus, runStatuses } from '../../core/run.ts';
+import { WfError } from '../../errors.ts';
+import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { parseInstant, parseSpan } from '../time-options.ts';
+
+/** The options of `wf history`; `name` is null for the runs of all workflows. */
+export type HistoryOptions = AccessOptions & {
+  readonly name: string | null;
+  readonly status?: readonly string[];
+  readonly last?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit: number;
+  readonly json?: true;
+};
+
+/** Lists past runs, newest first. */
+export async function historyCommand(options: HistoryOptions, console: Console): Promise<number> {
+  const { out, err, outTerminal } = console;
+  const { name, limit, json } = options;
+  const { from, to } = timeLimits(options, Date.now());
+  const statuses = options.status === undefined ? null : options.status.map(asStatus);
+  return withAccess(options, console, async (access) => {
+    const runs = await access.runs({ workflow: name, statuses, from, to, limit });
+    if (json) {
+      out.write(`${JSON.stringify(runs, null, 2)}\n`);
+    } else if (runs.length === 0) {
+      err.write('no runs\n');
+    } else {
+      const { renderHistory } = await import('../../render/history.ts');
+      out.write(renderHistory(runs, outTerminal));
+    }
+    return exitCodes.succeeded;
+  });
+}
+
+function timeLimits({ last, from, to }: HistoryOptions, now: number): { from: number | null; to: number | null } {
+  if (last !== undefined && from !== undefined) throw new WfError('usage', '--last and --from exclude each other');
+  const start = from === undefined ? null : parseInstant('--from', from, 'start');
+  return {
+    from: last === undefined ? start : now - parseSpan('--last', last),
+    to: to === undefined ? null : parseInstant('--to', to, 'end'),
+  };
+}
+
+function asStatus(word: string): RunStatus {
+  const status = runStatuses.find((known) => known === word.trim().replace('-', '_'));
+  if (status !== undefined) return status;
+  throw new WfError('usage', `"${word}" is not a status of a run`, { help: `statuses: ${runStatuses.join(', ')}` });
+}

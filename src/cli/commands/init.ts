@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { WfError } from '../../errors.ts';
+import { createColors } from '../../render/colors.ts';
+import { shellQuote } from '../../render/shell-quote.ts';
+import { renderTable } from '../../render/table.ts';
+import { schemaFile } from '../asset.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { schemaComment } from '../schema-line.ts';
+import { readTemplate, type TemplateName, templateNames, templateTitle } from '../templates.ts';
+import { unwritable } from '../write-file.ts';
+
+/** The options of `wf init`; `file` is `-` for standard output. */
+export type InitOptions = CommonOptions & {
+  readonly file: string;
+  readonly template: TemplateName;
+  readonly list?: true;
+  readonly force?: true;
+  readonly json?: true;
+};
+
+/** Writes a first workflow, and nothing else. */
+export function initCommand({ file, template, list, force, json }: InitOptions, console: Console): number {
+  if (list) return listTemplates(json === true, console);
+  if (json) throw new WfError('usage', '--json goes with --list');
+  const text = workflowText(template, file);
+  if (file === '-') {
+    console.out.write(text);
+    return exitCodes.succeeded;
+  }
+  write(file, text, force === true);
+  console.out.write(`wrote ${file}: wf run ${shellQuote(file)} runs it\n`);
+  return exitCodes.succeeded;
+}
+
+function workflowText(template: TemplateName, file: string): string {
+  const name = file === '-' ? 'workflow.yaml' : file;
+  const text = readTemplate(template).replaceAll('FILE', shellQuote(basename(name)));
+  return `${schemaComment(name, schemaFile)}\n${text}`;
+}
+
+function write(file: string, text: string, isForced: boolean): void {
+  try {
+    writeFileSync(file, text, { flag: isForced ? 'w' : 'wx' });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      const help = 'name another file, or overwrite it with --force';
+      throw new WfError('usage', `"${file}" is there already`, { help, cause: error });
+    }
+    throw unwritable(file, error);
+  }
+}
+
+function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
+  const listed = templateNames.map((name) => ({ name, description: templateTitle(readTemplate(name)) }));
+  const { bold } = createColors(outTerminal.color);
+  const rows = listed.map(({ name, description }) => [
+    { text: name, paint: bold },
+    { text: description, paint: (text: string) => text },
+  ]);
+  out.write(isJson ? `${JSON.stringify(listed, null, 2)}\n` : renderTable(rows));
+  return exitCodes.succeeded;
+}

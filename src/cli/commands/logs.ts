@@ -1,0 +1,72 @@
+import { WfError } from '../../errors.ts';
+import type { LogReader } from '../../service/past/log-view.ts';
+import type { RunLogs } from '../../service/past/run-access.ts';
+import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Output } from '../output.ts';
+
+/** The options of `wf logs`; `run` is null for the last run of all, `step` for all steps. */
+export type LogsOptions = AccessOptions & {
+  readonly run: string | null;
+  readonly step: string | null;
+  readonly follow?: true;
+  readonly stream?: 'stdout' | 'stderr';
+  readonly tail?: number;
+  readonly attempt?: number;
+  readonly raw?: true;
+  readonly json?: true;
+};
+
+/** Prints what steps have printed. */
+export async function logsCommand(options: LogsOptions, console: Console): Promise<number> {
+  const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
+  if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
+  return withAccess(options, console, async (access) => {
+    const tell = (line: string) => console.err.write(`${line}\n`);
+    const follow = options.follow === true;
+    const request = { step, attempt, stream, tail, exact: raw === true, follow, tell };
+    const logs = await access.logs(word ?? '@latest', request);
+    await printLogs(logs, options, console);
+    return exitCodes.succeeded;
+  });
+}
+
+/** `step` is null where there is output of several steps. */
+type LogPrinting = Pick<LogsOptions, 'step' | 'raw' | 'json' | 'tail'>;
+
+/** Prints for as long as somebody reads it. */
+async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
+  const { step, raw, json, tail = null } = printing;
+  const { createLogLines } = await import('../../render/log-lines.ts');
+  const { createColors } = await import('../../render/colors.ts');
+  const { createPrefix } = await import('../../render/plain.ts');
+  const { steps } = logs;
+  const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
+  const lines = createLogLines({
+    form: json ? 'json' : raw ? 'raw' : 'text',
+    prefix: step === null ? (each) => `${name(each)} ` : () => '',
+    tail,
+    write: out.write,
+  });
+  await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));
+}
+
+/** A reader that is this far behind gets nothing new until it has caught up. */
+const mostPendingBytes = 4 * 1024 * 1024;
+/** How often it is looked whether somebody still reads what is followed. */
+const lookMs = 100;
+
+function readerOf({ pending, drained, isClosed }: Output): Pick<LogReader, 'isBehind' | 'caughtUp' | 'isClosed'> {
+  return { isBehind: () => pending() > mostPendingBytes, caughtUp: drained, isClosed };
+}
+
+async function whileRead(out: Output, read: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const unread = new AbortController();
+  const looks = setInterval(() => out.isClosed() && unread.abort(), lookMs).unref();
+  try {
+    await read(unread.signal);
+  } finally {
+    clearInterval(looks);
+  }
+}

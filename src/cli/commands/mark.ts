@@ -1,0 +1,28 @@
+import type { MarkedStatus } from '../../core/run.ts';
+import { statusText } from '../../render/recap.ts';
+import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { requester } from '../requester.ts';
+import { runTitle } from './stop.ts';
+
+/** The options of `wf mark`. */
+export type MarkOptions = AccessOptions & {
+  readonly run: string;
+  readonly step: string;
+  readonly status: MarkedStatus;
+  readonly json?: true;
+};
+
+/** Says how a step of a finished run counts, and what the run has come to by that. */
+export function markCommand(
+  { run: word, step, status, json, ...options }: MarkOptions,
+  console: Console,
+): Promise<number> {
+  return withAccess(options, console, async (access) => {
+    const run = await access.mark(word, { step, status, by: requester('mark') });
+    if (json) console.out.write(`${JSON.stringify(run, null, 2)}\n`);
+    else console.out.write(`step "${step}" counts as ${status}; ${runTitle(run)} is ${statusText(run.status)}\n`);
+    return exitCodes.succeeded;
+  });
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { attemptHistory } from '../../core/attempt-history.ts';
+import type { RunSummary } from '../../core/summary.ts';
+import { renderReport } from '../../render/report/report.ts';
+import type { LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
+import { shortId } from '../../render/short-id.ts';
+import type { History } from '../../service/past/history.ts';
+import type { PastRun } from '../../service/past/past-run.ts';
+import { locateSteps } from '../../spec/locate.ts';
+import type { StoredRun } from '../../store/store.ts';
+import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import { readAsset } from '../asset.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { configFor } from '../reference.ts';
+import { version } from '../version.ts';
+import { writeWhole } from '../write-file.ts';
+
+/** The options of `wf report`; `run` is null for the last run of all. */
+export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
+
+type AppModule = typeof import('../../app.ts');
+
+/** What a report waits for before it goes on writing to a slow reader. */
+const mostPendingBytes = 4 * 1024 * 1024;
+const longestName = 100;
+
+/** Writes one run as a page of HTML and prints the name of its file. */
+export async function reportCommand(
+  { run: word, output, ...common }: ReportOptions,
+  { out }: Console,
+): Promise<number> {
+  const app = await import('../../app.ts');
+  const config = configFor(common);
+  requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
+  const { history } = app.createPast(config);
+  const run = await history.find(word ?? '@latest');
+  const view = viewOf(run, history, app);
+  const parts = renderReport(view, readAssets());
+  if (output === '-') {
+    for (const part of parts) {
+      out.write(part);
+      if (out.pending() > mostPendingBytes) await out.drained();
+      if (out.isClosed()) break;
+    }
+    return exitCodes.succeeded;
+  }
+  const path = target(output ?? null, view.summary);
+  writeWhole(path, parts);
+  out.write(`${path}\n`);
+  return exitCodes.succeeded;
+}
+
+function viewOf(run: PastRun, history: History, app: AppModule): ReportView {
+  const { state, stored } = run;
+  const summary = history.summarize(run);
+  const names = [...summary.steps, ...summary.handlers].map(({ name }) => name);
+  return {
+    summary,
+    run: state,
+    workflow: stored?.workflow ?? null,
+    graph: stored === null ? null : state.graph,
+    attempts: attemptHistory(stored?.events ?? []),
+    places: stored === null ? new Map() : locateSteps(stored.sources, names),
+    sources: stored?.sources ?? [],
+    logs: logsOf(stored, app),
+    now: Date.now(),
+    version,
+  };
+}
+
+function logsOf(stored: StoredRun | null, { readLogExcerpt }: AppModule): ReportLogs {
+  const pathOf = ({ step, attempt, stream }: LogName): string | null => {
+    const paths = stored?.logPaths(step, attempt);
+    return paths === undefined ? null : stream === 'stdout' ? paths.stdoutPath : paths.stderrPath;
+  };
+  return {
+    size: (log) => statSync(pathOf(log) ?? '', { throwIfNoEntry: false })?.size ?? 0,
+    read: (log, size) => readLogExcerpt(pathOf(log) ?? '', size),
+  };
+}
+
+function readAssets(): ReportAssets {
+  const js = readAsset('report.js');
+  return { css: readAsset('report.css'), js, scriptHash: createHash('sha256').update(js).digest('base64') };
+}
+
+/** A directory gets a file of the usual name. */
+function target(output: string | null, { workflow, runId }: RunSummary): string {
+  const name = `${fileName(workflow)}-${fileName(shortId(runId))}.html`;
+  if (output === null) return name;
+  return statSync(output, { throwIfNoEntry: false })?.isDirectory() ? join(output, name) : output;
+}
+
+/** A name of a workflow may hold anything, a slash too. */
+function fileName(text: string): string {
+  const plain = text.replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[-.]+|-+$/g, '');
+  return plain.slice(0, longestName) || 'run';
+}

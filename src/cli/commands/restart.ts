@@ -1,0 +1,50 @@
+import { isFinished } from '../../core/run-state.ts';
+import { systemClock } from '../../engine/clock.ts';
+import type { Engine, RunWatcher } from '../../engine/engine.ts';
+import { findActive } from '../../service/past/active-runs.ts';
+import type { PastRun } from '../../service/past/past-run.ts';
+import { fileOf } from '../../service/runs/local-desk.ts';
+import { keptParams } from '../../service/runs/retry-run.ts';
+import { type StartRequest, startRun } from '../../service/runs/runs.ts';
+import { type StopTools, stopRun, untilOver } from '../../service/runs/stop-run.ts';
+import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { startDetached } from '../detached.ts';
+import { type ForegroundOptions, runInForeground } from '../foreground.ts';
+import { givenParameters, hasParameters, type ParameterOptions } from '../parameters.ts';
+import { configFor } from '../reference.ts';
+import { requester } from '../requester.ts';
+import { runTitle, severalRuns } from './stop.ts';
+
+/** The options of `wf restart`. */
+export type RestartOptions = AccessOptions &
+  ParameterOptions &
+  ForegroundOptions & { readonly run: string; readonly runId?: string; readonly detach?: true };
+
+/**
+ * Stops a run and starts its workflow again, as the file is today, with the parameters that the run was given. All that
+ * could keep it from starting is looked at before anything is stopped.
+ */
+export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
+  const config = configFor(options);
+  requireLocal(options, config, { command: 'restart', instead: 'wf stop and then wf run do it with a daemon' });
+  const { createControl } = await import('../../app.ts');
+  const control = createControl(config);
+  const { active, last } = await findActive(options.run, { ...control, cwd: config.cwd });
+  if (active.length > 1) throw severalRuns(options.run, active);
+  const run = active[0] ?? last;
+  const loaded = fileOf(run, control.places);
+  const params = hasParameters(options) ? givenParameters(options) : keptParams(run);
+  const request: StartRequest = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' };
+  if (!isFinished(run.state)) await stopAndWait(run, loaded.workflow.restartWaitMs, control, console);
+  if (options.detach) return startDetached(request, { ...options, config }, console);
+  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
+  return runInForeground({ loaded, params, start, config }, options, console);
+}
+
+async function stopAndWait(run: PastRun, waitMs: number, tools: StopTools, { err }: Console): Promise<void> {
+  await stopRun(run.runId, { by: requester('restart'), force: false }, tools);
+  await untilOver(run.runId, tools);
+  err.write(`${runTitle({ runId: run.runId, workflow: run.state.workflow })} is stopped\n`);
+  await new Promise<void>((resolve) => systemClock.setTimer(systemClock.now() + waitMs, resolve));
+}

@@ -1,0 +1,49 @@
+import type { RetrySelection } from '../../core/retry.ts';
+import type { Engine, RunWatcher } from '../../engine/engine.ts';
+import { WfError } from '../../errors.ts';
+import type { PastRun } from '../../service/past/past-run.ts';
+import { fileOf } from '../../service/runs/local-desk.ts';
+import { retryRequest } from '../../service/runs/retry-run.ts';
+import { startRun } from '../../service/runs/runs.ts';
+import { workflowChanges } from '../../service/workflows/workflow-changes.ts';
+import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
+import { serverOf } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { startDetached } from '../detached.ts';
+import { runInForeground } from '../foreground.ts';
+import { givenParameters, hasParameters } from '../parameters.ts';
+import { configFor } from '../reference.ts';
+import { type RetryOptions, tellNothingToDo } from '../retry-options.ts';
+
+/** Runs again what of a run did not succeed, in the foreground unless it is detached. */
+export async function retryCommand(options: RetryOptions, console: Console): Promise<number> {
+  const selection = selectionOf(options);
+  const params = hasParameters(options) ? givenParameters(options) : null;
+  const config = configFor(options);
+  const server = serverOf(options, config);
+  if (server !== null) {
+    const { retryRemotely } = await import('./retry-remotely.ts');
+    return retryRemotely(server, { options, config, selection, params }, console);
+  }
+  const { createPast, workflowPlaces } = await import('../../app.ts');
+  const run = await createPast(config).history.find(options.run);
+  const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
+  const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null });
+  if (request === null) return tellNothingToDo(run.runId, console);
+  if (current !== null) console.err.write(`${changesText(run, current)}\n`);
+  if (options.detach) return startDetached(request, { ...options, config }, console);
+  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
+  return runInForeground({ loaded: request, params: request.params, start, config }, options, console);
+}
+
+function selectionOf({ step, from }: RetryOptions): RetrySelection {
+  if (step !== undefined && from !== undefined) throw new WfError('usage', '--step and --from exclude each other');
+  if (step !== undefined) return { only: step };
+  return from === undefined ? { steps: 'unfinished' } : { from };
+}
+
+function changesText({ stored }: PastRun, { workflow }: LoadedWorkflow): string {
+  if (stored === null) return 'the file as it was then is lost: it cannot be said what has changed';
+  const changes = workflowChanges(stored.workflow, workflow);
+  return changes.length === 0 ? 'the file has not changed' : `the file has changed: ${changes.join('; ')}`;
+}

@@ -1,0 +1,23 @@
+import { WfError } from '../../errors.ts';
+import { renderKeyDoc } from '../../render/key-doc.ts';
+import { didYouMean } from '../../spec/near-names.ts';
+import { nearPaths, schemaFor } from '../../spec/schema-doc.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+
+/** The options of `wf schema`. */
+export type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
+
+/** Prints the JSON Schema of workflow files, or what is said of one key. */
+export function schemaCommand({ path, json }: SchemaOptions, console: Console): number {
+  const found = schemaFor(path ?? '');
+  if (found === null) {
+    throw new WfError('usage', `there is no key "${path}" in a workflow file`, {
+      help: didYouMean(nearPaths(path ?? '')) || 'wf schema steps lists the keys of a step',
+    });
+  }
+  const isJson = json || path === null;
+  console.out.write(isJson ? `${JSON.stringify(found.schema, null, 2)}\n` : renderKeyDoc(found, console.outTerminal));
+  return exitCodes.succeeded;
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import type { Config } from '../../config/config.ts';
+import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
+import type { DaemonApp } from '../../daemon-app.ts';
+import { WfError } from '../../errors.ts';
+import { watchLoopLag } from '../../server/connection/loop-lag.ts';
+import { allRoutes } from '../../server/routes.ts';
+import { createServer } from '../../server/server.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor } from '../reference.ts';
+import { version } from '../version.ts';
+
+/** The options of `wf serve`: the settings of the server by their names. */
+export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
+
+/** What a daemon says: what it does on standard output, what goes wrong on standard error, a line each with its time. */
+type DaemonLog = {
+  readonly told: (line: string) => void;
+  readonly wrong: (line: string) => void;
+  /** A problem of ours has a stack. */
+  readonly failed: (error: unknown) => void;
+};
+
+/** Serves the API and the schedules until it is told to end. */
+export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
+  const settings = readServerSettings(process.env, process.cwd(), options);
+  const config = configFor(options, { isDaemon: true });
+  const { claimRuns, createDaemonApp } = await import('../../daemon-app.ts');
+  const log = daemonLog(console);
+  const claim = claimRuns(config);
+  try {
+    const app = await createDaemonApp(config, {
+      dags: options.dags ?? null,
+      report: log.failed,
+      log: log.told,
+      limits: { running: settings.maxConcurrentRuns, waiting: settings.maxQueuedRuns },
+      version,
+    });
+    try {
+      await serve(app, { settings, config, log, told: claim.tell });
+    } finally {
+      await app.close();
+    }
+  } finally {
+    claim.release();
+  }
+  return exitCodes.succeeded;
+}
+
+type Serving = {
+  readonly settings: ServerSettings;
+  readonly config: Config;
+  readonly log: DaemonLog;
+  /** Told where the daemon can be reached. */
+  readonly told: (url: string) => void;
+};
+
+async function serve(app: DaemonApp, { settings, config, log, told }: Serving): Promise<void> {
+  const lag = watchLoopLag(Date.now);
+  const signal = untilTold();
+  try {
+    // First, so that what waits keeps its place before what is asked for now.
+    await app.life.adopt();
+    const server = await createServer({
+      routes: allRoutes({ ...app, loopLag: lag.read }, settings.basePath),
+      settings,
+      log: log.wrong,
+      observe: app.metrics.countRequest,
+    });
+    try {
+      told(server.url);
+      await app.life.begin();
+      log.told(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
+      log.told(`${await signal}: ending`);
+    } finally {
+      await Promise.all([app.life.rest(), server.close()]);
+    }
+    // What has been accepted stands on the disk: whatever does not come to its end here is the next daemon's.
+    await app.life.end(settings.onShutdown);
+  } finally {
+    lag.close();
+  }
+}
+
+/** The signal that came. A second one ends the process as if nobody listened. */
+async function untilTold(): Promise<string> {
+  const told = new AbortController();
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const signals = names.map((name) => once(process, name, { signal: told.signal }).then(() => name));
+  const name = await Promise.race(signals);
+  told.abort();
+  await Promise.allSettled(signals);
+  return name;
+}
+
+function daemonLog({ out, err }: Console): DaemonLog {
+  const line = (text: string) => `${new Date().toISOString()} ${text}\n`;
+  const wrong = (text: string) => void err.write(line(text));
+  return {
+    told: (text) => void out.write(line(text)),
+    wrong,
+    failed: (error) => wrong(problemText(error)),
+  };
+}
+
+function problemText(error: unknown): string {
+  if (error instanceof WfError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,30 @@
+import { originsOf } from '../../core/origin.ts';
+import { isFinished } from '../../core/run-state.ts';
+import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { recapOptions } from '../reporters.ts';
+
+/** The options of `wf status`; `run` is null for the last run of all. */
+export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };
+
+/** Shows one run, however it went. */
+export function statusCommand({ run, json, ...options }: StatusOptions, console: Console): Promise<number> {
+  const { out, outTerminal } = console;
+  return withAccess(options, console, async (access) => {
+    const word = run ?? '@latest';
+    if (json) {
+      out.write(`${JSON.stringify(await access.summary(word), null, 2)}\n`);
+      return exitCodes.succeeded;
+    }
+    const { renderStatus } = await import('../../render/status.ts');
+    const { summary, state, workflow, places, tails } = await access.view(word);
+    const recap = { summary, places, tails, origins: originsOf(state), kept: true };
+    const view = { run: state, workflow, recap, now: Date.now() };
+    const { cwd, commands } = recapOptions(access.commandOptions);
+    // What is still going on cannot be retried yet.
+    const shown = { cwd, commands: { ...commands, retry: isFinished(state) } };
+    out.write(renderStatus(view, outTerminal, shown));
+    return exitCodes.succeeded;
+  });
+}

@@ -1,0 +1,80 @@
+import type { RunSummary } from '../../core/summary.ts';
+import { systemClock } from '../../engine/clock.ts';
+import { WfError } from '../../errors.ts';
+import { statusText } from '../../render/recap.ts';
+import { shortId } from '../../render/short-id.ts';
+import type { RunAccess } from '../../service/past/run-access.ts';
+import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { requester } from '../requester.ts';
+
+/** The options of `wf stop`. */
+export type StopOptions = AccessOptions & {
+  readonly run: string;
+  readonly all?: true;
+  readonly force?: true;
+  readonly wait: boolean;
+  readonly json?: true;
+};
+
+/** After this long a person wants to know what is waited for. */
+const hintAfterMs = 1000;
+
+/** Stops a run, or the runs of a workflow, and tells how each ended: at once, or as JSON when all have. */
+export function stopCommand(options: StopOptions, console: Console): Promise<number> {
+  return withAccess(options, console, async (access) => {
+    const { active, last } = await access.meant(options.run);
+    if (active.length > 1 && !options.all) throw severalRuns(options.run, active);
+    const runs = active.length === 0 ? [last] : active;
+    const stopped = runs.map(async (run) => {
+      const line = await stopOne(run, options, access, console);
+      if (options.json) return access.summary(run.runId);
+      console.out.write(`${line}\n`);
+      return run;
+    });
+    const summaries = await Promise.all(stopped);
+    if (options.json) console.out.write(`${JSON.stringify(options.all ? summaries : summaries[0], null, 2)}\n`);
+    return exitCodes.succeeded;
+  });
+}
+
+/** Answers what became of the run, as a line. */
+async function stopOne(run: RunSummary, options: StopOptions, access: RunAccess, { err }: Console): Promise<string> {
+  const { runId } = run;
+  const title = runTitle(run);
+  const { result, forced } = await access.stop(runId, { by: requester('stop'), force: options.force === true });
+  if (result === 'canceled') return `${title} is canceled: it had not begun`;
+  if (result === 'over') return `${title} was over already: ${endText(await access.summary(runId))}`;
+  if (!options.wait) return `${title} was asked to stop`;
+  const again = `; wf stop${access.commandOptions} ${shortId(runId)} again kills it at once`;
+  const hint = forced || !access.canForce ? '' : again;
+  const ended = await withHint(`waiting for ${title} to end${hint}\n`, err.write, () => access.untilOver(runId));
+  return ended.status === 'canceled' ? `${title} is stopped` : `${title} has ended: ${endText(ended)}`;
+}
+
+/** What to say when a workflow was named and one run of it was meant. */
+export function severalRuns(word: string, runs: readonly { readonly runId: string }[]): WfError {
+  const ids = runs.map(({ runId }) => shortId(runId)).join(', ');
+  return new WfError('usage', `${runs.length} runs of "${word}" are going on: ${ids}`, {
+    help: 'name one of them, or stop them all with wf stop --all',
+  });
+}
+
+/** A run as a line speaks of it. */
+export function runTitle({ runId, workflow }: Pick<RunSummary, 'runId' | 'workflow'>): string {
+  return `run ${shortId(runId)} of "${workflow}"`;
+}
+
+function endText({ status, error }: RunSummary): string {
+  return error === null ? statusText(status) : `${statusText(status)}, ${error}`;
+}
+
+async function withHint<T>(hint: string, write: (text: string) => void, wait: () => Promise<T>): Promise<T> {
+  const cancel = systemClock.setTimer(systemClock.now() + hintAfterMs, () => write(hint));
+  try {
+    return await wait();
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,89 @@
+import { WfError } from '../../errors.ts';
+import { diagnosticJson } from '../../render/diagnostic-json.ts';
+import { readWorkflow } from '../../service/workflows/workflows.ts';
+import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
+import type { Console } from '../console.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import { configFor, workflowReference } from '../reference.ts';
+
+/** The options of `wf validate`. */
+export type ValidateOptions = CommonOptions & {
+  readonly names: readonly string[];
+  readonly format: 'pretty' | 'json' | 'github';
+  readonly json?: true;
+};
+
+/** One file with what was found in it. */
+type Checked = {
+  readonly file: string;
+  readonly valid: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly sources: readonly Source[];
+};
+
+/** Prints every problem of every file. Exit code 2 when any of them is not a valid workflow. */
+export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
+  const { workflowPlaces } = await import('../../app.ts');
+  const places = workflowPlaces(configFor(options));
+  const checked = options.names.map((name): Checked => {
+    const { workflow, diagnostics, sources } = readOrTell(name, places);
+    return { file: name, valid: workflow !== null, diagnostics, sources };
+  });
+  await print(checked, options.json ? 'json' : options.format, console);
+  return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
+}
+
+/** A file that is not there must not hide the problems of the others. */
+function readOrTell(name: string, places: Parameters<typeof readWorkflow>[1]): ReturnType<typeof readWorkflow> {
+  try {
+    return readWorkflow(workflowReference(name), places);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    const { code, message, help } = error;
+    const diagnostic = {
+      severity: 'error',
+      code,
+      message,
+      place: null,
+      label: '',
+      related: [],
+      importedFrom: [],
+      help,
+    } as const;
+    return { workflow: null, diagnostics: [diagnostic], sources: [] };
+  }
+}
+
+async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
+  const { githubAnnotation, renderDiagnostics } = await import('../../render/diagnostics.ts');
+  const all = checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file)));
+  switch (format) {
+    case 'json': {
+      const files = checked.map(({ file, valid, diagnostics }) => ({
+        file,
+        valid,
+        diagnostics: diagnostics.map(diagnosticJson),
+      }));
+      console.out.write(`${JSON.stringify({ files }, null, 2)}\n`);
+      break;
+    }
+    case 'github':
+      for (const diagnostic of all) console.out.write(`${githubAnnotation(diagnostic, { cwd: process.cwd() })}\n`);
+      break;
+    case 'pretty': {
+      const { color, unicode } = console.errTerminal;
+      const sources = checked.flatMap((file) => file.sources);
+      if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
+      for (const { file, valid } of checked) if (valid) console.out.write(`${file}: valid\n`);
+      break;
+    }
+  }
+}
+
+/** What is wrong with a file as a whole is shown at its beginning: of several files nobody could tell which is meant. */
+function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diagnostic {
+  if (diagnostic.place !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
+  const start = { line: 1, column: 1 };
+  return { ...diagnostic, place: { file: source.path, start, end: start } };
+}

@@ -1,0 +1,105 @@
+import type { Command, Option } from 'commander';
+
+/** What may stand where the cursor is. */
+export type Expected =
+  | { readonly type: 'command'; readonly word: string }
+  | { readonly type: 'option'; readonly command: Command }
+  | {
+      readonly type: 'value';
+      readonly value: ExpectedValue;
+      readonly given: Given;
+      /** What the word holds before the value, as in `--format=`. */
+      readonly before: string;
+      /** What there is of the value. */
+      readonly word: string;
+    }
+  | { readonly type: 'nothing' };
+
+/** A value by what the command line calls it: `--step <name>`, or `run` for an argument. */
+export type ExpectedValue = { readonly name: string; readonly choices: readonly string[] };
+
+/** What the words before the cursor have said. */
+export type Given = {
+  /** Arguments by their names; of one that takes several the last. */
+  readonly arguments: ReadonlyMap<string, string>;
+  /** Values of options by their long names without the dashes. */
+  readonly options: ReadonlyMap<string, string>;
+};
+
+type Read = {
+  readonly given: Given;
+  readonly count: number;
+  /** The option that has its value still to come. */
+  readonly open: Option | null;
+  /** Behind `--` nothing is an option. */
+  readonly isPlain: boolean;
+};
+
+/** What the last of the words can become; the words are those behind the program's name, the last may be empty. */
+export function expectedAt(program: Command, words: readonly string[]): Expected {
+  const current = words.at(-1) ?? '';
+  const [name, ...before] = words.slice(0, -1);
+  if (name === undefined && current.startsWith('-')) return { type: 'option', command: program };
+  if (name === undefined || (name === 'help' && before.length === 0)) return { type: 'command', word: current };
+  const command = program.commands.find((each) => each.name() === name || each.aliases().includes(name));
+  if (command === undefined) return { type: 'nothing' };
+  const read = readWords(command, before);
+  if (read.open !== null) return optionValue(read.open, read.given, { before: '', word: current });
+  const isOption = !read.isPlain && current.startsWith('-');
+  if (!isOption) return argumentAt(command, read, current);
+  const [, flag = current, word] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  if (word === undefined) return { type: 'option', command };
+  const option = findOption(command, flag);
+  return option?.required ? optionValue(option, read.given, { before: `${flag}=`, word }) : { type: 'nothing' };
+}
+
+/** What an option is called where its values are looked up: `--step <name>`. */
+function optionValue(option: Option, given: Given, text: { before: string; word: string }): Expected {
+  const [value = ''] = /[<[][^>\]]*[>\]]/.exec(option.flags) ?? [];
+  const name = `${option.long ?? option.short ?? ''} ${value}`;
+  return { type: 'value', value: { name, choices: option.argChoices ?? [] }, given, ...text };
+}
+
+function argumentAt(command: Command, { given, count }: Read, word: string): Expected {
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[count] ?? (last?.variadic ? last : undefined);
+  if (argument === undefined) return { type: 'nothing' };
+  const value = { name: argument.name(), choices: argument.argChoices ?? [] };
+  return { type: 'value', value, given, before: '', word };
+}
+
+function readWords(command: Command, words: readonly string[]): Read {
+  const given = { arguments: new Map<string, string>(), options: new Map<string, string>() };
+  let count = 0;
+  let open: Option | null = null;
+  let isPlain = false;
+  for (const word of words) {
+    if (open !== null) {
+      given.options.set(open.name(), word);
+      open = null;
+    } else if (!isPlain && word === '--') {
+      isPlain = true;
+    } else if (!isPlain && word.startsWith('-') && word !== '-') {
+      open = readOption(command, word, given.options);
+    } else {
+      const argument = command.registeredArguments[Math.min(count, command.registeredArguments.length - 1)];
+      if (argument !== undefined) given.arguments.set(argument.name(), word);
+      count += 1;
+    }
+  }
+  return { given, count, open, isPlain };
+}
+
+/** Notes the value of `--option=value`; answers an option whose value is the next word. */
+function readOption(command: Command, word: string, values: Map<string, string>): Option | null {
+  const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+  const option = findOption(command, name);
+  if (option === undefined || !option.required) return null;
+  if (value === undefined) return option;
+  values.set(option.name(), value);
+  return null;
+}
+
+function findOption(command: Command, flag: string): Option | undefined {
+  return command.options.find(({ long, short }) => long === flag || short === flag);
+}

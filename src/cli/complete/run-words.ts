@@ -1,0 +1,55 @@
+import type { Config } from '../../config/config.ts';
+import { dateAndTime } from '../../render/duration.ts';
+import { shortId } from '../../render/short-id.ts';
+import { findRunId } from '../../service/past/find-run.ts';
+import { readPastRun } from '../../service/past/past-run.ts';
+import type { RunArchive } from '../../store/store.ts';
+import type { Candidate } from './candidate.ts';
+
+const mostRuns = 30;
+/** Among so many of the last runs workflows, and a failed run, are looked for. */
+const mostLooked = 200;
+
+/** The words that mean a run: the special ones, workflows that have run, and the ids of the last runs. */
+export async function runWords(config: Config, word: string): Promise<readonly Candidate[]> {
+  const archive = await openArchive(config);
+  const ids = archive.list();
+  if (ids.length === 0) return [];
+  const recent = ids.slice(0, mostLooked);
+  const labelOf = archive.labels(recent);
+  const workflows = new Set(recent.flatMap((id) => labelOf(id)?.workflow ?? []));
+  const begun = ids.filter((id) => id.startsWith(word)).slice(0, mostRuns);
+  const ownLabelOf = archive.labels(begun);
+  return [
+    { value: '@latest', description: 'the last run' },
+    { value: '@failed', description: 'the last run that failed' },
+    ...[...workflows].map((value) => ({ value, description: 'its last run' })),
+    ...begun.map((id) => ({
+      value: shortId(id),
+      description: `${ownLabelOf(id)?.workflow ?? 'run'}, ${dateAndTime(archive.timeOf(id))}`,
+    })),
+  ];
+}
+
+/** The steps and handlers of the workflow of a run. */
+export async function stepNames(config: Config, run: string): Promise<readonly Candidate[]> {
+  const archive = await openArchive(config);
+  const runId = findRun(archive, run, config.cwd);
+  const workflow = runId === null ? null : archive.read(runId)?.workflow;
+  if (!workflow) return [];
+  const handlers = Object.values(workflow.handlers).flatMap((handler) => handler ?? []);
+  return [...workflow.steps, ...handlers].map(({ name, description }) => ({ value: name, description }));
+}
+
+async function openArchive(config: Config): Promise<RunArchive> {
+  const { createPast } = await import('../../app.ts');
+  return createPast(config).archive;
+}
+
+/** Nothing is settled or written for a completion: a run whose process has died stays as it is. */
+function findRun(archive: RunArchive, word: string, cwd: string): string | null {
+  if (word === '@latest') return archive.list()[0] ?? null;
+  if (word !== '@failed') return findRunId(archive, word, cwd);
+  const recent = archive.list().slice(0, mostLooked);
+  return recent.find((id) => readPastRun(archive, id)?.state.status === 'failed') ?? null;
+}

@@ -1,0 +1,69 @@
+import { runStatuses } from '../../core/run.ts';
+import { configFor } from '../reference.ts';
+import { type Candidates, plain } from './candidate.ts';
+import type { Expected, Given } from './expected.ts';
+
+type ExpectedValue = Extract<Expected, { type: 'value' }>;
+
+const nothing: Candidates = { files: 'none', values: [] };
+
+/** The values of arguments and options that have no fixed choices. What cannot be found out is left out, without a word. */
+export async function findValues({ value: { name }, given, word }: ExpectedValue): Promise<Candidates> {
+  switch (name) {
+    case 'workflow':
+    case 'file':
+      return { files: 'yaml', values: await workflows(given) };
+    case 'run':
+      return { files: 'yaml', values: await runs(given, word) };
+    case 'step':
+    case '--step <name>':
+    case '--from <name>':
+      return { files: 'none', values: await steps(given) };
+    case 'path':
+      return { files: 'none', values: await schemaPaths() };
+    case 'key':
+      return { files: 'none', values: await settings() };
+    case '--status <status>':
+      return { files: 'none', values: runStatuses.map(plain) };
+    default:
+      return filesFor(name);
+  }
+}
+
+function filesFor(name: string): Candidates {
+  if (name.endsWith('<dir>')) return { ...nothing, files: 'directories' };
+  return /<(file|glob)>$/.test(name) || name === 'command' ? { ...nothing, files: 'files' } : nothing;
+}
+
+async function workflows(given: Given): Promise<Candidates['values']> {
+  const { workflowNames } = await import('./workflow-names.ts');
+  return workflowNames(configOf(given).dagsDir);
+}
+
+async function runs(given: Given, word: string): Promise<Candidates['values']> {
+  const { runWords } = await import('./run-words.ts');
+  return runWords(configOf(given), word);
+}
+
+async function steps(given: Given): Promise<Candidates['values']> {
+  const { stepNames } = await import('./run-words.ts');
+  return stepNames(configOf(given), given.arguments.get('run') ?? '@latest');
+}
+
+/** Keys of the file and of a step, which `wf schema` takes without `steps.` too. */
+async function schemaPaths(): Promise<Candidates['values']> {
+  const { schemaFor } = await import('../../spec/schema-doc.ts');
+  const places = ['', 'steps'].map((path) => schemaFor(path)?.keys ?? []);
+  const [top = [], step = []] = places.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
+  return [...top, ...step.map(({ value, description }) => ({ value: `steps.${value}`, description }))];
+}
+
+async function settings(): Promise<Candidates['values']> {
+  const { settings: table } = await import('../../config/settings.ts');
+  return Object.entries(table).map(([value, { about }]) => ({ value, description: about }));
+}
+
+function configOf({ options }: Given): ReturnType<typeof configFor> {
+  const dags = options.get('dags');
+  return configFor(dags === undefined ? {} : { dags });
+}

@@ -1,0 +1,18 @@
+import { parse } from 'node:path';
+import { findWorkflowFiles, groupOf } from '../../service/workflows/workflow-files.ts';
+import type { Candidate } from './candidate.ts';
+
+/** The workflows of the workflows directory as they can be called; with their group where the name alone is not enough. */
+export function workflowNames(dagsDir: string | null): readonly Candidate[] {
+  if (dagsDir === null) return [];
+  const found = findWorkflowFiles(dagsDir).files.map((file) => ({
+    name: parse(file).name,
+    group: groupOf(file, dagsDir),
+  }));
+  const counts = new Map<string, number>();
+  for (const { name } of found) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return found.map(({ name, group }) => ({
+    value: group !== '' && (counts.get(name) ?? 0) > 1 ? `${group}/${name}` : name,
+    description: group === '' ? 'workflow' : `workflow in ${group}`,
+  }));
+}

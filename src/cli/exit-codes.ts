@@ -1,0 +1,76 @@
+import type { RunSummary } from '../core/summary.ts';
+import type { ErrorCode } from '../errors.ts';
+
+/** What the command line answers with. 0 also stands for runs whose failures the workflow tolerates. */
+export const exitCodes = {
+  succeeded: 0,
+  failed: 1,
+  /** Bad usage, missing file or invalid workflow: nothing was run. */
+  unusable: 2,
+  preconditionNotMet: 3,
+  timedOut: 124,
+} as const;
+
+/** Signals that stop a run, with the exit code that tells of each: 128 and the signal's number. */
+export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A signal that stops a run. */
+export type StopSignal = keyof typeof stopSignals;
+
+/** How the caller wants failures told. */
+export type ExitOptions = {
+  /** A step that failed under `continueOn.failure` counts as a failure. */
+  readonly strict: boolean;
+  /** The exit code of the first failed step is passed through. */
+  readonly passExitCode: boolean;
+  /** The signal that stopped the run; null for any other stop, which counts as SIGTERM. */
+  readonly signal: StopSignal | null;
+};
+
+/** The exit code for a finished run. */
+export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
+  switch (summary.status) {
+    case 'succeeded':
+      return exitCodes.succeeded;
+    case 'partially_succeeded':
+      return options.strict ? exitCodes.failed : exitCodes.succeeded;
+    case 'skipped':
+      return exitCodes.preconditionNotMet;
+    case 'canceled':
+      return stopSignals[options.signal ?? 'SIGTERM'];
+    case 'failed':
+      if (summary.reason === 'timeout') return exitCodes.timedOut;
+      return (options.passExitCode ? firstFailedExitCode(summary) : null) ?? exitCodes.failed;
+    case 'queued':
+    case 'running':
+    case 'canceling':
+    case 'handling':
+      return exitCodes.failed;
+  }
+}
+
+/** The exit code for a request that could not be met. */
+export function exitCodeOfError(code: ErrorCode): number {
+  switch (code) {
+    case 'usage':
+    case 'not-found':
+    case 'invalid-workflow':
+    case 'run-exists':
+    case 'run-active':
+    case 'not-built':
+    case 'storage':
+    case 'busy':
+    case 'conflict':
+    case 'denied':
+    case 'unreachable':
+      return exitCodes.unusable;
+  }
+}
+
+function firstFailedExitCode({ steps, handlers }: RunSummary): number | null {
+  const failed = [...steps, ...handlers]
+    .filter(({ status, exitCode }) => status === 'failed' && exitCode !== null && exitCode !== 0)
+    .sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
+  // What failed in this run comes before what an earlier one has left.
+  return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, statSync } from 'node:fs';
+import type { Clock } from '../engine/clock.ts';
+import { createGithubReporter } from '../render/github.ts';
+import { githubSummary } from '../render/github-summary.ts';
+import type { RecapOptions } from '../render/recap.ts';
+import type { Reporter } from '../render/reporter.ts';
+import type { Console } from './console.ts';
+
+/** What GitHub takes as the summary of one step of a job; a larger one is refused as a whole. */
+const largestSummary = 1024 * 1024;
+
+/** The reporter for GitHub Actions, with the places that its runner names in the environment. */
+export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions & { clock: Clock }): Reporter {
+  const page = env['GITHUB_STEP_SUMMARY'] || null;
+  return createGithubReporter(outTerminal, {
+    ...options,
+    workspace: env['GITHUB_WORKSPACE'] || options.cwd,
+    token: () => randomUUID().replaceAll('-', ''),
+    summarize: ({ summary }, workflow) => {
+      if (page === null) return;
+      try {
+        const taken = statSync(page, { throwIfNoEntry: false })?.size ?? 0;
+        appendFileSync(page, githubSummary(summary, workflow, largestSummary - taken));
+      } catch (error) {
+        err.write(`wf: the step summary was not written: ${error instanceof Error ? error.message : String(error)}\n`);
+      }
+    },
+  });
+}

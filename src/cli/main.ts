@@ -1,0 +1,29 @@
+import { findColor } from './color.ts';
+import { createConsole } from './console.ts';
+import { exitCodes } from './exit-codes.ts';
+import { printError } from './print-error.ts';
+import { buildProgram } from './program.ts';
+
+/**
+ * Runs the command line (without node and script) and resolves to the exit code. Every error is printed here, once:
+ * what the user can mend as a message, anything else as a bug with its stack.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  const console = createConsole(process.env, await findColor(argv, process.env));
+  let exitCode: number = exitCodes.succeeded;
+  try {
+    const setExitCode = (code: number) => {
+      exitCode = code;
+    };
+    const program = buildProgram(console, setExitCode, argv[0]);
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    exitCode = await printError(error, console);
+  }
+  await Promise.all([console.out.drained(), console.err.drained()]);
+  const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
+  return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
+}
+
+/** Their output is also kept elsewhere, and their exit code tells of the run; what any other command prints is all it does. */
+const carriesRuns = new Set(['run', 'start', 'retry', 'restart', 'exec']);

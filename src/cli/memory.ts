@@ -1,0 +1,28 @@
+/** Files from this many bytes on (some hundred steps) are worth the two milliseconds that looking after the memory takes. */
+const worthwhileBytes = 16 * 1024;
+
+/** The last one for the little that survives a step: waking threads for it takes longer, and the steps need the cores. */
+const flags = ['--expose-gc', '--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
+
+/**
+ * Makes this process small when it is about to start many others. Linux copies the page tables of a process for each
+ * child, so that a heap that is free to grow would cost every step some time: the young generation is kept from growing
+ * and code in the form that takes the least room. The result collects what reading the file has left behind and moves the
+ * rest together, without which the pages that it lay on would stay half empty: 50 MB after a file of 10,000 steps, and a
+ * fifth of the time of each spawn.
+ */
+export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
+  if (fileBytes < worthwhileBytes) return () => {};
+  const { setFlagsFromString } = await import('node:v8');
+  const { runInNewContext } = await import('node:vm');
+  for (const flag of flags) setFlagsFromString(flag);
+  const collect = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  return () => {
+    // First without moving anything: copies beside all that garbage would be the peak of the whole run.
+    collect();
+    setFlagsFromString('--compact-on-every-full-gc');
+    collect();
+    setFlagsFromString('--no-compact-on-every-full-gc');
+  };
+}

@@ -1,0 +1,32 @@
+import { CommanderError } from 'commander';
+import { type ErrorCode, WfError } from '../errors.ts';
+import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
+import type { Console } from './console.ts';
+import { exitCodeOfError, exitCodes } from './exit-codes.ts';
+
+/** What helps against every error of a kind that does not know better. */
+const generalHelp: Partial<Record<ErrorCode, string>> = {
+  storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
+};
+
+/**
+ * Prints what went wrong: what the user can mend as a message, anything else as a bug with its stack. Resolves to the exit
+ * code that tells of it.
+ */
+export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
+  if (error instanceof InvalidWorkflow) {
+    const { renderDiagnostics } = await import('../render/diagnostics.ts');
+    const { color, unicode } = errTerminal;
+    err.write(renderDiagnostics(error.diagnostics, error.sources, { color, unicode, cwd: process.cwd() }));
+    return exitCodes.unusable;
+  }
+  if (error instanceof WfError) {
+    const help = error.help ?? generalHelp[error.code];
+    err.write(`error: ${error.message}\n${help === undefined ? '' : `  help: ${help}\n`}`);
+    return exitCodeOfError(error.code);
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  err.write(`wf: this is a bug in wf, please report it with these lines:\n${stack}\n`);
+  return exitCodes.failed;
+}

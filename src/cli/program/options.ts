@@ -1,0 +1,77 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+
+/** The arguments and options of commands that take a workflow with parameters. */
+export function withWorkflow(command: Command): Command {
+  return withParameters(withCommon(command).addArgument(workflowArgument()));
+}
+
+/** Everything that a run can be given. */
+export function withParameters(command: Command): Command {
+  return command
+    .argument('[params...]', 'parameters, after --: A=1 two')
+    .option('--params <text>', 'parameters as one text: "A=1 B=\'x y\'"')
+    .option('-p, --param <NAME=value>', 'one parameter, taken as it is (repeatable)', append)
+    .option('--params-file <file>', 'NAME=value lines, or a map in JSON or YAML');
+}
+
+/** The options of every command. */
+export function withCommon(command: Command): Command {
+  return command
+    .option('--dags <dir>', 'the workflows directory')
+    .option('--color', 'colours, also where there is no terminal')
+    .option('--no-color', 'no colours');
+}
+
+/** The argument that names a workflow. */
+export function workflowArgument(): Argument {
+  return new Argument('<workflow>', 'a file, a name from the workflows directory, or - for standard input');
+}
+
+/** The argument that names a run. */
+export function runArgument(name: string): Argument {
+  return new Argument(name, 'a run (its id or the start of it, @latest, @failed), or a workflow for its last run');
+}
+
+/** Reads an option that is a whole number. */
+export function count(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is not a whole number.');
+}
+
+/** The option that chooses how progress is shown, and the files that are written at the end. */
+export function reporterOption(): Option {
+  const kinds = 'tree, plain, github, json or quiet, and the files junit=FILE and summary=FILE';
+  return new Option('--reporter <kind>', `how progress is shown: ${kinds} (repeatable, or with commas)`).argParser(
+    append,
+  );
+}
+
+/** The option that opens a shell in the place of a step that failed. */
+export function shellOnFailureOption(): Option {
+  return new Option(
+    '--shell-on-failure',
+    "after a failed run, open a shell with the failed step's directory and environment",
+  );
+}
+
+/** The option that starts a run in a process of its own. */
+export function detachOption(): Option {
+  return new Option('--detach', 'start it in the background, print its id, and do not wait for it').conflicts([
+    'reporter',
+    'strict',
+    'exitCode',
+    'dryRun',
+    'watch',
+    'shellOnFailure',
+  ]);
+}
+
+/** An option with a few values. */
+export function choice(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices([...choices]);
+}
+
+/** Gathers the values of an option that may be given several times. */
+export function append(value: string, list: readonly string[] = []): readonly string[] {
+  return [...list, value];
+}

@@ -1,0 +1,13 @@
+import type { AddCommand } from './add-command.ts';
+import { withCommon } from './options.ts';
+import { withServerSettings } from './setting-options.ts';
+
+/** `wf serve`. */
+export const addServe: AddCommand = (program, console, setExitCode) => {
+  withServerSettings(withCommon(program.command('serve').alias('server').alias('start-all')))
+    .description('run the daemon: the REST API and the scheduler')
+    .action(async (options) => {
+      const { serveCommand } = await import('../commands/serve.ts');
+      setExitCode(await serveCommand(options, console));
+    });
+};

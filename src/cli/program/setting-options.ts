@@ -1,0 +1,32 @@
+import { type Command, Option } from 'commander';
+import { type Setting, type SettingUser, settings } from '../../config/settings.ts';
+import { append } from './options.ts';
+
+const serverUsers: readonly SettingUser[] = ['wf serve', 'wf serve and clients'];
+const clientUsers: readonly SettingUser[] = ['clients', 'wf serve and clients'];
+
+/** The options of `wf serve`: one for each of its settings that may stand on a command line. */
+export function withServerSettings(command: Command): Command {
+  return withSettings(command, serverUsers);
+}
+
+/** The options of commands that a daemon can be asked for: where it is, and how it knows the caller. */
+export function withClientSettings(command: Command): Command {
+  return withSettings(command, clientUsers).option('--no-server', 'the runs of this machine, whatever is configured');
+}
+
+/** The options of commands that act on this machine alone, so that a daemon that is meant is told to be no good. */
+export function withLocalOnly(command: Command): Command {
+  return command
+    .addOption(new Option('--server <url>').hideHelp())
+    .option('--no-server', 'the runs of this machine, whatever is configured');
+}
+
+function withSettings(command: Command, users: readonly SettingUser[]): Command {
+  for (const { usedBy, flag, kind, about } of Object.values<Setting<unknown>>(settings)) {
+    if (!users.includes(usedBy) || flag === null) continue;
+    const option = new Option(flag, about.replaceAll('`', ''));
+    command.addOption(kind.name.startsWith('list') ? option.argParser(append) : option);
+  }
+  return command;
+}

@@ -1,0 +1,24 @@
+import { shortId } from '../render/short-id.ts';
+import type { AccessOptions } from './access/open-access.ts';
+import type { Console } from './console.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { ForegroundOptions } from './foreground.ts';
+import type { ParameterOptions } from './parameters.ts';
+
+/** The options of `wf retry`, as the command line names them. */
+export type RetryOptions = AccessOptions &
+  ParameterOptions &
+  ForegroundOptions & {
+    readonly run: string;
+    readonly step?: string;
+    readonly from?: string;
+    readonly file?: true;
+    readonly runId?: string;
+    readonly detach?: true;
+  };
+
+/** Says that a retry would run nothing; answers the exit code. */
+export function tellNothingToDo(runId: string, { out }: Console): number {
+  out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
+  return exitCodes.succeeded;
+}

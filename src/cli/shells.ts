@@ -1,0 +1,5 @@
+/** The shells for which there is a completion script in `assets/completion/`. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** One of them. */
+export type Shell = (typeof shells)[number];

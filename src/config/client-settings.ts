@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { WfError } from '../errors.ts';
+import { basicLogin, secret } from './login-settings.ts';
+import type { ReadSetting } from './resolve.ts';
+
+/** The daemon that commands ask instead of this machine's own runs. The login is here in the clear: print none of it. */
+export type ClientSettings = {
+  /** Without a login, a query, or a slash at the end. */
+  readonly url: string;
+  /** Where the address comes from, for a person: `--server`, `WF_SERVER`, a file. */
+  readonly source: string;
+  /** The `Authorization` header; null for none. */
+  readonly authorization: string | null;
+  /** Certificates in PEM, beside those that Node trusts; null for none. */
+  readonly ca: string | null;
+};
+
+/**
+ * Which daemon to ask; null for none. A login in the address is for that daemon and goes before `token`, which goes before the
+ * basic login. Throws a `WfError` `usage` for what makes no sense, by itself or together.
+ */
+export function readClientSettings(read: ReadSetting): ClientSettings | null {
+  const { value, source } = read('server');
+  if (value === null) return null;
+  const url = new URL(value);
+  if (url.search !== '' || url.hash !== '') {
+    throw new WfError('usage', `${source}: "server" must be an address without a query: ${url.protocol}//${url.host}`);
+  }
+  const inAddress =
+    url.username === '' && url.password === '' ? null : { username: url.username, password: url.password };
+  const authorization = inAddress === null ? configuredLogin(read) : basic(decodeLogin(inAddress, source));
+  const path = url.pathname.replace(/\/+$/, '');
+  return { url: `${url.protocol}//${url.host}${path}`, source, authorization, ca: readCa(read) };
+}
+
+function configuredLogin(read: ReadSetting): string | null {
+  const token = secret(read, 'token', 'tokenFile');
+  if (token !== null) return `Bearer ${headerText(token, 'token')}`;
+  const login = basicLogin(read);
+  return login === null ? null : basic(login);
+}
+
+type Login = { readonly username: string; readonly password: string };
+
+function basic({ username, password }: Login): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function decodeLogin({ username, password }: Login, source: string): Login {
+  try {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    throw new WfError('usage', `${source}: the login in the address of the server is not well encoded`, {
+      help: 'write a % in it as %25',
+    });
+  }
+}
+
+/** A header that cannot be sent would be an error of Node's, with the secret in it. */
+function headerText(value: string, key: string): string {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw new WfError('usage', `"${key}" must be letters, digits and signs of ASCII, without spaces`);
+}
+
+function readCa(read: ReadSetting): string | null {
+  const { value: file, source } = read('serverCa');
+  if (file === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WfError('usage', `${source}: cannot read the certificates of "serverCa": ${reason}`);
+  }
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new WfError('usage', `${source}: "${file}" holds no certificate in PEM`);
+}

@@ -1,0 +1,111 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isMap, isScalar, type Node, type Pair } from 'yaml';
+import { WfError } from '../errors.ts';
+import { canonicalKey } from '../spec/canonical-key.ts';
+import { decode } from '../spec/decode.ts';
+import type { Source } from '../spec/diagnostic.ts';
+import { fileProblem, placeOf } from '../spec/file-problem.ts';
+import { didYouMean, nearNames } from '../spec/near-names.ts';
+import { parse } from '../spec/parse.ts';
+import { textOf } from '../spec/scalar.ts';
+
+/** One key of a file with its value. */
+export type Entry = {
+  readonly key: string;
+  /** As plain data; null where nothing is written. */
+  readonly value: unknown;
+  /** Its own entries where the value is a map, none where nothing is written, else null. */
+  readonly entries: readonly Entry[] | null;
+  /** What relative paths in it start from. */
+  readonly base: string;
+  /** From 1; 0 for what stands in no file. */
+  readonly line: number;
+  /** For messages: `/home/me/.config/wf/config.yaml:3:5`. */
+  readonly place: string;
+};
+
+/**
+ * The entries of a configuration file; null where there is none. Hostile YAML is refused as in workflow files. Throws a
+ * `WfError` `usage` for what cannot be read or is no map, and for a key that stands there twice.
+ */
+export function readConfigFile(path: string): readonly Entry[] | null {
+  const bytes = readIfThere(path);
+  if (bytes === null) return null;
+  const { source, problems } = decode(path, bytes);
+  const { document, problems: found } = problems.length > 0 ? { document: null, problems } : parse(source);
+  const [problem] = found;
+  if (problem !== undefined) throw fileProblem(problem);
+  if (document === null || document.contents === null) return [];
+  const toPlain = (node: Node): unknown => node.toJS(document, { maxAliasCount: 0 });
+  const entries = entriesOf(document.contents, { source, toPlain, base: dirname(path) });
+  if (entries !== null) return entries;
+  throw new WfError('usage', `${placeOf(source, document.contents.range[0]).text}: the configuration must be a map`);
+}
+
+/** The error for a key that means nothing, with what was probably meant. */
+export function unknownKey({ key, place }: Pick<Entry, 'key' | 'place'>, known: readonly string[]): WfError {
+  const help = didYouMean(nearNames(key, known)) || `known are ${known.join(', ')}`;
+  return new WfError('usage', `${place}: unknown key "${key}"`, { help });
+}
+
+type Reading = { readonly source: Source; readonly toPlain: (node: Node) => unknown; readonly base: string };
+
+function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null {
+  if (node === null || (isScalar(node) && node.value === null)) return [];
+  if (!isMap(node)) return null;
+  const entries = node.items.map((pair) => entryOf(pair as Pair<Node, Node | null>, reading));
+  const seen = new Set<string>();
+  for (const { key, place } of entries) {
+    if (seen.has(canonicalKey(key))) throw new WfError('usage', `${place}: "${key}" stands there twice`);
+    seen.add(canonicalKey(key));
+  }
+  return entries;
+}
+
+function entryOf({ key, value }: Pair<Node, Node | null>, reading: Reading): Entry {
+  const { line, text: place } = placeOf(reading.source, key.range?.[0] ?? 0);
+  if (!isScalar(key)) throw new WfError('usage', `${place}: a key must be text`);
+  return {
+    key: textOf(key),
+    value: value === null ? null : plainValue(value, place, reading),
+    entries: entriesOf(value, reading),
+    base: reading.base,
+    line,
+    place,
+  };
+}
+
+function plainValue(node: Node, place: string, { toPlain }: Reading): unknown {
+  try {
+    return toPlain(node);
+  } catch {
+    throw new WfError('usage', `${place}: the value cannot be read`, { help: 'write it without aliases' });
+  }
+}
+
+/** Only a regular file is read: a pipe or a device in somebody's project must not hold a command up. */
+function readIfThere(path: string): Uint8Array | null {
+  let fd: number | null = null;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!fstatSync(fd).isFile()) throw new Error('it is no file');
+    return readFileSync(fd);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    if (code === 'ENOTDIR') throw outsideDirectory(path);
+    throw new WfError('usage', `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+/** Only the user's own places can be so wrong: a project's file has been seen before it is read. */
+function outsideDirectory(path: string): WfError {
+  let part = dirname(path);
+  while (!existsSync(part)) part = dirname(part);
+  return new WfError('usage', `cannot read "${path}": "${part}" is not a directory`, {
+    help: 'set WF_HOME to a directory; it need not exist yet',
+  });
+}

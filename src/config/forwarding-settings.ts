@@ -1,0 +1,81 @@
+import type { RecordField } from '../core/log-forwarding.ts';
+import { flag, type Kind, listOf, number, oneOf, text, webAddress, wholeNumber } from './setting-kinds.ts';
+
+/** A setting of the block `logForwarding`. */
+type ForwardingSetting<T> = { readonly kind: Kind<NonNullable<T>>; readonly fallback: T; readonly about: string };
+
+const metricName: Kind<string> = {
+  name: 'letters, digits and _',
+  read: (value) => {
+    const fits = typeof value === 'string' && /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(value);
+    return fits ? { value } : { problem: 'must be letters, digits and _' };
+  },
+};
+
+const headers: Kind<Readonly<Record<string, string>>> = {
+  name: 'map, or in a variable `Name: value` lines',
+  read: (value) => {
+    const pairs = typeof value === 'string' ? headerLines(value) : mapEntries(value);
+    if (pairs === null) return { problem: 'must give each header a text' };
+    const broken = pairs.find(
+      ([name, content]) => !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(content),
+    );
+    return broken === undefined
+      ? { value: Object.fromEntries(pairs) }
+      : { problem: `cannot have the header "${broken[0]}"` };
+  },
+};
+
+/** Every key of the block `logForwarding`. `WF_LOG_FORWARDING_` and the key in capitals is the variable. */
+export const forwardingSettings = {
+  enabled: setting(flag, false, 'whether the lines of runs are forwarded'),
+  sinkType: setting(oneOf(['http']), 'http', 'how; the only way'),
+  httpURL: setting(webAddress, null, 'where to'),
+  timeoutSec: setting(number({ from: 0.001 }), 5, 'how long a request may take'),
+  includeStepOutput: setting(flag, false, 'also what steps print'),
+  queueSize: setting(wholeNumber({ from: 1, to: 1_000_000 }), 256, 'the most records that wait'),
+  batchSize: setting(wholeNumber({ from: 1, to: 10_000 }), 1, 'more than 1: a request holds a list of so many records'),
+  maxRetries: setting(wholeNumber({ from: 0, to: 1000 }), 3, 'further tries of a request'),
+  initialBackoffMS: setting(wholeNumber({ from: 0 }), 100, 'the wait before a further try, which doubles each time'),
+  maxBackoffMS: setting(wholeNumber({ from: 0 }), 2000, 'the longest wait before a further try'),
+  fields: setting(
+    listOf<RecordField>(['timestamp', 'stream', 'attempt']),
+    [] as readonly RecordField[],
+    'what else a record tells',
+  ),
+  headers: setting(headers, {}, 'of each request; `${NAME}` is taken from the environment'),
+  monitorEnabled: setting(flag, true, 'whether there is a monitor'),
+  monitorHost: setting(text, '127.0.0.1', 'the address it listens on'),
+  monitorPort: setting(wholeNumber({ from: 0, to: 65_535 }), 8091, 'the port it listens on; 0: any that is free'),
+  monitorBasePath: setting(text, '/log-forwarding', 'what stands before its paths'),
+  metricPrefix: setting(
+    metricName,
+    'wf',
+    'how the names of its metrics begin; `blackdagger` for dashboards that exist',
+  ),
+} satisfies { readonly [key: string]: ForwardingSetting<unknown> };
+
+/** The values of the block. */
+export type ForwardingValues = {
+  readonly [K in keyof typeof forwardingSettings]: (typeof forwardingSettings)[K] extends ForwardingSetting<infer T>
+    ? T
+    : never;
+};
+
+function setting<T, const F extends T | null>(kind: Kind<T>, fallback: F, about: string): ForwardingSetting<T | F> {
+  return { kind: kind as Kind<NonNullable<T | F>>, fallback, about };
+}
+
+function headerLines(lines: string): [string, string][] {
+  return lines.split('\n').flatMap((line) => {
+    const at = line.indexOf(':');
+    return line.trim() === '' ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
+  });
+}
+
+function mapEntries(value: unknown): [string, string][] | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const entries = Object.entries(value as Record<string, unknown>);
+  const isText = entries.every(([, content]) => typeof content === 'string' || typeof content === 'number');
+  return isText ? entries.map(([name, content]) => [name, String(content)]) : null;
+}

@@ -1,0 +1,95 @@
+import type { Config } from './config.ts';
+import { forwardingSettings } from './forwarding-settings.ts';
+import { readForwardingValues } from './log-forwarding.ts';
+import { cacheDirectory } from './places.ts';
+import type { Level, Sourced } from './resolve.ts';
+import { type Setting, type SettingKey, settings, variableOf } from './settings.ts';
+
+/** A setting as `wf config` tells it. */
+export type ListedSetting = {
+  /** As in a file; a key of a block with the block: `logForwarding.httpURL`. */
+  readonly key: string;
+  /** Plain JSON; null where there is none. A secret is `***` where it is set. */
+  readonly value: unknown;
+  /** `--dags`, `WF_PORT`, `/home/me/.config/wf/config.yaml:7`, `default`. */
+  readonly source: string;
+  readonly level: Level;
+  /** Null: there is none. */
+  readonly default: unknown;
+  readonly type: string;
+  readonly flag: string | null;
+  readonly variable: string;
+  readonly usedBy: string;
+  /** Whether the `.wf.yaml` of a project may set it. */
+  readonly inProject: boolean;
+  readonly secret: boolean;
+  readonly description: string;
+};
+
+/** Where things are; null for what there is not. All paths are absolute. */
+export type ListedPlaces = {
+  readonly config: string | null;
+  readonly workflows: string | null;
+  readonly runs: string | null;
+  readonly cache: string | null;
+  /** The user's `config.yaml`, where there is one. */
+  readonly userFile: string | null;
+  readonly projectFile: string | null;
+  /** Why the project's file does not count. */
+  readonly projectFileIgnored: string | null;
+};
+
+/** Every setting with its value and source; no secret is in it. Throws a `WfError` `usage` for what makes no sense. */
+export function listSettings(config: Config): readonly ListedSetting[] {
+  const { read } = config.settings;
+  const general = (Object.keys(settings) as SettingKey[]).map((key) => {
+    const { kind, fallback, about, ...rules }: Setting<unknown> = settings[key];
+    const found = read(key);
+    const value = key === 'dags' ? config.dagsDir : found.value;
+    const description = { type: kind.name, description: about, variable: variableOf(key) };
+    return { ...rules, ...description, key, default: fallback, ...told({ ...found, value }, rules.secret) };
+  });
+  return [...general, ...listForwarding(config)];
+}
+
+/** Where a configuration has its things. */
+export function listPlaces(config: Config, env: NodeJS.ProcessEnv): ListedPlaces {
+  const { user, project } = config.settings;
+  return {
+    config: config.configDir,
+    workflows: config.dagsDir,
+    runs: config.runsDir,
+    cache: cacheDirectory(env, config.cwd),
+    userFile: user.entries === null ? null : user.path,
+    projectFile: project?.path ?? null,
+    projectFileIgnored: project?.ignored ?? null,
+  };
+}
+
+function listForwarding(config: Config): readonly ListedSetting[] {
+  const values = readForwardingValues(config);
+  return (Object.keys(forwardingSettings) as (keyof typeof forwardingSettings)[]).map((key) => {
+    const { kind, fallback, about } = forwardingSettings[key];
+    return {
+      key: `logForwarding.${key}`,
+      ...told(values[key], key === 'headers'),
+      default: fallback,
+      type: kind.name,
+      flag: null,
+      variable: variableOf(`logForwarding${key.replace(/^./, (letter) => letter.toUpperCase())}`),
+      usedBy: 'runs',
+      inProject: false,
+      secret: key === 'headers',
+      description: about,
+    };
+  });
+}
+
+function told({ value, level, source }: Sourced<unknown>, secret: boolean): Sourced<unknown> {
+  return { value: secret && level !== 'default' ? '***' : withoutLogin(value), level, source };
+}
+
+/** An address may hold a login: `https://me:secret@logs.example.com/`. */
+function withoutLogin(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/, '$1***@') : value;
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { WfError } from '../errors.ts';
+import type { ReadSetting } from './resolve.ts';
+import type { SettingKey } from './settings.ts';
+
+/** A name with its password, in the clear. */
+export type BasicLogin = { readonly username: string; readonly password: string };
+
+/**
+ * A secret stands in a setting, or in a file that another one names; the one nearer to the command line counts. Null for
+ * neither. Throws a `WfError` `usage` for both at once, and for a file that cannot be read or holds more than one line.
+ */
+export function secret(
+  read: ReadSetting,
+  key: 'token' | 'readOnlyToken' | 'password',
+  fileKey: 'tokenFile' | 'readOnlyTokenFile' | 'passwordFile',
+): string | null {
+  const direct = read(key);
+  const inFile = read(fileKey);
+  if (inFile.value === null) return direct.value;
+  if (direct.value === null || nearness[inFile.level] > nearness[direct.level]) return secretIn(inFile.value, fileKey);
+  if (nearness[inFile.level] < nearness[direct.level]) return direct.value;
+  throw new WfError('usage', `"${key}" (${direct.source}) and "${fileKey}" (${inFile.source}) exclude each other`);
+}
+
+const nearness = { flag: 4, variable: 3, project: 2, user: 1, default: 0 } as const;
+
+function secretIn(file: string, key: SettingKey): string {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WfError('usage', `cannot read the file that "${key}" names: ${reason}`);
+  }
+  if (content !== '' && !content.includes('\n')) return content;
+  throw new WfError('usage', `"${file}", which "${key}" names, must hold one line that is not empty`);
+}
+
+/** The basic login; null without one. Throws a `WfError` `usage` for half of one. */
+export function basicLogin(read: ReadSetting): BasicLogin | null {
+  const { value: username } = read('username');
+  const password = secret(read, 'password', 'passwordFile');
+  if (username === null && password === null) return null;
+  if (username === null) throw half('username', 'the basic login has a password and no name');
+  if (password === null) throw half('password', 'the basic login has a name and no password');
+  if (username.includes(':')) throw new WfError('usage', '"username" cannot hold a colon');
+  return { username, password };
+}
+
+function half(key: SettingKey, problem: string): WfError {
+  return new WfError('usage', problem, { help: `set "${key}", or neither of the two` });
+}

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+
+/** What a value was read into, or a problem: the rest of a sentence that begins with the name of the setting. */
+export type Read<T> = { readonly value: T } | { readonly problem: string };
+
+/** What values of a setting are, and how one is read from a flag, a variable (always text) or a file. */
+export type Kind<T> = {
+  /** For the reference: "whole number from 1". */
+  readonly name: string;
+  /** `base`: the directory that relative paths start from. */
+  readonly read: (value: unknown, base: string) => Read<T>;
+};
+
+/** True or false, also as YAML 1.1 and people write it. */
+export const flag: Kind<boolean> = {
+  name: 'true or false',
+  read: (value) => {
+    const word = String(value).toLowerCase();
+    if (['true', 'yes', 'on', '1'].includes(word)) return { value: true };
+    return ['false', 'no', 'off', '0'].includes(word) ? { value: false } : { problem: 'must be true or false' };
+  },
+};
+
+/** A number within limits, both included. */
+export function number({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
+  return numeric('number', from, to);
+}
+
+/** A whole number within limits, both included. */
+export function wholeNumber({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
+  return numeric('whole number', from, to);
+}
+
+/** A text that says something. */
+export const text: Kind<string> = {
+  name: 'text',
+  read: (value) => (typeof value === 'string' && value !== '' ? { value } : { problem: 'must be a text' }),
+};
+
+/** An address that `http` or `https` leads to. */
+export const webAddress: Kind<string> = {
+  name: 'address that begins with http:// or https://',
+  read: (value) => {
+    const isAddress = typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value);
+    return isAddress ? { value } : { problem: 'must be an address that begins with http:// or https://' };
+  },
+};
+
+/** A file or directory, as an absolute path. */
+export const path: Kind<string> = {
+  name: 'path',
+  read: (value, base) =>
+    typeof value === 'string' && value !== '' ? { value: resolve(base, value) } : { problem: 'must be a path' },
+};
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(words: readonly Word[]): Kind<Word> {
+  return {
+    name: words.map((word) => `\`${word}\``).join(' or '),
+    read: (value) => {
+      const found = words.find((word) => word === value);
+      return found === undefined ? { problem: `must be ${words.join(' or ')}` } : { value: found };
+    },
+  };
+}
+
+/** A list of a few words, in a variable with commas. */
+export function listOf<const Word extends string>(words: readonly Word[]): Kind<readonly Word[]> {
+  return {
+    name: `list of ${words.map((word) => `\`${word}\``).join(', ')}`,
+    read: (value) => {
+      const list = asList(value);
+      const isKnown = list.every((word): word is Word => words.some((known) => known === word));
+      return isKnown ? { value: list } : { problem: `may list ${words.join(', ')}` };
+    },
+  };
+}
+
+/** A list of texts, in a variable with commas. */
+export const texts: Kind<readonly string[]> = {
+  name: 'list of texts',
+  read: (value) => {
+    const list = asList(value);
+    return list.every((item) => typeof item === 'string') ? { value: list } : { problem: 'must be a list of texts' };
+  },
+};
+
+function numeric(name: string, from: number, to: number): Kind<number> {
+  const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
+  return {
+    name: `${name} ${range}`,
+    read: (value) => {
+      const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+      const isWhole = name === 'number' || Number.isInteger(found);
+      const fits = typeof found === 'number' && found >= from && found <= to && isWhole;
+      return fits ? { value: found } : { problem: `must be a ${name} ${range}` };
+    },
+  };
+}
+
+/** Without empty items, which a comma too many leaves. */
+function asList(value: unknown): readonly unknown[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items
+    .flatMap((item) => (typeof item === 'string' ? item.split(',').map((word) => word.trim()) : [item]))
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,185 @@
+import { flag, type Kind, oneOf, path, text, texts, webAddress, wholeNumber } from './setting-kinds.ts';
+
+/** Who looks at a setting: every command, those that run something, `wf serve`, those that ask a daemon. */
+export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'wf serve and clients';
+
+/** One thing that can be set, by a flag, a variable or a key of a file. */
+export type Setting<T> = {
+  readonly kind: Kind<NonNullable<T>>;
+  /** The value where nobody gives one; null: there is none. */
+  readonly fallback: T;
+  /** What it is for, as part of a sentence. */
+  readonly about: string;
+  /** As the help shows it: `--port <number>`; null for what must not stand on a command line. */
+  readonly flag: string | null;
+  readonly usedBy: SettingUser;
+  /** Whether the `.wf.yaml` of a project may set it: only what can do no harm in somebody else's project. */
+  readonly inProject: boolean;
+  /** A secret: told as set or not set, and never handed on to a step. */
+  readonly secret: boolean;
+};
+
+type Row<T, F> = { readonly kind: Kind<T>; readonly fallback: F; readonly about: string; readonly flag?: string };
+
+/**
+ * Every setting but those of log forwarding, which are a block of their own. The name is the key in a file; `WF_` and the
+ * name in capitals is the variable. Flags, `wf config` and the reference are made from this table.
+ */
+export const settings = {
+  dags: shared({ kind: path, fallback: null, flag: '--dags <dir>', about: 'the workflows directory' }),
+  color: shared({
+    kind: flag,
+    fallback: null,
+    flag: '--color',
+    about: 'colours; without it, where there is a terminal',
+  }),
+  reporter: run({
+    kind: texts,
+    fallback: [],
+    flag: '--reporter <kind>',
+    about: 'how progress is shown; without it, as fits standard output',
+  }),
+  strict: run({
+    kind: flag,
+    fallback: false,
+    flag: '--strict',
+    about: 'exit 1 also for failures that continueOn tolerates',
+  }),
+  history: own({ kind: flag, fallback: true, flag: '--no-history', about: 'whether runs are kept' }),
+  historyKeepRuns: own({
+    kind: wholeNumber({ from: 1 }),
+    fallback: null,
+    about: 'how many past runs of a workflow are kept; without it, all that histRetentionDays leaves',
+  }),
+  server: client({
+    kind: webAddress,
+    fallback: null,
+    flag: '--server <url>',
+    about: 'the daemon that commands about runs ask: https://ops.example.com; without it, the runs of this machine',
+  }),
+  serverCa: client({
+    kind: path,
+    fallback: null,
+    flag: '--server-ca <file>',
+    about: 'certificates (PEM) of authorities that may vouch for the daemon, beside those that Node trusts',
+  }),
+  host: serve({ kind: text, fallback: '127.0.0.1', flag: '--host <address>', about: 'the address to listen on' }),
+  port: serve({
+    kind: wholeNumber({ from: 0, to: 65_535 }),
+    fallback: 8080,
+    flag: '--port <number>',
+    about: 'the port to listen on; 0: any that is free',
+  }),
+  basePath: serve({
+    kind: text,
+    fallback: '',
+    flag: '--base-path <path>',
+    about: 'what stands before every path, behind a proxy: /wf',
+  }),
+  maxConcurrentRuns: serve({
+    kind: wholeNumber({ from: 1, to: 10_000 }),
+    fallback: 16,
+    flag: '--max-concurrent-runs <count>',
+    about: 'the most runs at once; further ones wait',
+  }),
+  maxQueuedRuns: serve({
+    kind: wholeNumber({ from: 0, to: 1_000_000 }),
+    fallback: 1000,
+    flag: '--max-queued-runs <count>',
+    about: 'the most runs that wait; further ones are refused',
+  }),
+  onShutdown: serve({
+    kind: oneOf(['detach', 'stop', 'wait']),
+    fallback: 'detach',
+    flag: '--on-shutdown <what>',
+    about: 'what becomes of runs when the daemon ends: they go on, are stopped, or are waited for',
+  }),
+  token: secret({ kind: text, fallback: null, about: 'the token that allows everything' }, 'wf serve and clients'),
+  tokenFile: login({ kind: path, fallback: null, flag: '--token-file <file>', about: 'a file that holds `token`' }),
+  readOnlyToken: secret({ kind: text, fallback: null, about: 'a token that allows looking only' }, 'wf serve'),
+  readOnlyTokenFile: serve({
+    kind: path,
+    fallback: null,
+    flag: '--read-only-token-file <file>',
+    about: 'a file that holds `readOnlyToken`',
+  }),
+  username: login({ kind: text, fallback: null, flag: '--username <name>', about: 'the name of the basic login' }),
+  password: secret({ kind: text, fallback: null, about: 'the password of the basic login' }, 'wf serve and clients'),
+  passwordFile: login({
+    kind: path,
+    fallback: null,
+    flag: '--password-file <file>',
+    about: 'a file that holds `password`',
+  }),
+  tlsCert: serve({
+    kind: path,
+    fallback: null,
+    flag: '--tls-cert <file>',
+    about: 'the certificate (PEM) for https; goes with `tlsKey`',
+  }),
+  tlsKey: serve({ kind: path, fallback: null, flag: '--tls-key <file>', about: 'the key (PEM) of the certificate' }),
+  allowedHosts: serve({
+    kind: texts,
+    fallback: [],
+    flag: '--allowed-hosts <list>',
+    about: 'further names by which clients may call the daemon, as in their Host header',
+  }),
+  corsOrigins: serve({
+    kind: texts,
+    fallback: [],
+    flag: '--cors-origins <list>',
+    about: 'origins whose pages may use the API: https://ops.example.com',
+  }),
+} satisfies { readonly [key: string]: Setting<unknown> };
+
+/** The name of a setting. */
+export type SettingKey = keyof typeof settings;
+
+/** The value of a setting. */
+export type SettingValue<K extends SettingKey> = (typeof settings)[K] extends Setting<infer T> ? T : never;
+
+/** The variable of a setting: `maxConcurrentRuns` is `WF_MAX_CONCURRENT_RUNS`. */
+export function variableOf(key: string): string {
+  return `WF_${key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}`;
+}
+
+/** Variables that no step may see: secrets, and the daemon that the caller asks, whose address may hold a login. */
+export const secretVariables: readonly string[] = Object.entries(settings)
+  .filter(([key, setting]) => setting.secret || key === 'server')
+  .map(([key]) => variableOf(key));
+
+function shared<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'every command', inProject: true, secret: false });
+}
+
+function run<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'runs', inProject: true, secret: false });
+}
+
+function own<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'runs', inProject: false, secret: false });
+}
+
+function serve<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'wf serve', inProject: false, secret: false });
+}
+
+/** A project must not decide where commands, and with them logins, are sent. */
+function client<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'clients', inProject: false, secret: false });
+}
+
+function login<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
+  return setting(row, { usedBy: 'wf serve and clients', inProject: false, secret: false });
+}
+
+function secret<T, const F extends T | null>(row: Row<T, F>, usedBy: SettingUser): Setting<T | F> {
+  return setting(row, { usedBy, inProject: false, secret: true });
+}
+
+function setting<T, const F extends T | null>(
+  { kind, flag: option = '', ...row }: Row<T, F>,
+  rules: Pick<Setting<T>, 'usedBy' | 'inProject' | 'secret'>,
+): Setting<T | F> {
+  return { ...row, ...rules, flag: option === '' ? null : option, kind: kind as Kind<NonNullable<T | F>> };
+}

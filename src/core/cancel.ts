@@ -1,0 +1,73 @@
+import type { Draft } from './draft.ts';
+import { record } from './draft.ts';
+import { settleHandlers, unsettledHandlers } from './handling.ts';
+import type { CancelReason, RunInput } from './run.ts';
+import { isActive, isSettled, type RunState, type StepState, steps } from './run-state.ts';
+import { settle, settleInactive } from './settle.ts';
+import { statusAfterCancel, type Verdict } from './verdict.ts';
+
+type Cancel = Extract<RunInput, { type: 'cancel' }>;
+type Lost = Extract<RunInput, { type: 'lost' }>;
+
+/**
+ * Ends the run early: what is being attempted ends by its own report, everything else is settled at once. A run that has
+ * not begun is over with this, its steps untouched.
+ */
+export function cancel(draft: Draft, input: Cancel): void {
+  const { at, reason, message, force } = input;
+  if (!changesSomething(draft.run, input)) return;
+  if (draft.run.status === 'queued') {
+    finish(draft, at, { status: statusAfterCancel(reason), reason, message });
+  } else {
+    record(draft, { type: 'run.canceling', at, reason, message, force });
+    settleUnattempted(draft, at, causeOf(reason));
+  }
+}
+
+/** The process that ran the run is gone, and the attempts with it: everything that is not settled is settled now. */
+export function lose(draft: Draft, { at, message }: Lost): void {
+  if (draft.run.status !== 'queued') {
+    for (const step of unsettled(draft.run).filter(isActive)) {
+      settle(draft, at, step, { status: 'failed', reason: 'lost', message });
+    }
+    for (const step of unsettled(draft.run)) settleInactive(draft, at, step, 'the run was lost');
+  }
+  finish(draft, at, { status: 'failed', reason: 'lost', message });
+}
+
+/** A first cancel does, and one that takes away more than those before it: handlers, or the present handler. */
+function changesSomething({ cancellation, handling }: RunState, { reason, force }: Cancel): boolean {
+  if (reason === 'timeout' && handling !== null) return false;
+  if (cancellation === null) return true;
+  if (force && !cancellation.force) return true;
+  if (reason === 'storage') return cancellation.reason !== 'storage';
+  return handling !== null && handling.interrupted === null && cancellation.reason === 'timeout';
+}
+
+function settleUnattempted(draft: Draft, at: number, why: string): void {
+  if (draft.run.handling !== null) {
+    settleHandlers(draft, at, why);
+  } else {
+    for (const step of unsettled(draft.run)) if (!isActive(step)) settleInactive(draft, at, step, why);
+  }
+}
+
+function unsettled(run: RunState): readonly StepState[] {
+  if (run.handling !== null) return unsettledHandlers(run);
+  return [...steps(run)].filter((step) => !isSettled(step));
+}
+
+function finish(draft: Draft, at: number, end: Verdict): void {
+  record(draft, { type: 'run.finished', at, ...end });
+}
+
+function causeOf(reason: CancelReason): string {
+  switch (reason) {
+    case 'stop':
+      return 'the run was stopped';
+    case 'timeout':
+      return 'the run timed out';
+    case 'storage':
+      return 'the run cannot be recorded any more';
+  }
+}

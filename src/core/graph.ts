@@ -1,0 +1,64 @@
+import type { HandlerKind, Step, Workflow } from './workflow.ts';
+
+/**
+ * A workflow's steps as numbered nodes, in the order of the file, with their dependencies in both directions. The
+ * handlers that exist follow as further nodes, which no edge touches.
+ */
+export type Graph = {
+  /** Steps first, then handlers (`handlerOn.success`, `.failure`, `.cancel`, `.exit`). */
+  readonly nodes: readonly Step[];
+  /** Nodes below this number are steps. */
+  readonly stepCount: number;
+  /** For each node, the nodes it waits for, in the order of its `depends`. */
+  readonly dependencies: readonly (readonly number[])[];
+  /** For each node, the nodes that wait for it, in the order of the file. */
+  readonly dependents: readonly (readonly number[])[];
+  /** From a node's name to its number. */
+  readonly index: ReadonlyMap<string, number>;
+};
+
+const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
+
+/** Builds the graph of a checked workflow. Throws when a step depends on one that does not exist. */
+export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Graph {
+  const handlers = handlerOrder.map((kind) => workflow.handlers[kind]).filter((handler) => handler !== null);
+  const nodes = [...workflow.steps, ...handlers];
+  const index = new Map(nodes.map((node, number) => [node.name, number]));
+  const stepCount = workflow.steps.length;
+  const dependencies = nodes.map((node, number) =>
+    number < stepCount ? node.depends.map((name) => lookUp(index, name)) : [],
+  );
+  return { nodes, stepCount, dependencies, dependents: reversed(dependencies), index };
+}
+
+/** The number of the step or handler of that name. Throws when the workflow has none: such a name is a bug or damage. */
+export function nodeIndex(graph: Graph, name: string): number {
+  return lookUp(graph.index, name);
+}
+
+/** Whether the workflow has a step (not a handler) of that name. */
+export function isStep(graph: Graph, name: string): boolean {
+  const number = graph.index.get(name);
+  return number !== undefined && number < graph.stepCount;
+}
+
+/** The step or handler with that number. Throws when there is none. */
+export function nodeAt(graph: Graph, number: number): Step {
+  const node = graph.nodes[number];
+  if (node === undefined) throw new RangeError(`The workflow has no node ${number}.`);
+  return node;
+}
+
+function lookUp(index: ReadonlyMap<string, number>, name: string): number {
+  const number = index.get(name);
+  if (number === undefined) throw new RangeError(`The workflow has no step "${name}".`);
+  return number;
+}
+
+function reversed(dependencies: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const dependents: number[][] = dependencies.map(() => []);
+  dependencies.forEach((numbers, dependent) => {
+    for (const number of numbers) dependents[number]?.push(dependent);
+  });
+  return dependents;
+}

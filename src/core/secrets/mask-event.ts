@@ -1,0 +1,71 @@
+import type { EarlierEnd, Outcome, Outputs, Param, RunEvent } from '../run.ts';
+import { mask } from './mask-stream.ts';
+import type { Secrets } from './secrets.ts';
+
+/** What a run hides: these values, and whatever the variables of these names hold. */
+export type Hidden = { readonly secrets: Secrets; readonly names: ReadonlySet<string> };
+
+/**
+ * The event as it may be stored and shown. Parameters and outputs that are not what they were say so, lest a retry takes
+ * the mask for a value.
+ */
+export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
+  const text = (plain: string) => hidden.secrets.mask(plain);
+  switch (event.type) {
+    case 'run.created':
+    case 'run.prepared':
+      return { ...event, params: maskParams(event.params, hidden) };
+    case 'step.restored':
+      return { ...event, ...maskOutputs(event.outputs, hidden), ...maskBefore(event.before, hidden) };
+    case 'step.waiting':
+      return { ...event, outcome: maskOutcome(event.outcome, hidden) };
+    case 'step.finished':
+      return { ...event, message: text(event.message), ...maskOutputs(event.outputs, hidden) };
+    case 'step.marked':
+      return { ...event, by: text(event.by), run: { ...event.run, message: text(event.run.message) } };
+    case 'run.canceling':
+    case 'run.warned':
+    case 'run.finished':
+      return { ...event, message: text(event.message) };
+    case 'run.queued':
+    case 'run.owned':
+    case 'run.started':
+    case 'run.delayed':
+    case 'run.handling':
+    case 'step.scheduled':
+    case 'step.started':
+    case 'step.ready':
+      return event;
+  }
+}
+
+/** Parameters as they may be shown. */
+export function maskParams(params: readonly Param[], hidden: Hidden): readonly Param[] {
+  return params.map((param) => {
+    const value = maskValue(param.name, param.value, hidden);
+    return value === param.value ? param : { ...param, value, masked: true };
+  });
+}
+
+function maskOutcome(outcome: Outcome, hidden: Hidden): Outcome {
+  const outputs = 'outputs' in outcome ? { outputs: maskOutputs(outcome.outputs, hidden).outputs } : {};
+  const message = 'message' in outcome ? { message: hidden.secrets.mask(outcome.message) } : {};
+  return { ...outcome, ...outputs, ...message };
+}
+
+function maskBefore(before: EarlierEnd | undefined, { secrets }: Hidden): { before?: EarlierEnd } {
+  return before === undefined ? {} : { before: { ...before, message: secrets.mask(before.message) } };
+}
+
+function maskOutputs(outputs: Outputs, hidden: Hidden): { outputs: Outputs; masked?: readonly string[] } {
+  const shown = Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => [name, maskValue(name, value, hidden)]),
+  );
+  const masked = Object.keys(outputs).filter((name) => shown[name] !== outputs[name]);
+  return masked.length === 0 ? { outputs } : { outputs: shown, masked };
+}
+
+/** A variable that is secret by its name is hidden whole, however short it is. */
+export function maskValue(name: string | null, value: string, { secrets, names }: Hidden): string {
+  return value !== '' && name !== null && names.has(name) ? mask : secrets.mask(value);
+}

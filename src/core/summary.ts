@@ -1,0 +1,43 @@
+import type { FailureReason, Outputs, Param, RunReason, RunStatus, StepStatus, Trigger } from './run.ts';
+
+/** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
+export type StepSummary = {
+  readonly name: string;
+  readonly status: StepStatus;
+  readonly reason: FailureReason | null;
+  /** One line: why it failed, was skipped or canceled. */
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+  readonly outputs: Outputs;
+  /** Path of the last attempt's standard output; its standard error lies beside it. */
+  readonly log: string | null;
+};
+
+/** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */
+export type RunSummary = {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly group: string;
+  readonly file: string | null;
+  readonly status: RunStatus;
+  readonly reason: RunReason | null;
+  /** One line to go with `reason`; null when there is nothing to add. */
+  readonly error: string | null;
+  readonly trigger: Trigger;
+  readonly retryOf: string | null;
+  readonly params: readonly Param[];
+  readonly owner: { readonly pid: number; readonly host: string } | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+  readonly steps: readonly StepSummary[];
+  /** Handlers that the run reached, in the order in which they ran. */
+  readonly handlers: readonly StepSummary[];
+  readonly warnings: readonly string[];
+};

@@ -1,0 +1,170 @@
+import { isShellWord } from './shell-words.ts';
+
+/** A part of a word: literal text, or a variable with what stands in where it is undefined or empty. */
+export type WordPiece =
+  | string
+  | { readonly name: string; readonly quoted: boolean; readonly fallback: readonly WordPiece[] };
+
+/** A word before its variables are replaced. Even `''` in it makes the word exist. */
+export type WordTemplate = readonly WordPiece[];
+
+/** What a command's text is: words to be started directly, or something that only a shell understands. */
+export type ParsedCommand =
+  | { readonly kind: 'shell' }
+  | { readonly kind: 'words'; readonly words: readonly WordTemplate[] };
+
+/** A place in the text; `depth` counts the defaults within defaults around it. */
+type Cursor = { readonly text: string; at: number; depth: number };
+
+const deepestFallback = 100;
+
+/** Sticky: each is tried where the cursor is. A group holds the characters as they are meant. */
+const space = { leading: /(?:[ \t\n]|\\\n)*/y, other: /(?:[ \t]|\\\n)*(?:\n[ \t\n]*$)?/y };
+const assignment = /[A-Za-z_]\w*\+?=/y;
+const continuedLine = /\\\n/y;
+const escaped = { outside: /\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
+const ordinary = { outside: /([^ \t\n'"\\$`|&;<>()*?[}]+|[ \t}])/y, inDoubleQuotes: /([^"\\$`}]+|[\\}])/y };
+const singleQuoted = /'([^']*)'/y;
+const variable = /\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(\}|:-))/y;
+/** A dollar that begins nothing, in no shell. */
+const dollar = { outside: /(\$)(?![\w({[@*#?$!\\'"-])/y, inDoubleQuotes: /(\$)(?![\w({[@*#?$!\\-])/y };
+
+/**
+ * Splits a command by POSIX quoting. Whatever a shell would not only split sends the whole text to the shell; so does
+ * what it would refuse, for its complaint. Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.6.
+ */
+export function parseCommand(text: string): ParsedCommand {
+  const cursor: Cursor = { text, at: 0, depth: 0 };
+  const words: WordTemplate[] = [];
+  for (skipSpace(cursor); cursor.at < text.length; skipSpace(cursor)) {
+    if (text[cursor.at] === '\n' || (words.length === 0 && startsWithAssignment(cursor))) return { kind: 'shell' };
+    const word = readWord(cursor);
+    if (word === null) return { kind: 'shell' };
+    words.push(word);
+  }
+  return isShellWord(literalText(words[0] ?? [])) ? { kind: 'shell' } : { kind: 'words', words };
+}
+
+/**
+ * The words with their variables replaced, each value staying within its word. An unquoted word that is nothing but
+ * empty variables is no word.
+ */
+export function expandWords(
+  words: readonly WordTemplate[],
+  scope: (name: string) => string | undefined,
+): readonly string[] {
+  return words.map((word) => expandWord(word, scope)).filter((word) => word !== null);
+}
+
+function expandWord(pieces: readonly WordPiece[], scope: (name: string) => string | undefined): string | null {
+  let word: string | null = null;
+  for (const piece of pieces) {
+    const part = typeof piece === 'string' ? piece : expandVariable(piece, scope);
+    if (part !== null) word = (word ?? '') + part;
+  }
+  return word;
+}
+
+function expandVariable(
+  { name, quoted, fallback }: Exclude<WordPiece, string>,
+  scope: (name: string) => string | undefined,
+): string | null {
+  return scope(name) || (expandWord(fallback, scope) ?? (quoted ? '' : null));
+}
+
+/** The text of a word without variables, else the empty text. */
+function literalText(word: WordTemplate): string {
+  return word.every((piece) => typeof piece === 'string') ? word.join('') : '';
+}
+
+/** Blanks and continued lines; line ends too before the first word and after the last. */
+function skipSpace(cursor: Cursor): void {
+  take(cursor, cursor.at === 0 ? space.leading : space.other);
+}
+
+function startsWithAssignment({ text, at }: Cursor): boolean {
+  assignment.lastIndex = at;
+  return assignment.test(text);
+}
+
+/** Null: the shell is needed. */
+function readWord(cursor: Cursor): WordTemplate | null {
+  if (/[~#]/.test(cursor.text.charAt(cursor.at))) return null;
+  const pieces: WordPiece[] = [];
+  while (cursor.at < cursor.text.length && !/[ \t\n]/.test(cursor.text.charAt(cursor.at))) {
+    if (!readUnquoted(cursor, pieces)) return null;
+  }
+  return pieces;
+}
+
+/** Reads at least one character outside quotes, or a whole quoted text; false: the shell is needed. */
+function readUnquoted(cursor: Cursor, pieces: WordPiece[]): boolean {
+  const char = cursor.text.charAt(cursor.at);
+  if (char === "'") return readLiteral(cursor, pieces, singleQuoted);
+  if (char === '"') return readDoubleQuoted(cursor, pieces);
+  if (char === '\\') return take(cursor, continuedLine) !== null || readLiteral(cursor, pieces, escaped.outside);
+  if (char === '$') return readDollar(cursor, pieces, false);
+  return readLiteral(cursor, pieces, ordinary.outside);
+}
+
+function readDoubleQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
+  cursor.at++;
+  pieces.push('');
+  while (cursor.text[cursor.at] !== '"') {
+    if (!readQuoted(cursor, pieces)) return false;
+  }
+  cursor.at++;
+  return true;
+}
+
+/** Reads at least one character within double quotes; false: the shell is needed. */
+function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
+  const char = cursor.text.charAt(cursor.at);
+  if (char === '$') return readDollar(cursor, pieces, true);
+  if (take(cursor, continuedLine) !== null) return true;
+  return readLiteral(cursor, pieces, escaped.inDoubleQuotes) || readLiteral(cursor, pieces, ordinary.inDoubleQuotes);
+}
+
+/** A variable, or a dollar that means nothing; false for special parameters and all else that only a shell can do. */
+function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boolean {
+  const found = take(cursor, variable);
+  if (found === null) return readLiteral(cursor, pieces, quoted ? dollar.inDoubleQuotes : dollar.outside);
+  const [, plain, braced = '', closing] = found;
+  const fallback = closing === ':-' ? readFallback(cursor, quoted) : [];
+  if (fallback === null) return false;
+  pieces.push({ name: plain ?? braced, quoted, fallback });
+  return true;
+}
+
+/** What is between `:-` and its brace. */
+function readFallback(cursor: Cursor, quoted: boolean): WordTemplate | null {
+  const pieces: WordPiece[] = [];
+  const isTilde = !quoted && cursor.text[cursor.at] === '~';
+  if (isTilde || ++cursor.depth > deepestFallback) return null;
+  while (cursor.text[cursor.at] !== '}') {
+    const isRead = quoted ? readQuotedFallback(cursor, pieces) : readUnquoted(cursor, pieces);
+    if (!isRead) return null;
+  }
+  cursor.at++;
+  cursor.depth--;
+  return pieces;
+}
+
+/** Shells differ on double quotes here; a closing brace can be escaped. */
+function readQuotedFallback(cursor: Cursor, pieces: WordPiece[]): boolean {
+  return readLiteral(cursor, pieces, escaped.brace) || (cursor.text[cursor.at] !== '"' && readQuoted(cursor, pieces));
+}
+
+function readLiteral(cursor: Cursor, pieces: WordPiece[], pattern: RegExp): boolean {
+  const found = take(cursor, pattern);
+  if (found === null) return false;
+  pieces.push(found[1] ?? '');
+  return true;
+}
+
+function take(cursor: Cursor, pattern: RegExp): RegExpExecArray | null {
+  pattern.lastIndex = cursor.at;
+  const found = pattern.exec(cursor.text);
+  if (found !== null) cursor.at += found[0].length;
+  return found;
+}

@@ -1,0 +1,222 @@
+import { dirname, join } from 'node:path';
+import { createControl, forwardingNotes, readLogExcerpt } from './app.ts';
+import type { Config } from './config/config.ts';
+import { readLogForwarding } from './config/log-forwarding.ts';
+import type { Workflow } from './core/workflow.ts';
+import { type Clock, systemClock } from './engine/clock.ts';
+import { WfError } from './errors.ts';
+import { identify, isAlive } from './executors/process-identity.ts';
+import { createForwardTotal } from './observers/forward-total.ts';
+import { createMetrics, type Metrics } from './observers/metrics.ts';
+import type { Monitor } from './observers/monitor.ts';
+import { schedulerLine } from './scheduler/event-line.ts';
+import { createScheduler, type Scheduler } from './scheduler/scheduler.ts';
+import type { SchedulerEvent } from './scheduler/scheduler-event.ts';
+import { createDaemonRuns, type RunsAtEnd } from './service/daemon/daemon-runs.ts';
+import { createRunBoard, type RunBoard } from './service/daemon/run-board.ts';
+import { createRunFeeds, type RunFeeds } from './service/daemon/run-feeds.ts';
+import type { QueueLimits } from './service/daemon/start-queue.ts';
+import type { History } from './service/past/history.ts';
+import { type Mark, markStep } from './service/past/mark-step.ts';
+import type { PastRun } from './service/past/past-run.ts';
+import type { RunDesk } from './service/runs/run-desk.ts';
+import { type Catalog, createCatalog } from './service/workflows/catalog.ts';
+import { checkText } from './service/workflows/check-text.ts';
+import { type ListedNames, listedNames } from './service/workflows/find-listed.ts';
+import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
+import type { Suspensions } from './service/workflows/suspensions.ts';
+import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
+import type { LoadResult } from './spec/load.ts';
+import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
+import { durableText } from './store/files/disk/durable-text.ts';
+import { createRunStamps } from './store/files/listing/run-stamps.ts';
+import { createLogFollower } from './store/files/logs/log-follower.ts';
+import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
+import { createRunNotes } from './store/files/run-notes.ts';
+import { createSuspensions } from './store/files/suspensions.ts';
+
+/** What the daemon works with, whatever its face. */
+export type DaemonApp = {
+  readonly catalog: Catalog;
+  readonly names: ListedNames;
+  readonly board: RunBoard;
+  readonly history: History;
+  readonly desk: RunDesk;
+  readonly suspensions: Suspensions;
+  readonly editor: WorkflowEditor;
+  readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
+  readonly readLog: typeof readLogExcerpt;
+  /** What happens to runs, as it happens. */
+  readonly feeds: RunFeeds;
+  readonly logFiles: typeof logFiles;
+  readonly clock: Clock;
+  /** What is wrong with the text of a workflow. */
+  readonly check: (text: string) => LoadResult;
+  /** A workflow without the secrets that are spelled out in it. */
+  readonly shown: (workflow: Workflow) => Workflow;
+  /** The same of a file's text. */
+  readonly shownText: (text: string, workflow: Workflow) => string;
+  /** When a workflow is started next. */
+  readonly nextOf: Scheduler['nextOf'];
+  /** What comes next by the time. */
+  readonly upcoming: Scheduler['upcoming'];
+  readonly metrics: Metrics;
+  readonly life: DaemonLife;
+  readonly close: () => Promise<void>;
+};
+
+export type DaemonOptions = {
+  /** The workflows directory that the command line names, for the processes of runs; null: none. */
+  readonly dags: string | null;
+  /** Takes what goes wrong beside all requests. */
+  readonly report: (error: unknown) => void;
+  /** Takes lines for whoever runs the daemon; without it nobody is told. */
+  readonly log?: (line: string) => void;
+  /** Without it there is no limit. */
+  readonly limits?: QueueLimits;
+  /** Of this program. */
+  readonly version?: string;
+};
+
+/** A daemon from its start to its end; nothing begins, and nothing is looked at, before it is told. */
+export type DaemonLife = {
+  /** Finds out what daemons before have left. */
+  readonly adopt: () => Promise<void>;
+  /** From now on runs begin: those that wait, those that are asked for, and those that are due. */
+  readonly begin: () => Promise<void>;
+  /** From now on none begins. */
+  readonly rest: () => Promise<void>;
+  /** Resolves when the runs may be left. */
+  readonly end: (how: RunsAtEnd) => Promise<void>;
+};
+
+/**
+ * Makes this process the one daemon of the runs there are. Throws a `WfError`: `conflict`, which names the daemon that there is
+ * already, or `storage`.
+ */
+export function claimRuns(config: Config): DaemonClaim {
+  return claimDaemon(join(stateDir(config), 'daemon'), { identify, isAlive });
+}
+
+/** Puts the parts of a daemon together: it runs nothing itself, each run is a process of its own over the same store. */
+export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
+  const { dags, report, log = () => {}, limits = noLimits } = options;
+  const { processEnv, cwd } = config;
+  const state = stateDir(config);
+  const control = createControl(config);
+  const { archive, history, places } = control;
+  const suspensions = createSuspensions(join(state, 'suspended'));
+  const catalog = await createCatalog(places, { clock: systemClock, report });
+  const context = { env: processEnv, cwd, dags, isDaemon: true };
+  const stamps = createRunStamps(join(state, 'runs'), Date.now);
+  const board = createRunBoard({ archive, stamps, now: Date.now });
+  const metrics = await createMetrics({
+    version: options.version ?? '',
+    runsActive: () => runs.running(),
+    queueDepth: () => runs.depth(),
+    schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
+    schedulesMissed: () => scheduler?.missed() ?? 0,
+  });
+  const runs = createDaemonRuns({
+    control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
+    limits,
+    isAlive,
+    stamps: createRunStamps(join(state, 'runs'), Date.now),
+    memory: watchedRuns(join(state, 'daemon')),
+    over: metrics.countRun,
+    log,
+    report,
+  });
+  const { desk } = runs;
+  let scheduler: Scheduler | null = null;
+  let monitor: Monitor | null = null;
+  return {
+    catalog,
+    names: listedNames(catalog),
+    board,
+    history,
+    desk,
+    suspensions,
+    editor: createWorkflowEditor({ places, catalog, suspensions }),
+    mark: (runId, mark) => markStep(runId, mark, control),
+    readLog: readLogExcerpt,
+    feeds: createRunFeeds(history),
+    logFiles,
+    clock: systemClock,
+    check: (text) => checkText(text, places),
+    shown: (workflow) => shownWorkflow(workflow, [], processEnv),
+    shownText: (text, workflow) => shownText(text, workflow, processEnv),
+    nextOf: (entry) => scheduler?.nextOf(entry) ?? null,
+    upcoming: () => scheduler?.upcoming() ?? [],
+    metrics,
+    life: {
+      adopt: runs.adopt,
+      begin: async () => {
+        runs.open();
+        monitor = await openForwardingMonitor(config, log);
+        const record = durableText(join(state, 'schedule.json'));
+        const tell = (event: SchedulerEvent) => tellLine(schedulerLine(event), log);
+        scheduler = await createScheduler({
+          catalog,
+          clock: systemClock,
+          suspensions,
+          desk,
+          board,
+          record,
+          report: tell,
+        });
+      },
+      rest: async () => {
+        runs.rest();
+        await scheduler?.close();
+      },
+      end: runs.end,
+    },
+    close: async () => {
+      catalog.close();
+      await runs.close();
+      await monitor?.close();
+    },
+  };
+}
+
+/** The stored output of steps, by the paths of its files. */
+const logFiles = { size: logSize, read: readLogRange, findTail, follow: createLogFollower };
+
+const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
+
+/** Everything that is kept lies here: the runs, schedules and their suspensions, what a daemon leaves for the next. */
+function stateDir({ runsDir }: Config): string {
+  if (runsDir !== null) return dirname(runsDir);
+  throw new WfError('storage', 'there is no home directory to keep runs in', { help: 'set WF_HOME' });
+}
+
+/** The runs whose ends a daemon had still to see, for the next one. */
+function watchedRuns(directory: string) {
+  const text = durableText(join(directory, 'watched.json'));
+  return {
+    read: () => {
+      try {
+        const runIds: unknown = JSON.parse(text.read() ?? '[]');
+        return Array.isArray(runIds) ? runIds.map(String) : [];
+      } catch {
+        return [];
+      }
+    },
+    write: (runIds: readonly string[]) => text.write(`${JSON.stringify(runIds)}\n`),
+  };
+}
+
+function tellLine(line: string | null, log: (line: string) => void): void {
+  if (line !== null) log(line);
+}
+
+/** The monitor of the forwarding of all runs; null where nothing is forwarded or no monitor is wanted. */
+async function openForwardingMonitor(config: Config, warn: (line: string) => void): Promise<Monitor | null> {
+  const forwarding = await readLogForwarding(config);
+  if (forwarding?.monitor == null || config.runsDir === null) return null;
+  const { openMonitor } = await import('./observers/monitor.ts');
+  const notes = createRunNotes(forwardingNotes(config.runsDir));
+  const counts = createForwardTotal(notes, isAlive, { queueSize: forwarding.queueSize, now: Date.now });
+  return openMonitor(forwarding.monitor, counts, warn);
+}

@@ -1,0 +1,94 @@
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Check } from './check.ts';
+
+/** Where this user's things are kept; null where the user has no home. */
+export type Places = {
+  readonly configDir: string | null;
+  readonly dagsDir: string | null;
+  readonly runsDir: string | null;
+  readonly cacheDir: string | null;
+};
+
+/** Looks whether what a run needs can be read and written, and writes nothing. */
+export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir }: Places): readonly Check[] {
+  return [
+    checkDirectory('configuration', configDir),
+    checkDirectory('workflows', dagsDir),
+    checkDirectory('runs', runsDir),
+    checkCache(cacheDir),
+    checkUmask(),
+    checkProc(),
+  ];
+}
+
+/** A directory that does not exist yet is made when it is needed, if the one above allows. */
+function checkDirectory(name: string, path: string | null): Check {
+  const check = { name, version: null };
+  if (path === null) return { ...check, ok: false, detail: 'there is no home directory', help: 'set HOME or WF_HOME' };
+  const existing = nearestExisting(path);
+  const problem = directoryProblem(existing);
+  if (problem === null)
+    return { ...check, ok: true, detail: existing === path ? path : `${path} (not made yet)`, help: null };
+  const help = 'change its owner or mode, or set WF_HOME to a directory that can be written';
+  return { ...check, ok: false, detail: `${path}: "${existing}" ${problem}`, help };
+}
+
+/** The launcher reads no code that somebody else could have put there. */
+function checkCache(path: string | null): Check {
+  const check = checkDirectory('code cache', path);
+  if (path === null || !check.ok || !existsSync(path) || (statSync(path).mode & 0o022) === 0) return check;
+  return { ...check, ok: false, detail: `${path}: not used, since others can write there`, help: `chmod go-w ${path}` };
+}
+
+function nearestExisting(path: string): string {
+  const parent = dirname(path);
+  return parent === path || existsSync(path) ? path : nearestExisting(parent);
+}
+
+function directoryProblem(path: string): string | null {
+  try {
+    if (!statSync(path).isDirectory()) return 'is not a directory';
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return null;
+  } catch {
+    return 'cannot be written';
+  }
+}
+
+/** What is kept of runs is private whatever the umask; what steps make is not ours to correct. */
+function checkUmask(): Check {
+  const umask = process.umask();
+  const [name, version, detail] = ['umask', null, umask.toString(8).padStart(4, '0')];
+  if ((umask & 0o700) !== 0) {
+    return {
+      name,
+      version,
+      ok: false,
+      detail: `${detail}: steps cannot use the files they make`,
+      help: 'set umask 077 or 022',
+    };
+  }
+  if ((umask & 0o002) === 0) {
+    return {
+      name,
+      version,
+      ok: false,
+      detail: `${detail}: all users can change the files that steps make`,
+      help: 'set umask 022',
+    };
+  }
+  return { name, version, ok: true, detail, help: null };
+}
+
+/** By it a process is told from another that got its number later, and what a step has left behind is found. */
+function checkProc(): Check {
+  const [name, version] = ['/proc', null];
+  try {
+    readFileSync(join('/proc', String(process.pid), 'stat'));
+    return { name, version, ok: true, detail: 'processes can be told apart', help: null };
+  } catch {
+    const detail = 'not there: what a step leaves in the background may not be found';
+    return { name, version, ok: false, detail, help: 'mount it: mount -t proc proc /proc' };
+  }
+}

@@ -1,0 +1,177 @@
+import { resolve } from 'node:path';
+import { expandText } from '../core/interpolate.ts';
+import type { Outcome, ProcessIdentity } from '../core/run.ts';
+import type { Step, Workflow } from '../core/workflow.ts';
+import type {
+  Attempt,
+  EndRequest,
+  Executor,
+  Scope,
+  SubworkflowRequest,
+  SubworkflowResult,
+} from '../executors/executor.ts';
+import type { RunJournal } from '../store/store.ts';
+import type { AttemptOutput } from './attempt-output.ts';
+import { formatSeconds } from './duration.ts';
+import type { Environment } from './environment.ts';
+import { OutputCopy } from './output-copy.ts';
+import { firstUnmet } from './precondition.ts';
+import type { RunSecrets } from './run-secrets.ts';
+import type { RunVariables } from './variables.ts';
+
+/** Runs a shell command and takes what it prints; for backticks and `condition` commands. */
+export type Capture = (
+  command: string,
+  options: {
+    readonly env: Environment;
+    readonly cwd: string;
+    readonly shell: string;
+    /** The command's `$1`, `$2`... */
+    readonly params?: readonly string[];
+    readonly signal?: AbortSignal;
+  },
+) => Promise<{ ok: boolean; stdout: string; message: string }>;
+
+/** What an attempt has of its run. */
+export type AttemptContext = {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  readonly step: Step;
+  readonly number: number;
+  /** Already open; the attempt closes it. */
+  readonly output: AttemptOutput;
+  readonly secrets: RunSecrets;
+  readonly journal: RunJournal;
+  readonly variables: RunVariables;
+  readonly executor: Executor;
+  readonly capture: Capture;
+  readonly signal: AbortSignal;
+  readonly kill: AbortSignal;
+  readonly started: (process: ProcessIdentity | null) => void;
+  readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
+};
+
+/**
+ * Makes one attempt at a step: its precondition, variables, directory and output files, then the executor, then its
+ * `output`. What a step does wrong is an outcome; a rejection is a bug.
+ */
+export async function runAttempt(context: AttemptContext): Promise<Outcome> {
+  const { step, output, secrets, variables } = context;
+  try {
+    const { scope, env } = variables.forStep(stepEnvironment(context), step.env);
+    secrets.learnStep(step, env, scope);
+    const cwd = stepDirectory(context.workflow, step, scope);
+    const unmet = await unmetPrecondition(context, scope, env, cwd);
+    if (context.signal.aborted)
+      return afterEnd({ status: 'canceled', message: '', exitCode: null, signal: null }, context);
+    if (unmet !== null) return { status: 'skipped', message: unmet };
+    return await withCopies(context, scope, cwd, async () => {
+      env['PWD'] = cwd;
+      const attempt = makeAttempt(context, { scope, env, cwd });
+      const outcome = await context.executor.run(step.executor.config, attempt);
+      output.settle();
+      return afterEnd(outcome, context);
+    });
+  } finally {
+    output.close();
+  }
+}
+
+/** An outcome of reason `error`: something around the step went wrong, not its program. */
+export function errorOutcome(message: string): Outcome {
+  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+}
+
+function stepEnvironment({ step, number, output: { log } }: AttemptContext): Environment {
+  return {
+    WF_STEP: step.name,
+    WF_ATTEMPT: String(number),
+    WF_LOG_FILE: log.stdoutPath,
+    DAG_EXECUTION_LOG_PATH: log.stdoutPath,
+  };
+}
+
+function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
+  const dir = expandText(step.dir ?? '', scope);
+  const home = scope('HOME');
+  if (home !== undefined && (dir === '~' || dir.startsWith('~/'))) return resolve(home, dir.slice(2));
+  return resolve(workflow.dir, dir);
+}
+
+async function unmetPrecondition(
+  context: AttemptContext,
+  scope: Scope,
+  env: Environment,
+  cwd: string,
+): Promise<string | null> {
+  const { step, number, workflow, signal, capture, variables } = context;
+  if (number > 1 || step.preconditions.length === 0) return null;
+  const shell = step.shell ?? workflow.shell;
+  const params = variables.args;
+  return firstUnmet(step.preconditions, {
+    scope,
+    capture: (command) => capture(command, { env, cwd, shell, params, signal }),
+  });
+}
+
+function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {
+  const { runId, workflow, step, number, output, journal, variables, signal, kill, started } = context;
+  const attempt: Attempt = {
+    runId,
+    workflow,
+    step,
+    number,
+    ...own,
+    params: variables.args,
+    expand: (text) => expandText(text, own.scope),
+    log: output.log,
+    write: output.write,
+    started,
+    scratch: journal.scratch,
+    signal,
+    kill,
+    runWorkflow: (request) => context.runWorkflow(request, attempt),
+  };
+  return attempt;
+}
+
+/** Runs the work with its output copied to the files that `stdout` and `stderr` name, then reads `output`. */
+async function withCopies(
+  { step, output }: AttemptContext,
+  scope: Scope,
+  cwd: string,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const copies: OutputCopy[] = [];
+  const { log } = output;
+  let outcome: Outcome;
+  try {
+    if (step.stdout !== null) copies.push(new OutputCopy(log.stdoutPath, resolve(cwd, expandText(step.stdout, scope))));
+    if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
+    outcome = withOutput(await work(), step, output);
+  } catch (error) {
+    if (!(error instanceof OutputCopy.Problem)) throw error;
+    outcome = errorOutcome(error.message);
+  }
+  const problem = copies.map((copy) => copy.end()).find((found) => found !== null);
+  return problem !== undefined && outcome.status === 'succeeded' ? errorOutcome(problem) : outcome;
+}
+
+function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {
+  if (step.output === null || (outcome.status !== 'succeeded' && outcome.status !== 'failed')) return outcome;
+  const output = text(step.output);
+  if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
+  return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
+}
+
+/** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */
+function afterEnd(outcome: Outcome, { signal, kill, step }: AttemptContext): Outcome {
+  if (outcome.status === 'skipped' || (!signal.aborted && !kill.aborted)) return outcome;
+  const signalName = outcome.status === 'succeeded' ? null : outcome.signal;
+  if (signal.aborted && (signal.reason as EndRequest) === 'timeout') {
+    const message = `timed out after ${formatSeconds(step.timeoutMs)}`;
+    const outputs = outcome.status === 'canceled' ? {} : outcome.outputs;
+    return { status: 'failed', reason: 'timeout', message, exitCode: outcome.exitCode, signal: signalName, outputs };
+  }
+  return { status: 'canceled', message: 'stopped', exitCode: outcome.exitCode, signal: signalName };
+}

@@ -1,0 +1,73 @@
+import type { Owner } from '../core/run.ts';
+import type { Template, Workflow } from '../core/workflow.ts';
+import type { Executor } from '../executors/executor.ts';
+import type { Source } from '../spec/diagnostic.ts';
+import type { RunStore } from '../store/store.ts';
+import type { Capture } from './attempt.ts';
+import type { BackgroundProcesses } from './background.ts';
+import type { Clock } from './clock.ts';
+import type { ActiveRun, Engine, RunRequest } from './engine.ts';
+import type { Environment } from './environment.ts';
+import { LocalRun, type LocalRunParts } from './local-run.ts';
+import { logDirectory } from './log-directory.ts';
+import type { OpenPipes } from './masked-output.ts';
+import type { Notify } from './notices.ts';
+import { RunSecrets } from './run-secrets.ts';
+
+/** What the engine of this process works with. */
+export type LocalEngineOptions = {
+  readonly store: RunStore;
+  readonly clock: Clock;
+  /** The environment beneath every step's own. */
+  readonly processEnv: Environment;
+  readonly owner: Owner;
+  /** The executor of a type; a promise only where its module is not loaded yet. */
+  readonly executor: (type: string) => Executor | Promise<Executor>;
+  readonly capture: Capture;
+  readonly background: BackgroundProcesses;
+  readonly findSubworkflow: FindSubworkflow;
+  readonly newRunId: () => string;
+  readonly notify: Notify;
+  readonly openPipes: OpenPipes;
+};
+
+/** Another workflow for a step that runs it; `params` come with their variables still in place. */
+export type Subworkflow = {
+  readonly workflow: Workflow;
+  readonly sources: readonly Source[];
+  readonly params: readonly { readonly name: string | null; readonly value: Template }[];
+};
+
+/** Finds a workflow as `run:` names it. Throws a `WfError` that says what is wrong with it. */
+export type FindSubworkflow = (request: { run: string; params: string; parent: Workflow }) => Subworkflow;
+
+/** The engine that runs everything in this process, as its children. */
+export function createLocalEngine(options: LocalEngineOptions): Engine {
+  const engine: Engine = {
+    start: (request, watcher) => {
+      const logDir = logDirectory(request.workflow, options.processEnv);
+      const secrets = new RunSecrets(request, options.processEnv);
+      const journal = options.store.create(secrets.snapshot(), { logDir });
+      return begin(request, { journal, secrets, watcher, earlier: [] });
+    },
+    carry: (request, { journal, events }, watcher) => {
+      const secrets = new RunSecrets(request, options.processEnv);
+      return begin(request, { journal, secrets, watcher, earlier: events });
+    },
+  };
+  const begin = (request: RunRequest, own: LocalRunParts): ActiveRun => {
+    const { runId, workflow } = request;
+    const run = new LocalRun({ ...options, engine }, request, own);
+    run.begin();
+    return {
+      runId,
+      workflow,
+      journal: own.journal,
+      state: () => run.state,
+      result: () => run.result,
+      cancel: (asked) => run.cancel(asked),
+      finished: run.finished,
+    };
+  };
+  return engine;
+}

@@ -1,0 +1,31 @@
+import { openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { WfError } from '../errors.ts';
+import type { AttemptLog } from '../executors/executor.ts';
+import type { RunJournal } from '../store/store.ts';
+
+/** Opens an attempt's log; where the disk refuses, the step runs all the same and its output is lost, which is told. */
+export function openLog(
+  journal: RunJournal,
+  step: string,
+  attempt: number,
+): { readonly log: AttemptLog; readonly problem: string | null } {
+  try {
+    return { log: journal.openLog(step, attempt), problem: null };
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    const log = {
+      isDirect: true,
+      stdoutPath: devNull,
+      stderrPath: devNull,
+      stdoutFd: openSync(devNull, 'a'),
+      stderrFd: openSync(devNull, 'a'),
+    };
+    return { log, problem: notKept(step, error) };
+  }
+}
+
+/** What is told of a step whose log the disk refuses. */
+export function notKept(step: string, error: unknown): string {
+  return `the output of "${step}" is not kept: ${error instanceof Error ? error.message : String(error)}`;
+}

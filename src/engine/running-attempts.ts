@@ -1,0 +1,79 @@
+import type { EndRequest } from '../executors/executor.ts';
+import type { Clock } from './clock.ts';
+
+/** The two signals of one attempt: end soon, end now. */
+export type AttemptSignals = { readonly signal: AbortSignal; readonly kill: AbortSignal };
+
+type Running = {
+  readonly end: AbortController;
+  readonly kill: AbortController;
+  /** True for a repeating step: a stop lets it finish the repetition it is in. */
+  readonly finishesWhenStopped: boolean;
+  cancelTimer: () => void;
+};
+
+/** The attempts that are under way, and their ends: the request, then, when the grace is over, the kill. */
+export class RunningAttempts {
+  readonly #clock: Clock;
+  readonly #graceMs: number;
+  readonly #running = new Map<string, Running>();
+
+  constructor(clock: Clock, graceMs: number) {
+    this.#clock = clock;
+    this.#graceMs = graceMs;
+  }
+
+  /** Enters an attempt before it starts. `timeoutMs` 0: no limit. */
+  enter(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): AttemptSignals {
+    const running: Running = {
+      end: new AbortController(),
+      kill: new AbortController(),
+      finishesWhenStopped: options.finishesWhenStopped,
+      cancelTimer: () => {},
+    };
+    this.#running.set(step, running);
+    if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
+    return { signal: running.end.signal, kill: running.kill.signal };
+  }
+
+  /** Takes an attempt out that has ended. */
+  leave(step: string): void {
+    this.#running.get(step)?.cancelTimer();
+    this.#running.delete(step);
+  }
+
+  /** Asks all of them to end. */
+  stop(): void {
+    for (const running of this.#running.values()) {
+      if (running.end.signal.aborted) continue;
+      if (running.finishesWhenStopped) this.#killAfterGrace(running);
+      else this.#end(running, 'stop');
+    }
+  }
+
+  /** Ends all of them at once. */
+  kill(): void {
+    for (const running of this.#running.values()) {
+      running.cancelTimer();
+      running.end.abort('stop' satisfies EndRequest);
+      running.kill.abort();
+    }
+  }
+
+  #end(running: Running, why: EndRequest): void {
+    this.#killAfterGrace(running);
+    running.end.abort(why);
+  }
+
+  #killAfterGrace(running: Running): void {
+    this.#after(running, this.#graceMs, () => {
+      running.end.abort('stop' satisfies EndRequest);
+      running.kill.abort();
+    });
+  }
+
+  #after(running: Running, ms: number, then: () => void): void {
+    running.cancelTimer();
+    running.cancelTimer = this.#clock.setTimer(this.#clock.now() + ms, then);
+  }
+}

@@ -1,0 +1,54 @@
+import { expandText } from '../core/interpolate.ts';
+import type { Assignment } from '../core/workflow.ts';
+import type { Scope } from '../executors/executor.ts';
+import type { Environment } from './environment.ts';
+
+/** A longer output is not put into the environment, where it would make every later program fail to start. */
+const longestEnvironmentValue = 100 * 1024;
+
+/**
+ * The variables of one run as its steps see them: the process's environment beneath the workflow's `env` and parameters,
+ * beneath the outputs of the steps so far.
+ */
+export class RunVariables {
+  readonly #args: readonly string[];
+  /** Stores a long output and tells where. */
+  readonly #keep: (name: string, value: string) => string;
+  /** Outputs that are too long for the environment. */
+  readonly #long = new Map<string, string>();
+  readonly #env: Record<string, string>;
+
+  constructor(environment: Environment, args: readonly string[], keep: (name: string, value: string) => string) {
+    this.#args = args;
+    this.#keep = keep;
+    this.#env = { ...environment };
+  }
+
+  /** The parameters as arguments. */
+  get args(): readonly string[] {
+    return this.#args;
+  }
+
+  /** Sets a variable for everything that starts from now on. */
+  set(name: string, value: string): void {
+    if (Buffer.byteLength(value) <= longestEnvironmentValue) {
+      this.#env[name] = value;
+      this.#long.delete(name);
+    } else {
+      delete this.#env[name];
+      this.#long.set(name, value);
+      this.#env[`WF_OUTPUT_FILE_${name}`] = this.#keep(name, value);
+    }
+  }
+
+  /** What a step sees with its own entries on top, each of which may use all before it. */
+  forStep(own: Environment, entries: readonly Assignment[]): { scope: Scope; env: Record<string, string> } {
+    const env = { ...this.#env, ...own };
+    const scope: Scope = (name) => {
+      if (Object.hasOwn(env, name)) return env[name];
+      return this.#long.get(name) ?? this.#args[Number(name) - 1];
+    };
+    for (const { name, value } of entries) env[name] = expandText(value, scope);
+    return { scope, env };
+  }
+}

@@ -1,0 +1,140 @@
+import type { ChildProcess, spawn } from 'node:child_process';
+import { AttemptTree } from './attempt-tree.ts';
+import { identify } from './process-identity.ts';
+import { shellArgv, shellWords } from './shell-argv.ts';
+import { explainSpawnError, type Program } from './spawn-problem.ts';
+import { describeEnd, spawnDetached } from './subprocess.ts';
+
+/** Where and with what a command is run whose output is wanted. */
+export type CaptureOptions = {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** The shell with its options. */
+  readonly shell: string;
+  /** The command's `$1`, `$2`... */
+  readonly params?: readonly string[];
+  /** Aborted: the command and all it has started are ended. */
+  readonly signal?: AbortSignal;
+  /** An open file for its standard error; absent: its last line becomes part of the message of a failure. */
+  readonly stderr?: number;
+};
+
+/** `stdout` is without the line ends at its end; `message` says why the command is not `ok`, else it is empty. */
+export type CaptureResult = { readonly ok: boolean; readonly stdout: string; readonly message: string };
+
+/** What a value may have at most: it is held in memory until the end of the run. */
+const longestOutput = 1024 * 1024;
+/** What a stop leaves to a command whose output nobody waits for any more. */
+const graceMs = 2000;
+
+/**
+ * Runs a shell command for what it prints, as the shell's own substitution does: until nobody can add to its output. For
+ * backticks and conditions, which are short; what a step prints never goes through memory.
+ */
+export async function capture(command: string, options: CaptureOptions): Promise<CaptureResult> {
+  const { env, cwd, shell, params = [], signal, stderr = 'pipe' } = options;
+  const words = shellWords(shell, (name) => env[name]);
+  if (words === null) return failure(`shell ${JSON.stringify(shell)} is not a program with its options`);
+  if (signal?.aborted) return failure('stopped');
+  const captured = new Captured({ argv: shellArgv(words, command, params), cwd, env }, stderr);
+  const stop = () => captured.end('stopped');
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await captured.result();
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Every setting is named: zx takes the others from `ZX_` variables of the environment. */
+const zxSettings = {
+  shell: true,
+  prefix: '',
+  postfix: '',
+  quote: String,
+  nothrow: true,
+  quiet: true,
+  verbose: false,
+  preferLocal: false,
+  timeout: 0,
+} as const;
+
+/** One program whose output is gathered until all have closed it, or until it has to be ended. */
+class Captured {
+  readonly #program: Program;
+  readonly #stderr: 'pipe' | number;
+  /** Whole chunks: zx's own text would break characters where a chunk ends. */
+  readonly #output = { stdout: [] as Buffer[], stderr: [] as Buffer[], stdall: [] as Buffer[] };
+  readonly #stop = new AbortController();
+  readonly #kill = new AbortController();
+  #child: ChildProcess | null = null;
+  #grace: NodeJS.Timeout | undefined;
+  #problem: string | null = null;
+  #settled: Promise<void> = Promise.resolve();
+  #abandon = () => {};
+
+  constructor(program: Program, stderr: 'pipe' | number) {
+    this.#program = program;
+    this.#stderr = stderr;
+  }
+
+  async result(): Promise<CaptureResult> {
+    const { $ } = await import('zx/core');
+    const { env, cwd, argv } = this.#program;
+    const start = (() => this.#spawn()) as unknown as typeof spawn;
+    const run = $({ ...zxSettings, env, cwd, store: this.#output, spawn: start });
+    const abandoned = new Promise<null>((resolve) => {
+      this.#abandon = () => resolve(null);
+    });
+    const text = [argv.join(' ')];
+    const end = await Promise.race([run(Object.assign(text, { raw: text })), abandoned]);
+    await this.#settled;
+    clearTimeout(this.#grace);
+    const stdout = Buffer.concat(this.#output.stdout).toString().replace(/\n+$/, '');
+    if (this.#problem !== null || end === null) return failure(this.#problem ?? '', stdout);
+    if (end.cause !== null) return failure(explainSpawnError(end.cause, this.#program).message);
+    if (end.ok) return { ok: true, stdout, message: '' };
+    return failure(describeEnd({ code: end.exitCode, signal: end.signal }) + this.#lastLine(), stdout);
+  }
+
+  /** Asks the program to end, then kills it with all it has started. What it still prints is of no use. */
+  end(problem: string): void {
+    if (this.#problem !== null) return;
+    this.#problem = problem;
+    this.#grace = setTimeout(() => this.#kill.abort(), graceMs);
+    this.#stop.abort();
+    this.#child?.stdout?.destroy();
+    this.#child?.stderr?.destroy();
+  }
+
+  #spawn(): ChildProcess {
+    const child = spawnDetached(this.#program, ['ignore', 'pipe', this.#stderr]);
+    this.#child = child;
+    if (child.pid !== undefined) this.#follow(child, child.pid);
+    return child;
+  }
+
+  #follow(child: ChildProcess, pid: number): void {
+    const leader = identify(pid) ?? { pid, startTime: null, boot: null };
+    const ends = { signal: this.#stop.signal, kill: this.#kill.signal };
+    const tree = new AttemptTree(leader, { ...ends, stopSignal: 'SIGTERM', marks: null });
+    void tree.immortal.then(this.#abandon);
+    child.once('exit', () => {
+      this.#settled = tree.settled();
+    });
+    let size = 0;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > longestOutput) this.end(`it printed more than ${longestOutput} bytes`);
+    });
+  }
+
+  #lastLine(): string {
+    const line = Buffer.concat(this.#output.stderr).toString().trimEnd().split('\n').at(-1) ?? '';
+    return line === '' ? '' : `: ${line}`;
+  }
+}
+
+function failure(message: string, stdout = ''): CaptureResult {
+  return { ok: false, stdout, message };
+}

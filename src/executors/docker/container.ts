@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import type { Container, ImageInspectInfo } from 'dockerode';
+import type { Outcome } from '../../core/run.ts';
+import type { Attempt } from '../executor.ts';
+import { type ContainerPlan, createContainer } from './create.ts';
+import type { Daemon } from './daemon.ts';
+import { canceled, isAsked, onAbort } from './ending.ts';
+import { exitOutcome } from './exit-outcome.ts';
+import { provideImage } from './image.ts';
+import { invocationOf } from './invocation.ts';
+import { chooseLog } from './log-driver.ts';
+import { copyOutput } from './output.ts';
+import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
+import { programProblem } from './program-problem.ts';
+import type { ContainerSettings } from './settings.ts';
+import { tarOfFile } from './tar.ts';
+
+/**
+ * Runs a step in a container of its own and removes that whatever happens, unless it is to be kept and ended by itself.
+ * Throws a `DockerProblem`, or an error of a request.
+ */
+export async function runInContainer(daemon: Daemon, settings: ContainerSettings, attempt: Attempt): Promise<Outcome> {
+  const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
+  const invocation = invocationOf(attempt, {
+    entrypoint: settings.entrypoint ?? imageEntrypoint(image),
+    isEntrypointOwn: settings.entrypoint !== null,
+    scriptDirectory: scriptDirectory(settings),
+  });
+  const plan = { daemon, settings, attempt, image, invocation, logConfig };
+  const container = await createContainer(plan);
+  let isOver = false;
+  try {
+    const outcome = await follow(container, plan);
+    isOver = !isAsked(attempt);
+    return outcome;
+  } finally {
+    if (!isOver || !settings.isKept) await removeContainer(container, plan);
+  }
+}
+
+function imageEntrypoint({ Config }: ImageInspectInfo): readonly string[] {
+  const entrypoint = Config.Entrypoint ?? [];
+  return typeof entrypoint === 'string' ? [entrypoint] : entrypoint;
+}
+
+/** Where the whole of the container is read-only, only a volume takes the script. */
+function scriptDirectory({ host }: ContainerSettings): string {
+  return host['ReadonlyRootfs'] === true ? `/.wf-${randomBytes(4).toString('hex')}` : '/';
+}
+
+/**
+ * Listens before the start, so that nothing is missed, and waits after it: asked for earlier, a quick end could be missed.
+ */
+async function follow(container: Container, plan: ContainerPlan): Promise<Outcome> {
+  const { daemon, settings, attempt, invocation } = plan;
+  const abortSignal = daemon.over;
+  const { script } = invocation;
+  if (script !== null) {
+    await container.putArchive(tarOfFile(script.name, script.text), { path: script.directory, abortSignal });
+  }
+  const output = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal });
+  const hasTerminal = settings.container['Tty'] === true;
+  const copied = copyOutput(output, { hasTerminal, write: attempt.write });
+  if (isAsked(attempt)) return canceled;
+  await start(container, plan);
+  const release = passRequestsOn(container, plan);
+  try {
+    const exited = container.wait({ abortSignal }) as Promise<{ readonly StatusCode: number }>;
+    void exited.then(copied.finish, copied.finish);
+    const [{ StatusCode }] = await Promise.all([exited, copied.done]);
+    const { State, HostConfig } = await container.inspect({ abortSignal });
+    return exitOutcome(StatusCode, { isOutOfMemory: State.OOMKilled, limit: HostConfig.Memory ?? 0 });
+  } finally {
+    release();
+  }
+}
+
+async function start(container: Container, { daemon, settings }: ContainerPlan): Promise<void> {
+  try {
+    await container.start({ abortSignal: daemon.over });
+  } catch (error) {
+    const message = requestMessage(error);
+    const problem = programProblem(message, `image "${settings.image}"`);
+    throw problem ?? new DockerProblem(`the container of image "${settings.image}" could not start: ${message}`);
+  }
+}
+
+/** Sends the container what the step is asked for; a container that has ended meanwhile needs nothing. */
+function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
+  const { daemon, attempt } = plan;
+  const send = async (signal: string) => {
+    try {
+      await container.kill({ signal, abortSignal: daemon.over });
+    } catch (error) {
+      const isOver = [404, 409].includes(requestStatus(error) ?? 0);
+      if (!isOver) attempt.write('stderr', `${signal} could not be sent to the container: ${requestMessage(error)}\n`);
+    }
+  };
+  const releases = [
+    onAbort(attempt.signal, () => void send(stopSignal(plan))),
+    onAbort(attempt.kill, () => void send('SIGKILL')),
+  ];
+  return () => {
+    for (const release of releases) release();
+  };
+}
+
+/** The signal that the step names; where it names none (then it is SIGTERM), the one that the image wants to be stopped by. */
+function stopSignal({ attempt, settings, image }: ContainerPlan): string {
+  const { signalOnStop } = attempt.step;
+  if (signalOnStop !== 'SIGTERM') return signalOnStop;
+  const wanted = settings.container['StopSignal'] ?? (image.Config as { readonly StopSignal?: string }).StopSignal;
+  return typeof wanted === 'string' && wanted !== '' ? wanted : signalOnStop;
+}
+
+async function removeContainer(container: Container, { daemon, attempt }: ContainerPlan): Promise<void> {
+  try {
+    await container.remove({ force: true, v: true, abortSignal: daemon.over });
+  } catch (error) {
+    if (requestStatus(error) === 404) return;
+    const why = daemon.over.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
+    attempt.write(
+      'stderr',
+      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a docker step after this run tries again\n`,
+    );
+  }
+}

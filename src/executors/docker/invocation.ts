@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { posix } from 'node:path';
+import { parseCommand } from '../../core/words.ts';
+import { type CommandLine, commandLine, stepShell } from '../command-line.ts';
+import type { Attempt } from '../executor.ts';
+import { interpreterLine } from '../script-file.ts';
+import { withoutExpansions } from './literal-command.ts';
+import { DockerProblem } from './problem.ts';
+
+/** What a container is to run. */
+export type Invocation = {
+  /** Null: `command` holds the arguments of the container's entrypoint, or the command where it has none. */
+  readonly entrypoint: readonly string[] | null;
+  /** Null: what the image has. */
+  readonly command: readonly string[] | null;
+  /** A file to be put into a directory of the container. */
+  readonly script: { readonly directory: string; readonly name: string; readonly text: string } | null;
+  /** Variables that the arguments travel in. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Code in which variables are left to a program in the container. */
+  readonly code: string;
+};
+
+/** What of a container decides how something is run in it. */
+export type Surroundings = {
+  readonly entrypoint: readonly string[];
+  /** Do the step's own settings name the entrypoint? */
+  readonly isEntrypointOwn: boolean;
+  /** Absolute. */
+  readonly scriptDirectory: string;
+};
+
+/**
+ * What a step's command, args and script come to in a container:
+ *
+ *   words              arguments of the entrypoint, as with `docker run`
+ *   shell syntax       run by the step's shell in the container, in place of the image's entrypoint; but what a shell
+ *                      would only expand (`?`, `*`, `&` in a URL) goes to an entrypoint as it stands
+ *   script             run by its interpreter in the container, in place of the image's entrypoint
+ *
+ * Throws a `DockerProblem` for a command that comes to nothing, or needs a shell beside an entrypoint of the step's own.
+ */
+export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invocation {
+  const { entrypoint, isEntrypointOwn } = surroundings;
+  const { command, script } = attempt.step;
+  const args = attempt.step.args.map(attempt.expand);
+  if (script !== null) return scriptInvocation(script, args, attempt, surroundings);
+  if (command === null) return { ...plain, command: args.length > 0 ? args : null };
+  const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
+  if (!isForShell) return { ...plain, command: lineOf(commandLine(command, args, attempt)).argv };
+  const literal = entrypoint.length > 0 ? withoutExpansions(command) : null;
+  if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt)).argv };
+  if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
+  const { argv, env } = lineOf(commandLine(command, args, attempt));
+  return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env), code: command };
+}
+
+const plain: Invocation = { entrypoint: null, command: null, script: null, env: {}, code: '' };
+
+function scriptInvocation(
+  text: string,
+  stepArgs: readonly string[],
+  attempt: Attempt,
+  surroundings: Surroundings,
+): Invocation {
+  const { command } = attempt.step;
+  const name = `wf-script-${randomBytes(4).toString('hex')}`;
+  const directory = surroundings.scriptDirectory;
+  const fileAndArgs = [posix.join(directory, name), ...(stepArgs.length > 0 ? stepArgs : attempt.params)];
+  const script = { directory, name, text };
+  if (command !== null) {
+    const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt));
+    return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env), code: text };
+  }
+  const interpreter = interpreterLine(text) ?? stepShell(attempt);
+  if ('problem' in interpreter) throw new DockerProblem(interpreter.problem);
+  return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {}, code: text };
+}
+
+/** An entrypoint of the step's own stays; the image's is there for its own program. */
+function inPlaceOf(
+  { isEntrypointOwn }: Surroundings,
+  argv: readonly string[],
+): Pick<Invocation, 'entrypoint' | 'command'> {
+  return isEntrypointOwn
+    ? { entrypoint: null, command: argv }
+    : { entrypoint: argv.slice(0, 1), command: argv.slice(1) };
+}
+
+function lineOf(line: CommandLine): Exclude<CommandLine, { readonly problem: string }> {
+  if ('problem' in line) throw new DockerProblem(line.problem);
+  return line;
+}
+
+function added(env: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Invocation['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in before)));
+}
+
+function shellBesideEntrypoint(entrypoint: readonly string[]): string {
+  return (
+    `the command has shell syntax, which the entrypoint ${JSON.stringify(entrypoint)} would get as arguments: ` +
+    'give the command as a list of words, or leave out "entrypoint"'
+  );
+}

@@ -1,0 +1,33 @@
+import type { ContainerInfo } from 'dockerode';
+import type { Daemon } from './daemon.ts';
+import { isOwnerGone } from './owner.ts';
+import { requestMessage, requestStatus } from './problem.ts';
+
+/** The label that says whose a container is, and the one of a container that stays when it has ended. */
+export const ownerKey = 'wf.owner';
+export const keepKey = 'wf.keep';
+
+/** Removes containers whose `wf` was killed before it could. Another one may do the same at the same time. */
+export async function reapOrphans({ docker, over }: Daemon, note: (line: string) => void): Promise<void> {
+  const filters = { label: [ownerKey] };
+  const containers = await docker.listContainers({ all: true, filters, abortSignal: over });
+  const orphans = containers.filter(isOrphan);
+  await Promise.all(
+    orphans.map(async ({ Id, Labels }) => {
+      const what = `container ${Id.slice(0, 12)} of step "${Labels['wf.step']}" in run ${Labels['wf.run']}`;
+      try {
+        await docker.getContainer(Id).remove({ force: true, v: true, abortSignal: over });
+        note(`removed ${what}: the process that started it is gone`);
+      } catch (error) {
+        const isBeingRemoved = [404, 409].includes(requestStatus(error) ?? 0);
+        if (!isBeingRemoved) note(`${what}, whose process is gone, could not be removed: ${requestMessage(error)}`);
+      }
+    }),
+  );
+}
+
+/** One that was to be kept and has ended is where it should be. */
+function isOrphan({ Labels, State }: ContainerInfo): boolean {
+  const isKept = Labels[keepKey] === 'true' && (State === 'exited' || State === 'dead');
+  return !isKept && isOwnerGone(Labels[ownerKey] ?? '');
+}

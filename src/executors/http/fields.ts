@@ -1,0 +1,79 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Json, JsonObject } from '../../core/workflow.ts';
+
+/** A setting that cannot be used; the message is for the user. */
+export class SettingProblem extends Error {}
+
+/** Names with their values, in order; a name with several values comes several times. */
+export type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** Seconds, as a number or a text, in milliseconds; null for no limit. */
+export function timeoutMs(value: Json | undefined): number | null {
+  if (value === undefined || value === null || value === '') return null;
+  const seconds = typeof value === 'string' ? Number(value) : value;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) {
+    throw new SettingProblem(`"timeout" must be a number of seconds, not ${JSON.stringify(value)}`);
+  }
+  return seconds === 0 ? null : Math.ceil(seconds * 1000);
+}
+
+/** True or false, also as a text. */
+export function flag(settings: JsonObject, name: string): boolean {
+  const value = settings[name] ?? false;
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false' || value === '') return value === 'true';
+  throw new SettingProblem(`"${name}" must be true or false, not ${JSON.stringify(value)}`);
+}
+
+/** A text; numbers and booleans are taken as they are written. */
+export function text(settings: JsonObject, name: string): string {
+  return asText(settings[name] ?? '', name);
+}
+
+/** A text, or a structure as JSON. */
+export function bodyText(value: Json | undefined): string {
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
+  return asText(value ?? '', 'body');
+}
+
+/** A map of texts or of lists of texts. */
+export function pairs(settings: JsonObject, name: string): Pairs {
+  const map = settings[name] ?? {};
+  if (typeof map !== 'object' || Array.isArray(map))
+    throw new SettingProblem(`"${name}" must be a map of names and values`);
+  return Object.entries(map).flatMap(([key, value]: [string, Json]) => {
+    const values: readonly Json[] = Array.isArray(value) ? value : [value];
+    return values.filter((item) => item !== null).map((item) => [key, asText(item, `${name}.${key}`)] as const);
+  });
+}
+
+/** Headers as they can be sent: nothing in them can end a header and begin another. */
+export function headerPairs(settings: JsonObject): Pairs {
+  return pairs(settings, 'headers').map(([name, raw]) => {
+    const value = raw.trim();
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      const what = /[\r\n]/.test(name + value) ? 'a line break' : 'a character';
+      throw new SettingProblem(`header ${JSON.stringify(name)} has ${what} that no header may have`);
+    }
+    return [name, value];
+  });
+}
+
+/** Status codes, as numbers or texts; null where none are named. */
+export function statusCodes(settings: JsonObject, name: string): ReadonlySet<number> | null {
+  const list = settings[name] ?? [];
+  const codes = (Array.isArray(list) ? list : [list]).map(Number);
+  if (codes.some((code) => !Number.isInteger(code) || code < 100 || code > 599)) {
+    throw new SettingProblem(`"${name}" must be a list of status codes`);
+  }
+  return codes.length === 0 ? null : new Set(codes);
+}
+
+function asText(value: Json, name: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new SettingProblem(`"${name}" must be a text`);
+}

@@ -1,0 +1,72 @@
+import { dirname } from 'node:path';
+import type { ProcessIdentity } from '../core/run.ts';
+import { bootId } from './process-identity.ts';
+import { type ProcessEntry, readEnvironment } from './process-table.ts';
+
+/** The roots and everything that descends from them; never this process, one above it, or one that has ended. */
+export function withDescendants(
+  entries: readonly ProcessEntry[],
+  roots: Iterable<ProcessEntry>,
+): readonly ProcessEntry[] {
+  const children = groupBy(entries, ({ parent }) => parent);
+  const spared = selfAndAncestors(entries);
+  const found = new Set<ProcessEntry>();
+  const add = (entry: ProcessEntry) => {
+    if (!spared.has(entry.pid)) found.add(entry);
+  };
+  for (const root of roots) add(root);
+  // A set is walked in the order of insertion, also over what is added on the way.
+  for (const entry of found) for (const child of children.get(entry.pid) ?? []) add(child);
+  return [...found].filter(({ isZombie }) => !isZombie);
+}
+
+/** Processes by a number of theirs: parent, session. */
+export function groupBy(
+  entries: readonly ProcessEntry[],
+  key: (entry: ProcessEntry) => number,
+): ReadonlyMap<number, readonly ProcessEntry[]> {
+  const groups = new Map<number, ProcessEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(key(entry));
+    if (group === undefined) groups.set(key(entry), [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+/** What tells these processes from any others. */
+export function toIdentities(entries: readonly ProcessEntry[]): ProcessIdentity[] {
+  return entries.map(({ pid, startTime }) => ({ pid, startTime, boot: bootId() }));
+}
+
+/** What tells a run from every other: its id and, since another store may have a run of that id, the directory of its logs. */
+export type RunMark = { readonly runId: string; readonly logs: string };
+
+/** The processes with the run's mark in their environment, with the step that is named there, by their number. */
+export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: RunMark): ReadonlyMap<number, string> {
+  const mark = Buffer.from(`\0WF_RUN_ID=${runId}\0`);
+  const marked = new Map<number, string>();
+  for (const { pid, hasMemory } of entries) {
+    const environment = hasMemory ? readEnvironment(pid) : null;
+    if (!environment?.includes(mark)) continue;
+    const log = variableOf(environment, 'WF_LOG_FILE');
+    if (log === '' || dirname(log) === logs) marked.set(pid, variableOf(environment, 'WF_STEP'));
+  }
+  return marked;
+}
+
+function variableOf(environment: Buffer, name: string): string {
+  const start = environment.indexOf(`\0${name}=`);
+  if (start < 0) return '';
+  const from = start + name.length + 2;
+  return environment.toString('utf8', from, environment.indexOf(0, from));
+}
+
+function selfAndAncestors(entries: readonly ProcessEntry[]): ReadonlySet<number> {
+  const parents = new Map(entries.map(({ pid, parent }) => [pid, parent]));
+  const line = new Set<number>();
+  for (let pid: number | undefined = process.pid; pid !== undefined && !line.has(pid); pid = parents.get(pid)) {
+    line.add(pid);
+  }
+  return line;
+}

@@ -1,0 +1,122 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+
+/** What was to be started: the program and its arguments, where, with what environment. */
+export type Program = {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** Why a program could not be started, for a person; the exit code that a shell would give, else null. */
+export type SpawnProblem = { readonly message: string; readonly exitCode: number | null };
+
+/** The longest that one argument or one variable may be: MAX_ARG_STRLEN of Linux, with the NUL at its end. */
+const longestString = 128 * 1024 - 1;
+
+/** Puts the failure to start a program in words; only now is looked at what the kernel's short answer was about. */
+export function explainSpawnError(error: unknown, program: Program): SpawnProblem {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'EACCES':
+    case 'EPERM':
+      return directoryProblem(program.cwd) ?? programProblem(program, code);
+    case 'E2BIG':
+      return { message: tooLarge(program), exitCode: null };
+    case 'ERR_INVALID_ARG_VALUE':
+      return { message: nulCharacter(program) ?? String(error), exitCode: null };
+    case 'EAGAIN':
+    case 'ENOMEM':
+      return other(program, 'the limit of processes or of memory is reached');
+    case 'EMFILE':
+    case 'ENFILE':
+      return other(program, 'too many files are open');
+    case 'ENOEXEC':
+      return { message: `not a program: "${program.argv[0]}"`, exitCode: 126 };
+    default:
+      return other(program, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function other(program: Program, why: string): SpawnProblem {
+  return { message: `"${program.argv[0]}" could not be started: ${why}`, exitCode: null };
+}
+
+function directoryProblem(directory: string): SpawnProblem | null {
+  try {
+    if (!statSync(directory).isDirectory()) return { message: `"${directory}" is not a directory`, exitCode: null };
+    accessSync(directory, constants.X_OK);
+    return null;
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const what = isMissing ? 'does not exist' : 'cannot be entered';
+    return { message: `directory "${directory}" ${what}`, exitCode: null };
+  }
+}
+
+/** As a shell tells it: 126 when there is something of that name, 127 when there is nothing. */
+function programProblem(program: Program, code: string): SpawnProblem {
+  const name = program.argv[0] ?? '';
+  const [found] = candidates(name, program);
+  if (found === undefined) return { message: `command not found: "${name}"`, exitCode: 127 };
+  if (kindOf(found) === 'directory') return { message: `"${name}" is a directory`, exitCode: 126 };
+  if (code !== 'ENOENT') return { message: `not executable: "${name}"`, exitCode: 126 };
+  const interpreter = interpreterOf(found);
+  const missing = interpreter === null ? 'the program that should load it' : `"${interpreter}", its interpreter,`;
+  return { message: `"${name}" cannot be started: ${missing} was not found`, exitCode: 127 };
+}
+
+/** What a name may stand for; a directory of PATH may hold directories, which are no programs. */
+function candidates(name: string, { cwd, env }: Program): readonly string[] {
+  if (name === '') return [];
+  if (name.includes('/')) return [resolve(cwd, name)].filter((path) => kindOf(path) !== null);
+  const directories = (env.PATH ?? '/bin:/usr/bin').split(delimiter);
+  return directories.map((directory) => resolve(cwd, directory, name)).filter((path) => kindOf(path) === 'file');
+}
+
+function kindOf(path: string): 'file' | 'directory' | null {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return null;
+  }
+}
+
+function interpreterOf(path: string): string | null {
+  try {
+    return /^#![ \t]*([^ \t\n]+)/.exec(readFileSync(path, 'latin1').slice(0, 256))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function tooLarge({ argv, env }: Program): string {
+  const strings = [
+    ...argv.map((text, i) => ({ label: `argument ${i}`, size: Buffer.byteLength(text) })),
+    ...Object.entries(env).map(([name, value]) => ({
+      label: `variable "${name}"`,
+      size: Buffer.byteLength(name) + 1 + Buffer.byteLength(value),
+    })),
+  ];
+  const largest = strings.reduce((one, other) => (other.size > one.size ? other : one), { label: '', size: 0 });
+  const total = strings.reduce((sum, { size }) => sum + size, 0);
+  const limit = largest.size > longestString ? `; one may have ${longestString}` : '';
+  const what = `arguments and environment are too large to start "${argv[0]}" (${total} bytes)`;
+  return `${what}: ${largest.label} is the largest with ${largest.size} bytes${limit}`;
+}
+
+function nulCharacter({ argv, cwd, env }: Program): string | null {
+  const argument = argv.findIndex(hasNul);
+  const variable = Object.keys(env).find((name) => hasNul(name) || hasNul(env[name] ?? ''));
+  const holds = 'holds a NUL character, which no program can be given';
+  if (argument === 0) return `the name of the program ${holds}`;
+  if (argument > 0) return `argument ${argument} of "${argv[0]}" ${holds}`;
+  if (variable !== undefined) return `variable "${variable.replaceAll('\0', '')}" ${holds}`;
+  return hasNul(cwd) ? `the name of the directory ${holds}` : null;
+}
+
+function hasNul(text: string): boolean {
+  return text.includes('\0');
+}

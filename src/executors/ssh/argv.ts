@@ -1,0 +1,65 @@
+import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Attempt } from '../executor.ts';
+import { expandHome, toolSettings } from '../tool-settings.ts';
+import { bootstrap } from './supervisor.ts';
+
+/** How to reach the other machine; what is null is left to the user's own configuration of ssh. */
+export type SshSettings = {
+  readonly host: string;
+  readonly user: string | null;
+  readonly port: string | null;
+  /** File of the private key. */
+  readonly key: string | null;
+  /** Of the user there, or of the key. */
+  readonly password: string | null;
+  readonly hostKeys: HostKeys | null;
+};
+
+/** `any`: every key is accepted and none remembered; else a value of ssh's own StrictHostKeyChecking. */
+type HostKeys = 'any' | { readonly checking: string };
+
+/** Reads a checked config; a problem when it names no machine. */
+export function sshSettings(config: JsonObject, attempt: Attempt): SshSettings | { readonly problem: string } {
+  const { text } = toolSettings(config, attempt);
+  const host = text('host');
+  if (host === null) return { problem: 'the ssh executor needs "host"' };
+  const key = text('key');
+  return {
+    host,
+    user: text('user'),
+    port: text('port'),
+    key: key === null ? null : expandHome(key, attempt.env),
+    password: text('password'),
+    hostKeys: hostKeys(config.strictHostKeyChecking, text('strictHostKeyChecking')),
+  };
+}
+
+function hostKeys(value: Json | undefined, text: string | null): HostKeys | null {
+  if (value === false || text === 'false' || text === 'no' || text === 'off') return 'any';
+  if (value === true || text === 'true') return { checking: 'yes' };
+  return text === null ? null : { checking: text };
+}
+
+/**
+ * The arguments of ssh. What it has to say itself goes to `log`, apart from what the program over there prints. Nothing is
+ * ever asked; a connection that cannot be made, or that nobody answers on any more, ends after a while.
+ */
+export function sshArgv({ host, user, port, key, password, hostKeys }: SshSettings, log: string): readonly string[] {
+  const asking = password === null ? ['BatchMode=yes'] : ['BatchMode=no', 'NumberOfPasswordPrompts=1'];
+  const options = ['ConnectTimeout=15', 'ServerAliveInterval=30', ...asking, ...hostKeyOptions(hostKeys)];
+  return [
+    ...['ssh', '-T', '-x', '-E', log],
+    ...options.flatMap((option) => ['-o', option]),
+    ...(user === null ? [] : ['-l', user]),
+    ...(port === null ? [] : ['-p', port]),
+    // In the name of a key ssh replaces what begins with a percent sign.
+    ...(key === null ? [] : ['-o', 'IdentitiesOnly=yes', '-i', key.replaceAll('%', '%%')]),
+    ...['--', host, bootstrap],
+  ];
+}
+
+function hostKeyOptions(hostKeys: HostKeys | null): readonly string[] {
+  if (hostKeys === null) return [];
+  if (hostKeys !== 'any') return [`StrictHostKeyChecking=${hostKeys.checking}`];
+  return ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
+}

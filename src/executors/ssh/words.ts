@@ -1,0 +1,34 @@
+import type { WordPiece, WordTemplate } from '../../core/words.ts';
+import type { Scope } from '../executor.ts';
+import { quoteWord } from './quote-word.ts';
+
+/** Words as shell code, and the assignments that have to come before it. */
+export type WordsCode = { readonly words: readonly string[]; readonly before: readonly string[] };
+
+/**
+ * Words of a command as code for the shell of another machine. Variables that `scope` knows are put in as data; the others
+ * are left to that shell, each staying within its word.
+ */
+export function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode {
+  const before: string[] = [];
+  const words = templates.map((pieces) => piecesCode(pieces, scope, before)).filter((word) => word !== '');
+  return { words, before };
+}
+
+/** The empty text where nothing but empty variables is: that is no word. */
+function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]): string {
+  return pieces
+    .map((piece) => (typeof piece === 'string' ? quoteWord(piece) : variableCode(piece, scope, before)))
+    .join('');
+}
+
+function variableCode({ name, quoted, fallback }: Exclude<WordPiece, string>, scope: Scope, before: string[]): string {
+  const value = scope(name);
+  if (value !== undefined && value !== '') return quoteWord(value);
+  const instead = piecesCode(fallback, scope, before);
+  if (value !== undefined || /^\d/.test(name)) return instead === '' && quoted ? "''" : instead;
+  if (instead === '') return quoted ? `"\${${name}}"` : `\${${name}:+"\${${name}}"}`;
+  const helper = `wf_word_${before.length + 1}`;
+  before.push(`${helper}=\${${name}:-${instead}}`);
+  return quoted ? `"$${helper}"` : `\${${helper}:+"$${helper}"}`;
+}

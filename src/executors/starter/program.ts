@@ -1,0 +1,93 @@
+/**
+ * A starter in Perl. It always has one child ready that waits for a request; that child becomes the program. To its standard
+ * output it tells what happens, a line each:
+ *
+ *   ready <pid> <start>   a child waits, the leader of a session of its own; when it started, in clock ticks since boot, where
+ *                         the system tells
+ *   failed <errno>        it could not become the program
+ *   ended <wait status>   it is over
+ *
+ * From its standard input it takes messages: a line with a word that nobody else knows, the number of the process that it is
+ * for and the length of what follows; then texts with a NUL after each. The first is for the starter itself, the environment
+ * of the programs as `NAME=value`. The others are requests: working directory, file for standard output, file for standard
+ * error, path of the program, number of arguments, the arguments from 0 on, then what differs in the environment:
+ * `NAME=value`, or `NAME` for one to leave out. A child may be killed before it has read what was for it; the next one must
+ * not take that for its own. The end of the messages is the end of the starter.
+ */
+export const starterProgram = String.raw`
+use strict;
+use POSIX ();
+$0 = 'wf-starter';
+open(my $reports, '>&', \*STDOUT) or exit 1;
+open(my $messages, '<&', \*STDIN) or exit 1;
+open(STDIN, '<', '/dev/null') or exit 1;
+my $starter = $$;
+my $secret;
+my @variables = message() or exit 0;
+%ENV = ();
+change($_) for @variables;
+for (;;) {
+  my $pid = fork;
+  exit 1 unless defined $pid;
+  become() unless $pid;
+  waitpid $pid, 0;
+  report("ended $?");
+}
+sub become {
+  POSIX::setsid();
+  report("ready $$ " . started());
+  my ($directory, $out, $err, $program, $count, @rest) = message() or stop();
+  my @argv = splice @rest, 0, $count;
+  change($_) for @rest;
+  chdir $directory or failed();
+  append(1, $out);
+  append(2, $err);
+  { no warnings; exec {$program} @argv }
+  failed();
+}
+sub started {
+  open(my $stat, '<', "/proc/$$/stat") or return '';
+  my ($fields) = <$stat> =~ /.*\) (.*)/s or return '';
+  return (split ' ', $fields)[19];
+}
+sub append {
+  my ($number, $path) = @_;
+  my $opened = POSIX::open($path, POSIX::O_WRONLY() | POSIX::O_APPEND() | POSIX::O_CREAT(), 0600);
+  failed() unless defined $opened;
+  POSIX::dup2($opened, $number);
+  POSIX::close($opened);
+}
+sub change {
+  my ($name, $value) = split /=/, $_[0], 2;
+  if (defined $value) { $ENV{$name} = $value } else { delete $ENV{$name} }
+}
+sub message {
+  my $text = '';
+  for (;;) {
+    while ($text =~ /^(\S+) (\d+) (\d+)\n/ && length $text >= $+[0] + $3) {
+      my ($word, $pid, $length, $begin) = ($1, $2, $3, $+[0]);
+      $secret = $word unless defined $secret;
+      stop() if $word ne $secret;
+      my $content = substr $text, $begin, $length;
+      $text = substr $text, $begin + $length;
+      next if $pid != $$;
+      my @texts = split /\0/, $content, -1;
+      pop @texts;
+      return @texts;
+    }
+    stop() if $text =~ /^[^\n]{0,99}\n/ && $text !~ /^\S+ \d+ \d+\n/ || $text =~ /^[^\n]{100}/;
+    sysread $messages, $text, 65536, length $text or return;
+  }
+}
+sub report {
+  defined syswrite($reports, "$_[0]\n") or POSIX::_exit(1);
+}
+sub failed {
+  report('failed ' . ($! + 0));
+  POSIX::_exit(127);
+}
+sub stop {
+  kill 'KILL', $starter if getppid == $starter;
+  POSIX::_exit(0);
+}
+`;

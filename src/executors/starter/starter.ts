@@ -1,0 +1,176 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { ProcessIdentity } from '../../core/run.ts';
+import { bootId, identify } from '../process-identity.ts';
+import { signalGroup } from '../process-signals.ts';
+import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
+import { starterProgram } from './program.ts';
+
+/** What a starter is asked for: a program by its path, whose output is appended to files. The texts are without a NUL. */
+export type StartRequest = OutputFiles & {
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** What a starter does; `next`: the child that will become the next program. */
+type StarterState =
+  | { readonly type: 'opening' }
+  | { readonly type: 'ready'; readonly next: ProcessIdentity }
+  | { readonly type: 'busy'; readonly program: ProcessIdentity; readonly tell: (end: ProcessEnd | FailedStart) => void }
+  | { readonly type: 'preparing' }
+  | { readonly type: 'gone' };
+
+const signalNames = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+);
+const errorCodes = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]));
+
+/**
+ * A small process that starts programs for this one, one at a time:
+ *
+ *   opening -> ready -> busy -> preparing -> ready ...      any of them -> gone
+ *
+ * It holds this process up only while it is busy or prepares, and goes with it.
+ */
+export class Starter {
+  readonly #child: ChildProcess;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #changed: () => void;
+  readonly #secret = secretWord();
+  #partial = '';
+  #state: StarterState = { type: 'opening' };
+
+  /** `env` is what most programs will have: only what differs is sent with each. `changed`: it is ready, or gone. */
+  constructor(env: Readonly<Record<string, string>>, changed: () => void) {
+    this.#env = env;
+    this.#changed = changed;
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    this.#child = spawn('perl', ['-e', starterProgram], {
+      // A variable such as PERL5OPT is for the programs, not for the starter.
+      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+    this.#child.unref();
+    this.#child.once('error', this.#lose);
+    this.#child.stdin?.on('error', this.#lose);
+    this.#child.stdout?.on('error', this.#lose).once('close', this.#lose);
+    this.#child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
+    this.#send(
+      this.#child.pid ?? 0,
+      Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    );
+    this.#hold('stdin', false);
+    this.#hold('stdout', false);
+  }
+
+  get state(): StarterState['type'] {
+    return this.#state.type;
+  }
+
+  /** Of the starter itself; undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Ends it; a program that it has started goes on until it has ended. */
+  close(): void {
+    this.#child.stdin?.end();
+  }
+
+  /** Must be ready. */
+  start({ path, argv, cwd, env, stdoutPath, stderrPath }: StartRequest): StartedProcess {
+    if (this.#state.type !== 'ready') throw new Error(`a starter that is ${this.#state.type} was asked for a program`);
+    const identity = this.#state.next;
+    const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
+      this.#state = { type: 'busy', program: identity, tell };
+    });
+    this.#hold('stdout', true);
+    this.#send(identity.pid, [
+      cwd,
+      stdoutPath,
+      stderrPath,
+      path,
+      String(argv.length),
+      ...argv,
+      ...changes(this.#env, env),
+    ]);
+    return { identity, ended, abandon: () => this.#hold('stdout', false) };
+  }
+
+  #send(pid: number, texts: readonly string[]): void {
+    const text = `${texts.join('\0')}\0`;
+    this.#child.stdin?.write(`${this.#secret} ${pid} ${Buffer.byteLength(text)}\n${text}`);
+  }
+
+  #hear(text: string): void {
+    const lines = (this.#partial + text).split('\n');
+    this.#partial = lines.pop() ?? '';
+    for (const line of lines) this.#take(line.split(' '));
+  }
+
+  #take([word, number = '', startTime = '']: readonly string[]): void {
+    if (word === 'ready') {
+      const pid = Number(number);
+      const next = startTime === '' ? identify(pid) : { pid, startTime: Number(startTime), boot: bootId() };
+      this.#state = { type: 'ready', next: next ?? { pid, startTime: null, boot: null } };
+      this.#hold('stdout', false);
+      this.#changed();
+    } else if (word === 'failed') {
+      const code = errorCodes.get(Number(number)) ?? 'EIO';
+      this.#end({ error: Object.assign(new Error(code), { code }) });
+    } else {
+      this.#end(endOf(Number(number)));
+    }
+  }
+
+  /** A program that could not be started is told of first, and then ends as well. */
+  #end(end: ProcessEnd | FailedStart): void {
+    if (this.#state.type !== 'busy') return;
+    const { tell } = this.#state;
+    this.#state = { type: 'preparing' };
+    tell(end);
+  }
+
+  /** Nobody would know any more how the program ends: it must not go on. */
+  readonly #lose = (): void => {
+    if (this.#state.type === 'gone') return;
+    if (this.#state.type === 'busy') signalGroup(this.#state.program.pid, 'SIGKILL');
+    this.#end({ error: new Error('the process that started it was ended from outside') });
+    this.#state = { type: 'gone' };
+    this.#hold('stdout', false);
+    this.#changed();
+  };
+
+  #hold(stream: 'stdin' | 'stdout', isHeld: boolean): void {
+    const socket = this.#child[stream] as unknown as { ref(): void; unref(): void };
+    if (isHeld) socket.ref();
+    else socket.unref();
+  }
+}
+
+/** From the system's own generator where it has this file: to load `node:crypto` takes longer than to start a step. */
+function secretWord(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim();
+  } catch {
+    return process.getBuiltinModule('node:crypto').randomUUID();
+  }
+}
+
+/** As `wait` tells it: the signal in the low seven bits, else the exit code in the next eight. */
+function endOf(status: number): ProcessEnd {
+  const signal = signalNames.get(status & 0x7f) ?? null;
+  return { code: signal === null ? status >> 8 : null, signal };
+}
+
+/** What turns one environment into another: `NAME=value`, or `NAME` for a variable to leave out. */
+function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): readonly string[] {
+  const changed: string[] = [];
+  for (const name in to) if (to[name] !== from[name]) changed.push(`${name}=${to[name]}`);
+  for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
+  return changed;
+}

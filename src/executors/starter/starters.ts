@@ -1,0 +1,100 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import type { Program } from '../spawn-problem.ts';
+import type { OutputFiles, StartedProcess } from '../started-process.ts';
+import { Starter } from './starter.ts';
+
+/** A run of few steps is over before starters would pay for their own start. */
+const worthwhileAfter = 24;
+const mostStarters = 4;
+/** In UTF-16 units. */
+const longestRequest = 32 * 1024;
+
+/**
+ * The starters of this process. Linux copies the page tables of a process for each child that it forks, and Node waits for
+ * that: 0.5 ms a step, of which a small process that forks ahead takes 0.1. They are not needed: without Perl, or while all of
+ * them are busy, programs are started by Node.
+ */
+export class Starters {
+  readonly #starters: Starter[] = [];
+  readonly #paths = new Map<string, string | null>();
+  /** Requests for starters that prepare their next child; each waits for one of them. */
+  readonly #waiting: ((starter: Starter | null) => void)[] = [];
+  #asked = 0;
+
+  /** Null: it has to be started in another way, which also tells best what is wrong with it. */
+  start(program: Program, files: OutputFiles): Promise<StartedProcess | null> | StartedProcess | null {
+    this.#asked += 1;
+    if (this.#asked < worthwhileAfter) return null;
+    const path = this.#find(program);
+    if (path === null || !isPlain(program)) return null;
+    const request = { ...program, ...files, path };
+    const ready = this.#ready();
+    if (ready !== null) return ready.start(request);
+    this.#openAnother(program.env);
+    if (!this.#isOneSoonReady()) return null;
+    return new Promise((resolve) => this.#waiting.push((starter) => resolve(starter?.start(request) ?? null)));
+  }
+
+  /** They go with this process; this ends them before. */
+  close(): void {
+    for (const starter of this.#starters) starter.close();
+  }
+
+  #ready(): Starter | null {
+    return this.#starters.find(({ state }) => state === 'ready') ?? null;
+  }
+
+  /** To make a child ready takes less time than Node needs to start one. */
+  #isOneSoonReady(): boolean {
+    return this.#starters.filter(({ state }) => state === 'preparing').length > this.#waiting.length;
+  }
+
+  /** For the programs to come. One that is gone is not replaced: what has ended it would end the next. */
+  #openAnother(env: Program['env']): void {
+    if (this.#starters.length >= mostStarters || this.#starters.some(({ state }) => state === 'opening')) return;
+    this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
+  }
+
+  /** The file that the name of a program stands for, looked for once; null where that is not certain. */
+  #find({ argv: [name = ''], env }: Program): string | null {
+    if (name.startsWith('/')) return name;
+    const path = env['PATH'];
+    if (name.includes('/') || path === undefined) return null;
+    const key = `${name}\0${path}`;
+    const known = this.#paths.get(key);
+    if (known !== undefined) return known;
+    const found = path.split(delimiter).every((directory) => directory.startsWith('/'))
+      ? path
+          .split(delimiter)
+          .map((directory) => `${directory}/${name}`)
+          .find(isProgram)
+      : undefined;
+    this.#paths.set(key, found ?? null);
+    return found ?? null;
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Short enough to be read at once, so that a child that is killed has read all of it or nothing; and without a NUL. */
+function isPlain({ argv, cwd, env }: Program): boolean {
+  let length = cwd.length;
+  for (const text of argv) {
+    if (text.includes('\0')) return false;
+    length += text.length;
+  }
+  for (const name in env) {
+    const value = env[name] ?? '';
+    if (name.includes('\0') || value.includes('\0')) return false;
+    length += name.length + value.length;
+  }
+  return length <= longestRequest && !cwd.includes('\0');
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { expandWords, parseCommand } from '../core/words.ts';
+import type { Json, JsonObject } from '../core/workflow.ts';
+import type { Attempt } from './executor.ts';
+
+/** A checked config with its variables replaced. What comes to nothing counts as not given. */
+export type ToolSettings = {
+  readonly text: (key: string) => string | null;
+  /** A text stands for a list of one. */
+  readonly texts: (key: string) => readonly string[];
+  /** In the order of the names. */
+  readonly entries: (key: string) => readonly (readonly [name: string, value: string])[];
+  readonly isSet: (key: string) => boolean;
+};
+
+/** Reads the config of a program's executor. */
+export function toolSettings(config: JsonObject, { expand }: Attempt): ToolSettings {
+  const asText = (value: Json | undefined) =>
+    typeof value === 'object' || value === undefined ? '' : expand(`${value}`);
+  const asList = (value: Json | undefined) => (Array.isArray(value) ? value : [value]) as readonly (Json | undefined)[];
+  return {
+    text: (key) => asText(config[key]) || null,
+    texts: (key) =>
+      asList(config[key])
+        .map(asText)
+        .filter((text) => text !== ''),
+    entries: (key) => sortedEntries(config[key]).map(([name, value]) => [name, asText(value)] as const),
+    isSet: (key) => config[key] === true,
+  };
+}
+
+/** The entries of an object in the order of their names; none for anything else. */
+export function sortedEntries(value: Json | undefined): readonly (readonly [name: string, value: Json])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** The words that a step's `command` and `args` add to those of its settings; null when `command` needs a shell. */
+export function stepWords({ step, scope, expand }: Attempt): readonly string[] | null {
+  const args = step.args.map(expand);
+  if (step.command === null) return args;
+  if (typeof step.command !== 'string') return [...step.command.map(expand), ...args];
+  const parsed = parseCommand(step.command);
+  return parsed.kind === 'words' ? [...expandWords(parsed.words, scope), ...args] : null;
+}
+
+/** A path as the user wrote it, with the home directory for a `~` at its begin, which no shell is there to see. */
+export function expandHome(path: string, { HOME: home }: Attempt['env']): string {
+  return home !== undefined && (path === '~' || path.startsWith('~/')) ? join(home, path.slice(1)) : path;
+}

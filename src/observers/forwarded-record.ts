@@ -1,0 +1,88 @@
+import type { RecordField } from '../core/log-forwarding.ts';
+import type { StoredEvent } from '../core/run.ts';
+
+/** One line on its way to the sink, in the words of its wire format. */
+export type ForwardedRecord = {
+  readonly requestId: string;
+  readonly dagName: string;
+  /** Empty for what is about the run as a whole. */
+  readonly stepName: string;
+  readonly line: string;
+  readonly timestamp?: string;
+  /** `stdout`, `stderr`, or `run` for what is told of the run itself. */
+  readonly stream?: string;
+  readonly attempt?: number;
+};
+
+/** The run that lines come from. */
+export type LineSource = { readonly requestId: string; readonly dagName: string };
+
+/** Everything that can be said about a line. */
+export type Line = {
+  readonly stepName: string;
+  readonly line: string;
+  readonly at: number;
+  readonly stream: 'stdout' | 'stderr' | 'run';
+  readonly attempt: number;
+};
+
+/** A record with the four fields that each has, and those that were asked for. */
+export function makeRecord(source: LineSource, line: Line, fields: readonly RecordField[]): ForwardedRecord {
+  return {
+    ...source,
+    stepName: line.stepName,
+    line: line.line,
+    ...(fields.includes('timestamp') ? { timestamp: new Date(line.at).toISOString() } : {}),
+    ...(fields.includes('stream') ? { stream: line.stream } : {}),
+    ...(fields.includes('attempt') ? { attempt: line.attempt } : {}),
+  };
+}
+
+/** What is told of an event in one line; null for events that only the engine needs. */
+export function eventLine(event: StoredEvent): Line | null {
+  const tell = (line: string, stepName = '', attempt = 0): Line => ({
+    stepName,
+    line,
+    at: event.at,
+    stream: 'run',
+    attempt,
+  });
+  switch (event.type) {
+    case 'run.started':
+      return tell('run started');
+    case 'step.restored':
+      return tell(`step ${event.step} taken over: ${event.status}`, event.step);
+    case 'step.started': {
+      const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : '';
+      return tell(`step ${event.step} started${again}`, event.step, event.attempt);
+    }
+    case 'step.waiting': {
+      const { outcome, why, step, attempt } = event;
+      const message = 'message' in outcome ? `: ${outcome.message}` : '';
+      return tell(`step ${step} ${outcome.status}${message}; ${why} follows`, step, attempt);
+    }
+    case 'step.finished':
+      return tell(`step ${event.step} ${event.status}${because(event.message)}`, event.step, event.attempt);
+    case 'run.canceling':
+      return tell(`run is being ended${because(event.message)}`);
+    case 'run.warned':
+      return tell(`warning: ${event.message}`, event.step ?? '');
+    case 'run.finished':
+      return tell(`run ${event.status}${because(event.message)}`);
+    case 'step.marked':
+      return tell(`step ${event.step} marked as ${event.status} by ${event.by}`, event.step);
+    case 'run.created':
+    case 'run.queued':
+    case 'run.owned':
+    case 'run.prepared':
+    case 'run.delayed':
+    case 'run.handling':
+    case 'step.scheduled':
+    case 'step.ready':
+      return null;
+  }
+}
+
+function because(message: string): string {
+  return message === '' ? '' : `: ${message}`;
+}

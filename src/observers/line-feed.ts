@@ -1,0 +1,152 @@
+import type { LogChunk } from '../store/files/logs/log-follower.ts';
+import type { Line } from './forwarded-record.ts';
+
+/** A line that is longer is given in pieces of this many bytes. */
+const longestLine = 64 * 1024;
+
+type Stream = Pick<Line, 'stepName' | 'attempt'> & { readonly stream: 'stdout' | 'stderr'; begun: Buffer };
+type Item =
+  | { readonly kind: 'line'; readonly line: Line }
+  | { readonly kind: 'bytes'; readonly from: Stream; readonly at: number; bytes: Buffer }
+  | { readonly kind: 'end'; readonly from: Stream; readonly at: number };
+
+/** Output on its way to becoming lines. They are cut one at a time, so that what waits takes little memory. */
+export class LineFeed {
+  readonly #now: () => number;
+  readonly #streams = new Map<string, Stream>();
+  #items: Item[] = [];
+  #next = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get isEmpty(): boolean {
+    return this.#next === this.#items.length;
+  }
+
+  /** Copies the bytes. */
+  output({ step, attempt, stream, bytes }: LogChunk): void {
+    const from = this.#stream(step, attempt, stream);
+    this.#items.push({ kind: 'bytes', from, at: this.#now(), bytes: Buffer.from(bytes) });
+  }
+
+  line(line: Line): void {
+    this.#items.push({ kind: 'line', line });
+  }
+
+  /** The attempt is over: what it began without a line end is a line too. */
+  end(step: string, attempt: number): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const from = this.#streams.get(streamKey(step, attempt, stream));
+      if (from) this.#items.push({ kind: 'end', from, at: this.#now() });
+      this.#streams.delete(streamKey(step, attempt, stream));
+    }
+  }
+
+  /** The next whole line; null when there is none. */
+  take(): Line | null {
+    for (let item = this.#items[this.#next]; item; item = this.#items[this.#next]) {
+      const line = lineOf(item);
+      if (item.kind !== 'bytes' || item.bytes.length === 0) this.#forget();
+      if (line !== null) return line;
+    }
+    return null;
+  }
+
+  /**
+   * Forgets what waits and answers how many lines that was; nothing is made of them. What a line has begun with is kept,
+   * since its end may come when lines are wanted again.
+   */
+  drop(): number {
+    let lines = 0;
+    for (const item of this.#items.slice(this.#next)) lines += countDropped(item);
+    this.#items = [];
+    this.#next = 0;
+    return lines;
+  }
+
+  /** The same for output that did not wait, when nothing else does: its bytes are only looked at. */
+  skip({ step, attempt, stream, bytes }: LogChunk): number {
+    return passOver(this.#stream(step, attempt, stream), bytes);
+  }
+
+  #forget(): void {
+    this.#next += 1;
+    if (!this.isEmpty) return;
+    this.#items = [];
+    this.#next = 0;
+  }
+
+  #stream(stepName: string, attempt: number, stream: 'stdout' | 'stderr'): Stream {
+    const key = streamKey(stepName, attempt, stream);
+    const found = this.#streams.get(key) ?? { stepName, attempt, stream, begun: Buffer.alloc(0) };
+    this.#streams.set(key, found);
+    return found;
+  }
+}
+
+function streamKey(step: string, attempt: number, stream: string): string {
+  return `${attempt} ${stream} ${step}`;
+}
+
+function lineOf(item: Item): Line | null {
+  switch (item.kind) {
+    case 'line':
+      return item.line;
+    case 'end':
+      return item.from.begun.length === 0 ? null : finish(item.from, item.at);
+    case 'bytes':
+      return cut(item);
+  }
+}
+
+/** Takes bytes up to the next line end, or as many as a line may have. */
+function cut(item: Extract<Item, { kind: 'bytes' }>): Line | null {
+  const { from, at } = item;
+  const end = item.bytes.indexOf(0x0a);
+  const room = longestLine - from.begun.length;
+  const length = Math.min(end === -1 ? item.bytes.length : end, room);
+  from.begun =
+    from.begun.length === 0
+      ? item.bytes.subarray(0, length)
+      : Buffer.concat([from.begun, item.bytes.subarray(0, length)]);
+  item.bytes = item.bytes.subarray(length === end ? length + 1 : length);
+  return length === end || from.begun.length === longestLine ? finish(from, at) : null;
+}
+
+function finish(from: Stream, at: number): Line {
+  const line = from.begun.toString('utf8').replace(/\r$/, '');
+  from.begun = Buffer.alloc(0);
+  return { stepName: from.stepName, attempt: from.attempt, stream: from.stream, line, at };
+}
+
+function countDropped(item: Item): number {
+  switch (item.kind) {
+    case 'line':
+      return 1;
+    case 'end': {
+      const isLine = item.from.begun.length > 0;
+      item.from.begun = Buffer.alloc(0);
+      return isLine ? 1 : 0;
+    }
+    case 'bytes':
+      return passOver(item.from, item.bytes);
+  }
+}
+
+/** Answers how many lines end in the bytes, and leaves their rest to be the beginning of one. */
+function passOver(from: Stream, bytes: Uint8Array): number {
+  let lines = 0;
+  let start = 0;
+  let length = from.begun.length;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== 0x0a && ++length < longestLine) continue;
+    lines += 1;
+    start = at + 1;
+    length = 0;
+  }
+  if (start > 0) from.begun = Buffer.from(bytes.subarray(start));
+  else if (bytes.length > 0) from.begun = Buffer.concat([from.begun, bytes]);
+  return lines;
+}

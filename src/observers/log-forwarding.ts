@@ -1,0 +1,162 @@
+import type { LogForwarding } from '../core/log-forwarding.ts';
+import type { StoredEvent } from '../core/run.ts';
+import type { LogFollower, LogFollowerOptions } from '../store/files/logs/log-follower.ts';
+import type { LogPaths } from '../store/store.ts';
+import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
+import { reportCounts } from './forward-report.ts';
+import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
+import { openHttpSink } from './http-sink.ts';
+import { LineFeed } from './line-feed.ts';
+import { openMonitor } from './monitor.ts';
+
+/** Sends the lines of one run on while it goes. */
+export type LogForwarder = {
+  /** For every event of the run, as it was stored. */
+  readonly watch: (event: StoredEvent) => void;
+  /** Where the logs of the run are; to be told in the turn in which it starts. */
+  readonly attach: (logPaths: (step: string, attempt: number) => LogPaths) => void;
+  /** Sends what is left, for at most so long and not beyond the signal; then nothing of it goes on. */
+  readonly close: (patienceMs: number, signal: AbortSignal) => Promise<void>;
+};
+
+export type LogForwarderOptions = {
+  readonly followLogs: (options: LogFollowerOptions) => LogFollower;
+  /** What goes wrong, as a line for a person; it changes nothing for the run. */
+  readonly warn: (message: string) => void;
+  readonly now: () => number;
+  /** Is told how it goes, for a monitor of many runs; null: this run has a monitor of its own. */
+  readonly tell: ((counts: ForwardCounts, isFinal: boolean) => void) | null;
+};
+
+/** How often is looked whether waiting has become useless. */
+const checkMs = 250;
+
+/** Opens the way to the sink, and the monitor where one is wanted. Nothing is sent before there is something to send. */
+export async function openLogForwarder(settings: LogForwarding, options: LogForwarderOptions): Promise<LogForwarder> {
+  const { now, warn } = options;
+  const sink = await openHttpSink(settings);
+  const queue = new ForwardQueue({ ...settings, sink, now, onRoom: () => forwarding.fill() });
+  const forwarding = new Forwarding(settings, queue, options);
+  const monitor = options.tell
+    ? reportCounts(() => queue.counts, options.tell, warn)
+    : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, warn));
+  return {
+    watch: (event) => forwarding.watch(event),
+    attach: (logPaths) => forwarding.attach(logPaths),
+    close: async (patienceMs, signal) => {
+      await forwarding.close(patienceMs, signal);
+      sink.close();
+      await monitor?.close();
+      const { queued, forwarded, dropped } = queue.counts;
+      const lost = queued - forwarded + dropped;
+      if (lost > 0) warn(`log forwarding: ${lost} of ${queued + dropped} lines were not taken by ${sink.name}`);
+    },
+  };
+}
+
+/**
+ * The way of lines: events and logs -> feed -> queue. While the queue is full the logs are not read on, since they keep
+ * everything anyway; when it is stuck, what comes is dropped and counted.
+ */
+class Forwarding {
+  readonly #settings: LogForwarding;
+  readonly #queue: ForwardQueue;
+  readonly #feed: LineFeed;
+  readonly #follower: LogFollower | null;
+  readonly #due: StoredEvent[] = [];
+  readonly #check: NodeJS.Timeout;
+  #source: LineSource = { requestId: '', dagName: '' };
+  #logPaths: ((step: string, attempt: number) => LogPaths) | null = null;
+  #isTelling = false;
+  #told: Promise<void> = Promise.resolve();
+  #whenEmpty: () => void = () => {};
+
+  constructor(settings: LogForwarding, queue: ForwardQueue, { followLogs, now }: LogForwarderOptions) {
+    this.#settings = settings;
+    this.#queue = queue;
+    this.#feed = new LineFeed(now);
+    const deliver: LogFollowerOptions['deliver'] = (chunk) => {
+      if (this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.skip(chunk));
+      else this.#feed.output(chunk);
+      this.fill();
+    };
+    this.#follower = settings.includeStepOutput ? followLogs({ deliver, isBlocked: () => !this.#feed.isEmpty }) : null;
+    this.#check = setInterval(() => this.fill(), checkMs).unref();
+  }
+
+  attach(logPaths: (step: string, attempt: number) => LogPaths): void {
+    this.#logPaths = logPaths;
+  }
+
+  watch(event: StoredEvent): void {
+    if (event.type === 'run.created') this.#source = { requestId: event.runId, dagName: event.workflow };
+    if (event.type === 'step.started') this.#follow(event.step, event.attempt);
+    this.#due.push(event);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    this.#told = this.#tellDue();
+  }
+
+  /** Moves lines on as far as there is room, and drops them where there will be none. */
+  fill(): void {
+    if (!this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.drop());
+    while (!this.#queue.isFull) {
+      const line = this.#feed.take();
+      if (line === null) break;
+      this.#queue.add(makeRecord(this.#source, line, this.#settings.fields));
+    }
+    if (this.#feed.isEmpty) this.#whenEmpty();
+  }
+
+  async close(patienceMs: number, signal: AbortSignal): Promise<void> {
+    const giveUp = () => this.#giveUp();
+    const timer = setTimeout(giveUp, patienceMs);
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#queue.close();
+    if (signal.aborted) giveUp();
+    try {
+      await this.#told;
+      await this.#queue.idle();
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      clearInterval(this.#check);
+      this.#follower?.close();
+    }
+  }
+
+  /** What is still in the logs stays there. */
+  #giveUp(): void {
+    this.#queue.abort();
+    this.#follower?.close();
+    this.fill();
+  }
+
+  /** An event comes after the output that was written before it. */
+  async #tellDue(): Promise<void> {
+    for (let event = this.#due.shift(); event; event = this.#due.shift()) {
+      if (event.type === 'step.waiting' || event.type === 'step.finished') {
+        while (this.#follower?.finish(event.step, event.attempt) === false) await this.#feedIsEmpty();
+        this.#feed.end(event.step, event.attempt);
+      }
+      const line = eventLine(event);
+      if (line !== null) this.#feed.line(line);
+      this.fill();
+    }
+    this.#isTelling = false;
+  }
+
+  async #feedIsEmpty(): Promise<void> {
+    // Also when it is: much may be left in the log, and others want their turn.
+    await new Promise((resume) => setImmediate(resume));
+    if (this.#feed.isEmpty) return;
+    await new Promise<void>((resume) => {
+      this.#whenEmpty = resume;
+    });
+  }
+
+  #follow(step: string, attempt: number): void {
+    const paths = this.#logPaths?.(step, attempt);
+    if (paths) this.#follower?.follow(step, attempt, paths);
+  }
+}

@@ -1,0 +1,5 @@
+/** What `wf graph` can draw in. */
+export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
+
+/** One of `graphFormats`. */
+export type GraphFormat = (typeof graphFormats)[number];

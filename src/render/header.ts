@@ -1,0 +1,28 @@
+import type { StoredEvent } from '../core/run.ts';
+import type { Workflow } from '../core/workflow.ts';
+import { createColors } from './colors.ts';
+import { cut } from './fit.ts';
+import { chooseGlyphs } from './glyphs.ts';
+import { hideSecretParams, paramsText } from './params-text.ts';
+import type { Terminal } from './reporter.ts';
+import { escapeControls } from './sanitize.ts';
+import { shortId } from './short-id.ts';
+
+/** Parameters are data of any size; what is longer is no heading. */
+const widestParams = 500;
+
+/** The first line of a run's report: `▶ nightly-etl  01997c3e-1a2b  env=prod`, the parameters as the caller gave them. */
+export function headerLine(
+  workflow: Pick<Workflow, 'name' | 'secrets'>,
+  created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,
+  terminal: Pick<Terminal, 'color' | 'unicode'>,
+): string {
+  const colors = createColors(terminal.color);
+  const glyphs = chooseGlyphs(terminal.unicode);
+  const params = paramsText(hideSecretParams(created.params, workflow));
+  return [
+    `${colors.cyan(glyphs.run)} ${colors.bold(escapeControls(workflow.name))}`,
+    colors.dim(shortId(created.runId)),
+    ...(params === '' ? [] : [cut(params, widestParams, glyphs.ellipsis)]),
+  ].join('  ');
+}

@@ -1,0 +1,56 @@
+/** Lines of one step that wait for their turn. */
+export type HeldLines = {
+  readonly add: (line: string) => void;
+  /** All of them with their ends; of very many the first and the last, with a line on how many are missing. */
+  readonly text: () => string;
+};
+
+/** In characters: what GitHub's page still shows without trouble. */
+const headSize = 256 * 1024;
+const tailSize = 768 * 1024;
+const blockSize = 16 * 1024;
+
+/** Holds lines in bounded memory, however many come. */
+export function createHeldLines(): HeldLines {
+  const tail = createTail();
+  let head = '';
+  let isHeadFull = false;
+  return {
+    add: (line) => {
+      isHeadFull ||= head.length + line.length >= headSize;
+      if (isHeadFull) tail.add(line);
+      else head += `${line}\n`;
+    },
+    text: () => {
+      const { text, dropped } = tail.end();
+      return dropped === 0
+        ? head + text
+        : `${head}[${dropped} lines are left out here: the step's log has them]\n${text}`;
+    },
+  };
+}
+
+/** Keeps whole blocks of lines, and drops the oldest one when they are too many. */
+function createTail() {
+  let blocks: string[] = [];
+  let block = '';
+  let size = 0;
+  let dropped = 0;
+  return {
+    add: (line: string) => {
+      block += `${line}\n`;
+      if (block.length < blockSize) return;
+      blocks.push(block);
+      size += block.length;
+      block = '';
+      const oldest = size > tailSize ? (blocks.shift() ?? '') : '';
+      size -= oldest.length;
+      if (oldest !== '') dropped += oldest.split('\n').length - 1;
+    },
+    end: () => {
+      const text = blocks.join('') + block;
+      blocks = [];
+      return { text, dropped };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { ChalkInstance } from 'chalk';
+import type { StoredEvent } from '../core/run.ts';
+import type { Step, Workflow } from '../core/workflow.ts';
+import { createBatch } from './batch.ts';
+import { colorStep, createColors } from './colors.ts';
+import { timeOfDay } from './duration.ts';
+import { padEnd } from './fit.ts';
+import { headerLine } from './header.ts';
+import { nodesByName } from './nodes.ts';
+import { createOutputColors } from './output-colors.ts';
+import { plainEvent } from './plain-event.ts';
+import { type RecapOptions, renderRecap } from './recap.ts';
+import type { Reporter, Terminal } from './reporter.ts';
+import { escapeControls } from './sanitize.ts';
+import { createStepLines, type OutputLine } from './step-lines.ts';
+import { textWidth } from './width.ts';
+
+/** What the plain reporter needs beside its terminal. */
+export type PlainOptions = RecapOptions & {
+  /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
+  readonly now: () => number;
+  /** Calls back once the present work is done, as `setImmediate` does. */
+  readonly defer: (callback: () => void) => void;
+};
+
+/**
+ * One line for everything that happens and for every line of output, each with the time and its step in front, so that
+ * parallel steps never mix inside a line and every line can be searched for:
+ * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`. The colours of the steps' output stay.
+ */
+export function createPlainReporter(terminal: Terminal, options: PlainOptions): Reporter {
+  const batch = createBatch(terminal.write, options.defer);
+  const colors = createColors(terminal.color);
+  const lines = createStepLines('overwrite');
+  const timeColumn = createTimeColumn(colors);
+  const startedAt = new Map<string, number>();
+  const outputColors = createOutputColors();
+  const bar = colors.dim('|');
+  let workflow: Workflow | null = null;
+  let steps: ReadonlyMap<string, Step> = new Map();
+  let prefix = (name: string) => `[${name}]`;
+
+  const put = (at: number, step: string | null, text: string) =>
+    batch.add(`${timeColumn(at)} ${step === null ? '' : `${prefix(step)} `}${text}`);
+  const putLines = (found: readonly OutputLine[]) => {
+    for (const line of found) {
+      const text = outputColors.isolate(line);
+      put(options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
+    }
+  };
+  const endAttempt = (step: string) => {
+    putLines(lines.end(step));
+    outputColors.end(step);
+  };
+
+  return {
+    wantsOutput: true,
+    begin: (begun) => {
+      workflow = begun;
+      steps = nodesByName(begun);
+      prefix = createPrefix(begun, colors);
+    },
+    event: (event) => {
+      if (event.type === 'run.created' && workflow) batch.add(headerLine(workflow, event, terminal));
+      if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(event.step);
+      if (event.type === 'step.started') startedAt.set(event.step, event.at);
+      const step = stepOf(event);
+      const text = plainEvent(event, { step: steps.get(step ?? ''), startedAt: startedAt.get(step ?? ''), colors });
+      if (text !== null) put(event.at, step, text);
+      if (event.type === 'step.finished' || event.type === 'step.waiting') startedAt.delete(event.step);
+    },
+    output: (chunk) => putLines(lines.push(chunk)),
+    end: (recap) => {
+      putLines(lines.end(null));
+      batch.flush();
+      terminal.write(renderRecap(recap, terminal, options));
+    },
+  };
+}
+
+function stepOf(event: StoredEvent): string | null {
+  return 'step' in event ? event.step : null;
+}
+
+/** The time of day, made anew only when the second changes. */
+function createTimeColumn(colors: ChalkInstance): (at: number) => string {
+  let second = Number.NaN;
+  let text = '';
+  return (at) => {
+    const now = Math.floor(at / 1000);
+    if (now !== second) {
+      second = now;
+      text = colors.dim(timeOfDay(at));
+    }
+    return text;
+  };
+}
+
+/** Longer names are not cut, since they are searched for; they only push their own lines to the right. */
+const widestPrefix = 26;
+
+/** `[load]  `: as wide as the longest step's up to a limit, in the step's own colour. */
+export function createPrefix(
+  workflow: { readonly steps: readonly { readonly name: string }[] },
+  colors: ChalkInstance,
+): (name: string) => string {
+  const prefixes = new Map<string, string>();
+  const names = workflow.steps.map((step) => `[${escapeControls(step.name)}]`);
+  const width = Math.min(
+    widestPrefix,
+    names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
+  );
+  workflow.steps.forEach((step, index) => {
+    prefixes.set(step.name, colorStep(colors, index, padEnd(names[index] ?? '', width)));
+  });
+  return (name) => prefixes.get(name) ?? padEnd(`[${escapeControls(name)}]`, width);
+}

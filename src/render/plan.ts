@@ -1,0 +1,63 @@
+import type { Param } from '../core/run.ts';
+import { createColors } from './colors.ts';
+import { padEnd } from './fit.ts';
+import { paramsText } from './params-text.ts';
+import type { Terminal } from './reporter.ts';
+import { escapeControls } from './sanitize.ts';
+import { textWidth } from './width.ts';
+
+/** What `wf dry` shows: its JSON has the same shape. */
+export type PlanView = {
+  readonly workflow: string;
+  readonly params: readonly Param[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Names of the steps that can run together, wave after wave. */
+  readonly waves: readonly (readonly string[])[];
+  readonly steps: readonly {
+    readonly name: string;
+    readonly depends: readonly string[];
+    readonly executor: string;
+    readonly command: string;
+    readonly dir: string;
+  }[];
+};
+
+/**
+ * A plan for a person: parameters and environment, then wave after wave the steps with what they would run. The
+ * directory is named once, and again only where a step's differs. Ends with a line end.
+ */
+export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): string {
+  const colors = createColors(color);
+  const steps = new Map(plan.steps.map((step) => [step.name, step]));
+  const dir = plan.steps[0]?.dir ?? '';
+  const width = Math.min(30, Math.max(0, ...plan.steps.map(({ name }) => textWidth(escapeControls(name)))));
+  const stepLine = (name: string) => {
+    const step = steps.get(name);
+    const label = `  ${colors.bold(padEnd(escapeControls(name), width))}`;
+    return step === undefined
+      ? label
+      : [label, workText(step), elsewhere(step.dir, dir)].filter((part) => part !== '').join('  ');
+  };
+  const lines = [
+    `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
+    ...(plan.params.length === 0 ? [] : [`${colors.dim('params:')} ${paramsText(plan.params)}`]),
+    ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
+    ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
+    ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function workText({ executor, command }: PlanView['steps'][number]): string {
+  const work = escapeControls(command);
+  if (executor === 'command') return work;
+  return work === '' ? executor : `${executor}: ${work}`;
+}
+
+function elsewhere(dir: string, usual: string): string {
+  return dir === usual ? '' : `(in ${escapeControls(dir)})`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,22 @@
+import { shellQuote } from '../shell-quote.ts';
+import { shortId } from '../short-id.ts';
+
+/** What of the logs of a step a command is to print; what is null is left to it. */
+type LogsHint = { readonly step: string; readonly attempt: number | null; readonly stream: 'stdout' | 'stderr' | null };
+
+/** The command that prints the logs of a step in full. */
+export function logsHint(runId: string, { step, attempt, stream }: LogsHint): string {
+  return [
+    `wf logs ${shellQuote(shortId(runId))}`,
+    ...(attempt === null ? [] : [`--attempt ${attempt}`]),
+    ...(stream === null ? [] : [`--stream ${stream}`]),
+    // A name that starts with a dash must not be taken for an option.
+    ...(step.startsWith('-') ? ['--'] : []),
+    shellQuote(step),
+  ].join(' ');
+}
+
+/** The command that runs again what did not succeed. */
+export function retryHint(runId: string): string {
+  return `wf retry ${shellQuote(shortId(runId))}`;
+}

@@ -1,0 +1,52 @@
+import { formatInterval } from '../duration.ts';
+
+/** The time that a timeline shows. Times are milliseconds since 1970-01-01 UTC. */
+export type TimeScale = {
+  readonly from: number;
+  readonly to: number;
+  /** Between two marks, in milliseconds. */
+  readonly markMs: number;
+};
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const intervals = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 7, 14, 30, 90, 365].map((count) => count * day),
+];
+
+const mostMarks = 6;
+
+/** A scale from one time to another with a handful of marks at round numbers. */
+export function timeScale(from: number, to: number): TimeScale {
+  const total = Math.max(1, to - from);
+  const markMs = intervals.find((interval) => total / interval <= mostMarks) ?? total;
+  return { from, to: from + total, markMs };
+}
+
+/** Where a time lies on the scale, in percent of it. */
+export function percent({ from, to }: TimeScale, at: number): number {
+  const share = (Math.min(to, Math.max(from, at)) - from) / (to - from);
+  return Math.round(share * 10_000) / 100;
+}
+
+/** The marks with what stands at them, without one that would not fit at the end. */
+export function marks(scale: TimeScale): readonly { readonly at: number; readonly text: string }[] {
+  const { from, to, markMs } = scale;
+  const count = Math.floor((to - from) / markMs);
+  return Array.from({ length: count + 1 }, (_, index) => ({
+    at: percent(scale, from + index * markMs),
+    text: markText(index * markMs),
+  })).filter(({ at }) => at <= 94);
+}
+
+function markText(ms: number): string {
+  if (ms === 0) return '0';
+  return ms % 100 === 0 ? formatInterval(ms) : `${ms}ms`;
+}

@@ -1,0 +1,44 @@
+import type { AttemptRecord } from '../../core/attempt-history.ts';
+import type { Graph } from '../../core/graph.ts';
+import type { RunState } from '../../core/run-state.ts';
+import type { RunSummary } from '../../core/summary.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Place, Source } from '../../spec/diagnostic.ts';
+import type { ShownLog } from './log.ts';
+
+/** What a report shows: one run at one moment. */
+export type ReportView = {
+  readonly summary: RunSummary;
+  readonly run: RunState;
+  /** Null, as `graph` is, when what the run was made from is lost. */
+  readonly workflow: Workflow | null;
+  readonly graph: Graph | null;
+  /** By step. */
+  readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
+  /** Where steps stand in the sources. */
+  readonly places: ReadonlyMap<string, Place>;
+  readonly sources: readonly Source[];
+  readonly logs: ReportLogs;
+  /** When the report is made, in milliseconds since 1970-01-01 UTC. */
+  readonly now: number;
+  /** The version of this program. */
+  readonly version: string;
+};
+
+/** One of the two streams of an attempt. */
+export type LogName = { readonly step: string; readonly attempt: number; readonly stream: 'stdout' | 'stderr' };
+
+/** Where a report reads the logs, one after another. */
+export type ReportLogs = {
+  /** In bytes; 0 where there is none. */
+  readonly size: (log: LogName) => number;
+  readonly read: (log: LogName, size: { readonly head: number; readonly tail: number }) => ShownLog;
+};
+
+/** What the page is made with besides the run. */
+export type ReportAssets = {
+  readonly css: string;
+  readonly js: string;
+  /** Of the script: its SHA-256 in base64. */
+  readonly scriptHash: string;
+};

@@ -1,0 +1,52 @@
+import type { StoredEvent } from '../core/run.ts';
+import type { RunState } from '../core/run-state.ts';
+import type { RunSummary } from '../core/summary.ts';
+import type { Workflow } from '../core/workflow.ts';
+import type { Place } from '../spec/diagnostic.ts';
+
+/** New output of a step, as raw bytes in the order in which they were written to that stream. */
+export type OutputChunk = {
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: 'stdout' | 'stderr';
+  readonly bytes: Uint8Array;
+};
+
+/** What a reporter needs to close with a recap. */
+export type Recap = {
+  readonly summary: RunSummary;
+  /** Where each failed step stands in its file; a step that is missing here has no place. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** The last lines of output of each failed step (of every step for who `wantsTails`), without line ends. */
+  readonly tails: ReadonlyMap<string, readonly string[]>;
+  /** Of each step that a retry took over: the id of the run that has its logs. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** False when nothing of the run was kept (`--no-history`): then there is nothing to look up or to retry. */
+  readonly kept: boolean;
+};
+
+/** Where a reporter writes. */
+export type Terminal = {
+  /** Never throws and never blocks on a closed output. */
+  readonly write: (text: string | Uint8Array) => void;
+  readonly isTerminal: boolean;
+  /** In cells; asked anew for every frame, since a window can change. */
+  readonly size: () => { readonly columns: number; readonly rows: number };
+  /** Whether to use colour, and whether glyphs beyond ASCII can be shown. */
+  readonly color: boolean;
+  readonly unicode: boolean;
+};
+
+/** Turns a run into what a person or a program reads. One run, one reporter. */
+export type Reporter = {
+  /** False when the reporter has no use for output: then nobody follows the logs. */
+  readonly wantsOutput: boolean;
+  /** True when the recap is to have the last lines of all steps, not only of failed ones. */
+  readonly wantsTails?: boolean;
+  readonly begin: (workflow: Workflow, runId: string) => void;
+  /** After each stored event, with the state that it led to. */
+  readonly event: (event: StoredEvent, state: RunState) => void;
+  readonly output: (chunk: OutputChunk) => void;
+  /** The last call; nothing is written after it. */
+  readonly end: (recap: Recap) => void;
+};

@@ -1,0 +1,69 @@
+/** Colours that a step has switched on and not yet off again, by what they replace (foreground, background, bold...). */
+export type SgrState = Map<string, string>;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
+const pattern = /\u{1b}\[([0-9;:]*)m/gu;
+/** Those above mean nothing; keeping them would let a program fill our memory. */
+const highestCode = 107;
+const reset = '\u001b[0m';
+
+/** Which attributes the closing codes end. */
+const closers: { readonly [code: number]: readonly string[] } = {
+  22: ['1', '2'],
+  23: ['3', '20'],
+  24: ['4', '21'],
+  25: ['5', '6'],
+  27: ['7'],
+  28: ['8'],
+  29: ['9'],
+  39: ['fg'],
+  49: ['bg'],
+  55: ['53'],
+  59: ['58'],
+};
+
+/**
+ * Makes a line of output stand alone: it starts with the colours that were open when it began and ends without any, so
+ * that they never reach our own text. Notes in `open` what the next line of the same stream starts with.
+ */
+export function isolateColors(line: string, open: SgrState): string {
+  if (open.size === 0 && !line.includes('\u001b')) return line;
+  const before = [...open.values()].map((code) => `\u001b[${code}m`).join('');
+  for (const found of line.matchAll(pattern)) applySgr(found[1] ?? '', open);
+  return open.size > 0 ? `${before}${line}${reset}` : before + line;
+}
+
+/** Notes in `open` what the numbers of one sequence (`1;38;5;196`) switch on and off. */
+export function applySgr(codes: string, open: SgrState): void {
+  const parts = codes.split(';');
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? '';
+    const code = Number.parseInt(part || '0', 10);
+    const extra = part.includes(':') ? 0 : extendedLength(code, parts[index + 1]);
+    applyOne(code, parts.slice(index, index + 1 + extra).join(';'), open);
+    index += extra;
+  }
+}
+
+/** How many further numbers belong to 38, 48 or 58: `5;n` or `2;r;g;b`. */
+function extendedLength(code: number, next: string | undefined): number {
+  if (code !== 38 && code !== 48 && code !== 58) return 0;
+  return next === '5' ? 2 : next === '2' ? 4 : 0;
+}
+
+function applyOne(code: number, text: string, open: SgrState): void {
+  const closed = closers[code];
+  if (code === 0) open.clear();
+  else if (closed) for (const attribute of closed) open.delete(attribute);
+  else if (isForeground(code)) open.set('fg', text);
+  else if (isBackground(code)) open.set('bg', text);
+  else if (code <= highestCode) open.set(String(code), text);
+}
+
+function isForeground(code: number): boolean {
+  return (code >= 30 && code <= 38) || (code >= 90 && code <= 97);
+}
+
+function isBackground(code: number): boolean {
+  return (code >= 40 && code <= 48) || (code >= 100 && code <= 107);
+}

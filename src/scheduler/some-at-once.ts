@@ -1,0 +1,15 @@
+/**
+ * Does the work for each item, `most` at the same time: so that many neither wait for each other nor come all together.
+ * Rejects with the first error.
+ */
+export async function someAtOnce<T>(
+  most: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+}

@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpError } from '../reply/http-error.ts';
+import type { Route } from '../route.ts';
+import type { Limits } from './limits.ts';
+import { decodeFields } from './percent.ts';
+
+/** How a body is read. */
+export type BodyReading = Pick<Limits, 'bodyBytes' | 'discardedBytes'> & {
+  /** Called before the first byte is waited for, once it is clear that the body will be taken. */
+  readonly proceed: () => void;
+};
+
+/**
+ * The body as a route takes it: parsed JSON, the fields of a form (of several of one name the first), a text; undefined
+ * without one. Throws an `HttpError`: 400 for what is malformed, 413 for what is too large, 415 for another media type.
+ */
+export async function readBody(request: IncomingMessage, kind: Route['body'], reading: BodyReading): Promise<unknown> {
+  if (!hasBody(request)) return undefined;
+  const type = kind === 'none' ? null : mediaType(request, kind);
+  const bytes = await readBytes(request, reading);
+  if (type === null || bytes.length === 0) return undefined;
+  if (type === 'multipart') return parseMultipart(bytes, request.headers['content-type'] ?? '');
+  const text = decode(bytes);
+  switch (type) {
+    case 'json':
+      return parseJson(text);
+    case 'form':
+      return fieldsOf(decodeFields(text, 'the form'));
+    case 'text':
+      return text;
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+type BodyType = 'json' | 'form' | 'multipart' | 'text';
+
+/** What a media type is read as. */
+const mediaTypes: { readonly [type: string]: BodyType } = {
+  'application/json': 'json',
+  'application/x-www-form-urlencoded': 'form',
+  'multipart/form-data': 'multipart',
+  'text/plain': 'text',
+  'text/yaml': 'text',
+  'application/yaml': 'text',
+  'application/x-yaml': 'text',
+};
+
+const taken: { readonly [kind in Exclude<Route['body'], 'none'>]: readonly BodyType[] } = {
+  json: ['json'],
+  'form-or-json': ['form', 'multipart', 'json'],
+  text: ['text'],
+};
+
+function mediaType({ headers }: IncomingMessage, kind: Exclude<Route['body'], 'none'>): BodyType {
+  const [name = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const type = mediaTypes[name.trim()];
+  const charset = parameters.map((parameter) => /^\s*charset="?([^"]*)"?\s*$/.exec(parameter)?.[1]).find(Boolean);
+  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity' && (charset ?? 'utf-8') === 'utf-8';
+  if (type !== undefined && taken[kind].includes(type) && isPlain) return type;
+  const names = acceptedTypes(kind);
+  throw new HttpError(415, `the body must be ${names.join(' or ')}, in UTF-8 and not compressed`, {
+    headers: { Accept: names.join(', ') },
+  });
+}
+
+/** The media types that a body of a kind may have. */
+export function acceptedTypes(kind: Route['body']): readonly string[] {
+  if (kind === 'none') return [];
+  return Object.keys(mediaTypes).filter((each) => taken[kind].some((one) => one === mediaTypes[each]));
+}
+
+/** A length that is too large is refused unread, unless so little is left that its sender may be heard out. */
+async function readBytes(request: IncomingMessage, reading: BodyReading): Promise<Buffer> {
+  const { bodyBytes, discardedBytes, proceed } = reading;
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytes + discardedBytes) throw tooLarge(bodyBytes, true);
+  proceed();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length <= bodyBytes) chunks.push(chunk);
+      else chunks.length = 0;
+      if (length > bodyBytes + discardedBytes) throw tooLarge(bodyBytes, true);
+    }
+  } catch (error) {
+    throw error instanceof HttpError ? error : new HttpError(400, 'the body ended too early');
+  }
+  if (length > bodyBytes) throw tooLarge(bodyBytes, false);
+  return Buffer.concat(chunks, length);
+}
+
+function tooLarge(bodyBytes: number, isUnread: boolean): HttpError {
+  return new HttpError(413, `the body is larger than ${bodyBytes} bytes`, {
+    headers: isUnread ? { Connection: 'close' } : {},
+  });
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new HttpError(400, 'the body is not UTF-8');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new HttpError(400, `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** A form with `curl -F`. Node's own reader of it is behind `Response`. */
+async function parseMultipart(bytes: Buffer, type: string): Promise<Readonly<Record<string, string>>> {
+  const form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData().catch(() => {
+    throw new HttpError(400, 'the form is malformed');
+  });
+  return fieldsOf(
+    [...form].map(([name, value]) => {
+      if (typeof value === 'string') return [name, value];
+      throw new HttpError(400, `the field "${name}" of the form must be a text, not a file`);
+    }),
+  );
+}
+
+function fieldsOf(fields: Iterable<readonly [string, string]>): Readonly<Record<string, string>> {
+  const first = new Map<string, string>();
+  for (const [name, value] of fields) if (!first.has(name)) first.set(name, value);
+  return Object.fromEntries(first);
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { CountedRequest } from '../../observers/metrics.ts';
+import { type Guard, requireAccess } from '../access/auth.ts';
+import { corsHeaders, isPreflight, preflightReply } from '../access/cors.ts';
+import { checkHost, type HostNames } from '../access/host-check.ts';
+import { checkOrigin } from '../access/origin-check.ts';
+import { type ErrorStyle, errorReply } from '../reply/error-reply.ts';
+import { HttpError } from '../reply/http-error.ts';
+import { send } from '../reply/send.ts';
+import type { ApiRequest, Reply, Route } from '../route.ts';
+import type { Found, Router } from '../router.ts';
+import { readBody } from './body.ts';
+import type { Limits } from './limits.ts';
+import { decodeFields } from './percent.ts';
+import { createTurns } from './turns.ts';
+
+/** What stands between a request and its route. */
+export type Gate = {
+  readonly router: Router;
+  readonly guard: Guard;
+  readonly names: HostNames;
+  readonly corsOrigins: readonly string[];
+  readonly limits: Limits;
+  readonly log: (line: string) => void;
+  readonly observe: (request: CountedRequest) => void;
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal;
+};
+
+/**
+ * Answers requests: names, origin and login are looked at before anything that a stranger could learn from, so that also a
+ * path that does not exist is told of only to those who may come in.
+ */
+export function createListener(gate: Gate): RequestListener {
+  const takeTurns = createTurns(mostInATurn);
+  return (request, response) => {
+    const work = () => {
+      if (request.socket.destroyed) return;
+      serve(request, response, gate).catch((error: unknown) => {
+        gate.log(`an answer could not be sent: ${error instanceof Error ? error.stack : String(error)}`);
+        response.destroy();
+      });
+    };
+    // Whoever wants to start or stop something does not wait behind those who look.
+    takeTurns(work, request.method !== 'GET' && request.method !== 'HEAD');
+  };
+}
+
+/** Some milliseconds' worth. */
+const mostInATurn = 20;
+
+async function serve(request: IncomingMessage, response: ServerResponse, gate: Gate): Promise<void> {
+  const gone = new AbortController();
+  const close = () => {
+    if (!response.writableFinished) gone.abort();
+  };
+  response.once('close', close);
+  gate.closing.addEventListener('abort', close);
+  const told: Told = {
+    style: styleOf(request.url ?? ''),
+    headers: gate.corsOrigins.length > 0 ? { Vary: 'Origin' } : {},
+    route: null,
+  };
+  const startedAt = performance.now();
+  const sending = { request, response, signal: gone.signal };
+  try {
+    const reply = await answer(request, response, { gate, told, signal: gone.signal });
+    await send(reply, { ...sending, headers: told.headers });
+  } catch (error) {
+    const reply = errorReply(error, told.style, gate.log);
+    const headers = isLeftUnread(request, gate.limits) ? { ...told.headers, Connection: 'close' } : told.headers;
+    if (!response.headersSent) await send(reply, { ...sending, headers });
+  } finally {
+    const seconds = (performance.now() - startedAt) / 1000;
+    gate.observe({ ...countedAs(told.route), status: response.statusCode, seconds });
+    gate.closing.removeEventListener('abort', close);
+    // What Node has promised to keep open would hold the close up.
+    if (gate.closing.aborted) request.socket.end();
+  }
+}
+
+/** Only what is in the table: what clients make up must not become series of numbers. */
+function countedAs(route: Route | null): Pick<CountedRequest, 'method' | 'route'> {
+  return route === null ? { method: 'any', route: 'none' } : { method: route.method, route: route.path };
+}
+
+/** A body that nobody wants and that may be long, or may never be sent, is not waited for. */
+function isLeftUnread({ headers, complete }: IncomingMessage, { discardedBytes }: Limits): boolean {
+  if (complete) return false;
+  const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > discardedBytes;
+  return isLong || headers.expect !== undefined;
+}
+
+/** What is known of how to answer, also where the answer turns out to be an error. */
+type Told = { style: ErrorStyle; headers: Readonly<Record<string, string>>; route: Route | null };
+
+type Asked = { readonly gate: Gate; readonly told: Told; readonly signal: AbortSignal };
+
+async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<Reply> {
+  const { gate, told, signal } = asked;
+  const { method = '', headers } = request;
+  const { path, query } = target(request);
+  checkHeaderCount(request, gate.limits);
+  checkHost(request, gate.names);
+  const origin = checkOrigin(request, gate.corsOrigins);
+  told.headers = { ...told.headers, ...corsHeaders(origin) };
+  if (origin !== null && isPreflight(request)) return preflightReply(request);
+  const { found, access } = findAllowed(request, path, gate);
+  if (found.kind === 'route') {
+    told.style = found.match.route.errors;
+    told.route = found.match.route;
+  }
+  if (found.kind !== 'route') return otherwise(found, method);
+  const { route, params } = found.match;
+  const proceed = () => {
+    if (headers.expect !== undefined) response.writeContinue();
+  };
+  const body = await readBody(request, route.body, { ...gate.limits, proceed });
+  return route.handle({ params, query: decodeFields(query, 'the query'), headers, access, body, signal });
+}
+
+/** Paths of a part of the API that has its own way of telling errors, also where no route is reached. */
+function styleOf(url: string): ErrorStyle {
+  return url.includes('/api/v1') ? 'v1' : 'problem';
+}
+
+/** Only a path: a whole address, as proxies are asked, would be a second host beside the header. */
+function target({ url = '' }: IncomingMessage): { readonly path: string; readonly query: string } {
+  if (!url.startsWith('/')) throw new HttpError(400, 'the target of a request must be a path');
+  const at = url.indexOf('?');
+  return at === -1 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
+}
+
+/** Node leaves out silently what is beyond its own limit, which is one more. */
+function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limits): void {
+  if (rawHeaders.length / 2 <= headerCount) return;
+  throw new HttpError(431, `more than ${headerCount} header lines`, { headers: { Connection: 'close' } });
+}
+
+type Allowed = { readonly found: Found; readonly access: ApiRequest['access'] };
+
+/** The login comes before the path, but for what is there for everybody. */
+function findAllowed(request: IncomingMessage, path: string, { router, guard }: Gate): Allowed {
+  const found = tryFind(router, request.method ?? '', path);
+  const isError = found instanceof HttpError;
+  if (!isError && found.kind === 'route' && found.match.route.access === 'public') return { found, access: 'read' };
+  const access = guard.authenticate(request);
+  if (isError) throw found;
+  if (found.kind === 'route') requireAccess(access, found.match.route.access);
+  return { found, access };
+}
+
+function tryFind(router: Router, method: string, path: string): Found | HttpError {
+  try {
+    return router.find(method, path);
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    throw error;
+  }
+}
+
+function otherwise(found: Exclude<Found, { kind: 'route' }>, method: string): Reply {
+  if (found.kind === 'nothing') throw new HttpError(404, 'there is nothing at this path');
+  const allow = { Allow: found.allow.join(', ') };
+  if (method === 'OPTIONS') return { status: 204, headers: allow, body: null };
+  throw new HttpError(405, `${method} is not possible here`, { help: `possible: ${allow.Allow}`, headers: allow });
+}

@@ -1,0 +1,29 @@
+import type { Metrics } from '../observers/metrics.ts';
+import type { DescribedRoute } from './openapi/operation.ts';
+
+/** What the daemon counts, for Prometheus. Names of workflows are in it, so it takes a login where there is one. */
+export function metricsRoute({ read }: Pick<Metrics, 'read'>): DescribedRoute {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    access: 'read',
+    body: 'none',
+    errors: 'problem',
+    handle: async () => {
+      const { contentType, text } = await read();
+      return { status: 200, headers: { 'Content-Type': contentType }, body: text };
+    },
+    operation: {
+      id: 'metrics',
+      tag: 'Daemon',
+      summary: 'Hands out what the daemon counts',
+      description: 'In the text format of Prometheus. Names of workflows are in it.',
+      answers: {
+        200: {
+          description: 'The numbers.',
+          content: { 'text/plain': { schema: { type: 'string' }, example: 'wf_runs_active 1\n' } },
+        },
+      },
+    },
+  };
+}

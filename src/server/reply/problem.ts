@@ -1,0 +1,56 @@
+import type { ErrorCode } from '../../errors.ts';
+
+/** Stable words for what went wrong: those of `WfError`, and what HTTP itself refuses. */
+export type ProblemCode = ErrorCode | (typeof httpCodes)[keyof typeof httpCodes];
+
+const httpCodes = {
+  400: 'bad-request',
+  401: 'login-needed',
+  403: 'forbidden',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  409: 'conflict',
+  413: 'too-large',
+  415: 'unsupported-media-type',
+  416: 'range-not-satisfiable',
+  421: 'wrong-host',
+  429: 'too-many-logins',
+  431: 'headers-too-large',
+  500: 'bug',
+} as const;
+
+/** What each word means, in the words of RFC 9457 the `title`. It is the same whatever the request was. */
+export const problemTitles: { readonly [code in ProblemCode]: string } = {
+  usage: 'The request makes no sense',
+  'not-found': 'There is no such thing',
+  'invalid-workflow': 'The workflow has errors',
+  'run-exists': 'There is a run of that id already',
+  'run-active': 'The run is still going',
+  conflict: 'That does not fit how things stand',
+  busy: 'A limit is reached',
+  denied: 'Another login is needed',
+  unreachable: 'Another daemon cannot be reached',
+  storage: 'The disk refuses',
+  'not-built': 'This is not part of this version',
+  'bad-request': 'The request is malformed',
+  'login-needed': 'A login is needed',
+  forbidden: 'This is not allowed',
+  'method-not-allowed': 'This method is not possible here',
+  'too-large': 'The body is too large',
+  'unsupported-media-type': 'The body is of a kind that is not taken here',
+  'range-not-satisfiable': 'There are no such bytes',
+  'wrong-host': 'The server is not called by that name',
+  'too-many-logins': 'There were too many wrong logins',
+  'headers-too-large': 'There are too many headers, or they are too long',
+  bug: 'There is a bug in wf',
+};
+
+/** The word for what HTTP refuses. */
+export function problemCode(status: number): ProblemCode {
+  return Object.hasOwn(httpCodes, status) ? httpCodes[status as keyof typeof httpCodes] : 'bug';
+}
+
+/** The `type` of a problem: a name that stays, at which nothing is to be found. */
+export function problemType(code: ProblemCode): string {
+  return `urn:wf:problem:${code}`;
+}

@@ -1,0 +1,90 @@
+import { decodeSegment } from './connection/percent.ts';
+import type { Route } from './route.ts';
+
+/** A route that a request has reached, with what its path says. */
+export type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
+
+/** What a path leads to. */
+export type Found =
+  | { readonly kind: 'route'; readonly match: RouteMatch }
+  /** The path is known, the method is not: `allow` lists those that are. */
+  | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
+  | { readonly kind: 'nothing' };
+
+export type Router = {
+  /**
+   * `path` is as it was sent, without query. HEAD finds what GET finds. Throws an `HttpError` 400 for a path that is not well
+   * encoded.
+   */
+  readonly find: (method: string, path: string) => Found;
+};
+
+/** A place in the tree of paths: what follows as text, what follows as a name, which routes end here. */
+type Node = {
+  readonly texts: Map<string, Node>;
+  readonly names: Map<string, Node>;
+  readonly routes: Map<string, Route>;
+};
+
+/**
+ * Finds routes by exact segments, with or without a slash at the end; text goes before a `{name}`. `basePath` begins with a
+ * slash and ends without one, or is empty: nothing is found outside of it.
+ */
+export function createRouter(routes: readonly Route[], basePath: string): Router {
+  const root = emptyNode();
+  for (const route of routes) add(root, route);
+  return {
+    find: (method, path) => {
+      const segments = segmentsOf(path, basePath);
+      const ends = segments === null ? [] : reached(root, segments, {});
+      const wanted = method === 'HEAD' ? 'GET' : method;
+      for (const { node, params } of ends) {
+        const route = node.routes.get(wanted);
+        if (route !== undefined) return { kind: 'route', match: { route, params } };
+      }
+      return ends.length === 0 ? { kind: 'nothing' } : { kind: 'wrong-method', allow: methodsOf(ends) };
+    },
+  };
+}
+
+function emptyNode(): Node {
+  return { texts: new Map(), names: new Map(), routes: new Map() };
+}
+
+function add(root: Node, route: Route): void {
+  let node = root;
+  for (const segment of route.path.split('/').filter((text) => text !== '')) {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    const branches = name === undefined ? node.texts : node.names;
+    const next = branches.get(name ?? segment) ?? emptyNode();
+    branches.set(name ?? segment, next);
+    node = next;
+  }
+  if (node.routes.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
+  node.routes.set(route.method, route);
+}
+
+/** Decoded; null for a path outside the base path. Two slashes in a row are no segment that anything is called. */
+function segmentsOf(path: string, basePath: string): readonly string[] | null {
+  if (path !== basePath && !path.startsWith(`${basePath}/`)) return null;
+  const inner = path.slice(basePath.length).replace(/^\//, '').replace(/\/$/, '');
+  return inner === '' ? [] : inner.split('/').map(decodeSegment);
+}
+
+type End = { readonly node: Node; readonly params: Readonly<Record<string, string>> };
+
+function reached(node: Node, [segment, ...rest]: readonly string[], params: End['params']): readonly End[] {
+  if (segment === undefined) return node.routes.size === 0 ? [] : [{ node, params }];
+  const text = node.texts.get(segment);
+  const named = segment === '' ? [] : [...node.names];
+  return [
+    ...(text === undefined ? [] : reached(text, rest, params)),
+    ...named.flatMap(([name, next]) => reached(next, rest, { ...params, [name]: segment })),
+  ];
+}
+
+function methodsOf(ends: readonly End[]): readonly string[] {
+  const methods = new Set<string>(ends.flatMap(({ node }) => [...node.routes.keys()]));
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods.add('OPTIONS')].sort();
+}

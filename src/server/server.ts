@@ -1,0 +1,145 @@
+import { setMaxListeners } from 'node:events';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ServerSettings } from '../config/server-settings.ts';
+import { WfError } from '../errors.ts';
+import type { CountedRequest } from '../observers/metrics.ts';
+import { createGuard } from './access/auth.ts';
+import { createLogin } from './access/login.ts';
+import { createLoginTries } from './access/login-tries.ts';
+import { bindAddress, isLoopback } from './connection/bind-address.ts';
+import { limitConnections } from './connection/connections.ts';
+import { defaultLimits, type Limits } from './connection/limits.ts';
+import { createListener } from './connection/listener.ts';
+import { connectionsThatFit } from './connection/open-files.ts';
+import { readTlsIdentity } from './connection/tls-files.ts';
+import { rawReply } from './reply/raw-reply.ts';
+import type { Route } from './route.ts';
+import { createRouter } from './router.ts';
+
+/** What a server needs of the settings of the daemon. */
+export type ListenSettings = Pick<
+  ServerSettings,
+  'host' | 'port' | 'basePath' | 'login' | 'tls' | 'allowedHosts' | 'corsOrigins'
+>;
+
+export type ServerOptions = {
+  readonly routes: readonly Route[];
+  readonly settings: ListenSettings;
+  /** Takes lines for whoever runs the daemon. */
+  readonly log: (line: string) => void;
+  readonly limits?: Partial<Limits>;
+  /** Told of every request that was answered. */
+  readonly observe?: (request: CountedRequest) => void;
+  readonly now?: () => number;
+};
+
+/** A server that listens. */
+export type RunningServer = {
+  readonly address: { readonly host: string; readonly port: number };
+  /** How to reach it from this machine, with the base path and without a slash at the end. */
+  readonly url: string;
+  /** Takes nothing new, ends streams, and gives requests that are going on a moment. */
+  readonly close: () => Promise<void>;
+};
+
+/** Starts a server. Throws a `WfError` `usage` when it must not listen there, cannot, or has no usable TLS files. */
+export async function createServer({ routes, settings, log, ...options }: ServerOptions): Promise<RunningServer> {
+  const all = { ...defaultLimits, ...options.limits };
+  const limits = { ...all, connections: Math.min(all.connections, connectionsThatFit()) };
+  const host = await bindAddress(settings.host, settings.login);
+  if (settings.tls === null && !isLoopback(host)) log('logins and logs cross the network unencrypted: there is no TLS');
+  const closing = new AbortController();
+  // Every request that is going on listens.
+  setMaxListeners(0, closing.signal);
+  const router = createRouter(routes, settings.basePath);
+  const guard = createGuard(createLogin(settings.login), createLoginTries(options.now ?? Date.now));
+  const server = createPlainServer(settings, limits);
+  await listen(server, host, settings.port);
+  const { port } = server.address() as AddressInfo;
+  const listener = createListener({
+    router,
+    guard,
+    names: { port, usualPort: settings.tls === null ? 80 : 443, allowed: settings.allowedHosts },
+    corsOrigins: settings.corsOrigins,
+    limits,
+    log,
+    observe: options.observe ?? (() => {}),
+    closing: closing.signal,
+  });
+  server.on('request', listener);
+  server.on('checkContinue', listener);
+  return {
+    address: { host, port },
+    url: addressText(settings, host, port),
+    close: () => close(server, closing, limits.closeMs),
+  };
+}
+
+function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
+  const options = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    insecureHTTPParser: false,
+    // It is looked for anyway, and more closely.
+    requireHostHeader: false,
+  };
+  const server = tls === null ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsIdentity(tls) });
+  server.maxHeadersCount = limits.headerCount + 1;
+  server.setTimeout(limits.idleMs);
+  server.on('clientError', refuse);
+  limitConnections(server, limits, tls === null);
+  return server;
+}
+
+/** What is no HTTP, too long or too slow never becomes a request. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return void socket.end(rawReply(431, 'the request line and headers are too long'));
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return void socket.end(rawReply(408, 'the request took too long'));
+    default:
+      return void socket.end(rawReply(400, 'this is not a valid HTTP request'));
+  }
+}
+
+/** Ten thousand clients may come at once; the system has a limit of its own, usually 4096. */
+const longestBacklog = 16_384;
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
+    server.listen({ host, port, backlog: longestBacklog }, () => {
+      server.removeAllListeners('error').on('error', () => {});
+      resolve();
+    });
+  });
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): WfError {
+  const problem = `cannot listen on ${host}, port ${port}`;
+  if (error.code === 'EADDRINUSE') {
+    return new WfError('usage', `${problem}: another program does`, { help: 'end it, or choose another with --port' });
+  }
+  return new WfError('usage', `${problem}: ${error.message}`, { cause: error });
+}
+
+function addressText({ tls, basePath }: ListenSettings, host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tls === null ? 'http' : 'https'}://${name}:${port}${basePath}`;
+}
+
+async function close(server: Server, closing: AbortController, patienceMs: number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  closing.abort();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), patienceMs);
+  await closed;
+  clearTimeout(timer);
+}

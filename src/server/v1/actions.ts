@@ -1,0 +1,113 @@
+import { basename } from 'node:path';
+import type { MarkedStatus } from '../../core/run.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { HttpError } from '../reply/http-error.ts';
+import { jsonReply } from '../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../route.ts';
+import { type ActionFields, actionFields, requireField } from './fields.ts';
+import type { V1Parts } from './parts.ts';
+import { runOfHandle } from './shown-run.ts';
+
+type Action = (listed: ListedWorkflow, fields: ActionFields, parts: V1Parts) => Promise<object> | object;
+
+/** Who stopped or marked something, where a person reads it. */
+const by = 'the API';
+
+const actions: { readonly [name: string]: Action } = {
+  start,
+  stop,
+  retry,
+  suspend,
+  'mark-success': (listed, fields, parts) => mark(listed, { fields, status: 'succeeded' }, parts),
+  'mark-failed': (listed, fields, parts) => mark(listed, { fields, status: 'failed' }, parts),
+  save,
+  rename,
+};
+
+/** `POST /api/v1/dags/{name}`: does something with a workflow. */
+export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
+  return async (request) => {
+    const listed = parts.names.find(request.params['name'] ?? '');
+    const fields = actionFields(request);
+    const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
+    if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
+    try {
+      return jsonReply(await action(listed, fields, parts));
+    } finally {
+      parts.board.touch();
+    }
+  };
+}
+
+/** The error for an action that there is not. */
+export function unknownAction(action: string, known: readonly string[]): HttpError {
+  return new HttpError(400, `there is no action "${action}"`, { help: `actions: ${known.join(', ')}` });
+}
+
+async function start(
+  { file }: ListedWorkflow,
+  { params, requestId }: ActionFields,
+  { desk }: V1Parts,
+): Promise<object> {
+  const runId = requestId === '' ? null : requestId;
+  const accepted = await desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
+  return { RequestId: accepted.runId };
+}
+
+/** The run that is named, else every active one. */
+async function stop(listed: ListedWorkflow, { requestId }: ActionFields, parts: V1Parts): Promise<object> {
+  const { board, desk } = parts;
+  await refreshed(parts);
+  if (requestId !== '') await runOfHandle(requestId, listed, parts);
+  const ids = requestId === '' ? board.activeOf(listed.file).map(({ runId }) => runId) : [requestId];
+  const results = await Promise.all(ids.map((runId) => desk.stop(runId, by)));
+  if (results.some((result) => result !== 'over')) return {};
+  const what = requestId === '' ? `no run of "${listed.name}"` : `the run ${requestId}`;
+  throw new HttpError(400, `${what} is ${requestId === '' ? '' : 'not '}active`);
+}
+
+async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Parts): Promise<object> {
+  const runId = requireField(fields, 'requestId', 'request-id');
+  await refreshed(parts);
+  const { past } = await runOfHandle(runId, listed, parts);
+  const selection = fields.step === '' ? ({ steps: 'unfinished' } as const) : { only: fields.step };
+  // A client of this API cannot say so: where secrets were not kept, only the file has them.
+  const useFile = past.stored?.masked === true;
+  const order = { runId, selection, params: fields.params, useFile, newRunId: null };
+  const accepted = await parts.desk.retry(order);
+  if (accepted !== null) return { RequestId: accepted.runId };
+  throw new HttpError(400, `there is nothing to retry: every step of the run ${runId} succeeded`);
+}
+
+function suspend({ file }: ListedWorkflow, fields: ActionFields, { suspensions }: V1Parts): object {
+  const value = requireField(fields, 'value', 'value');
+  if (value !== 'true' && value !== 'false') throw new HttpError(400, '"value" must be "true" or "false"');
+  suspensions.set(file, value === 'true');
+  return {};
+}
+
+type MarkAction = { readonly fields: ActionFields; readonly status: MarkedStatus };
+
+async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, parts: V1Parts): Promise<object> {
+  const runId = requireField(fields, 'requestId', 'request-id');
+  const step = requireField(fields, 'step', 'step');
+  await refreshed(parts);
+  await runOfHandle(runId, listed, parts);
+  await parts.mark(runId, { step, status, by });
+  return {};
+}
+
+function save(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): object {
+  editor.save(listed, requireField(fields, 'value', 'value'));
+  return {};
+}
+
+function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): object {
+  return { NewDagID: basename(editor.rename(listed, requireField(fields, 'value', 'value'))) };
+}
+
+/** Runs that were made a moment ago are known, too. */
+async function refreshed({ board }: V1Parts): Promise<void> {
+  board.touch();
+  await board.refresh();
+}

@@ -1,0 +1,76 @@
+import { basename } from 'node:path';
+import { HttpError } from '../reply/http-error.ts';
+import { jsonReply } from '../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../route.ts';
+import { unknownAction } from './actions.ts';
+import { actionFields, requireField } from './fields.ts';
+import type { V1Parts } from './parts.ts';
+import { errorOf, fileText, workflowView } from './workflow-view.ts';
+
+/** Lines that are shown around one that is found. */
+const around = 2;
+const mostMatches = 20;
+
+/** `POST /api/v1/dags`: makes a workflow. */
+export function createDag({ editor }: V1Parts): (request: ApiRequest) => Reply {
+  return (request) => {
+    const fields = actionFields(request);
+    if (fields.action !== 'new') throw unknownAction(fields.action, ['new']);
+    return jsonReply({ DagID: basename(editor.create(requireField(fields, 'value', 'value'))) });
+  };
+}
+
+/** `DELETE /api/v1/dags/{name}`: removes the file of a workflow. Its past runs stay. */
+export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => Reply {
+  return ({ params: { name = '' } }) => {
+    editor.remove(names.find(name));
+    return jsonReply({});
+  };
+}
+
+/** `GET /api/v1/dags/{name}/spec`: the text of a workflow, as it is when the client prefers YAML. */
+export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
+  return ({ params: { name = '' }, headers, access }) => {
+    const listed = parts.names.find(name);
+    const text = fileText(listed, access, parts);
+    if (/\b(text|application)\/(x-)?yaml\b/.test(headers.accept ?? '')) {
+      return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
+    }
+    const error = errorOf(listed);
+    return jsonReply({ Definition: text, Errors: error === null ? [] : [error] });
+  };
+}
+
+/** `GET /api/v1/search?q=`: the workflows whose text holds a text, whatever its case. */
+export function searchDags(parts: V1Parts): (request: ApiRequest) => Reply {
+  return ({ query, access }) => {
+    const wanted = (query.get('q') ?? '').toLowerCase();
+    if (wanted === '') throw new HttpError(400, '"q" is missing: what to search for');
+    const Results = parts.catalog.list().flatMap((listed) => {
+      const Matches = matchesIn(fileText(listed, access, parts), wanted);
+      const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+      const DAG = () => ({ ...workflowView(listed, workflow), Location: listed.file });
+      return Matches.length === 0 ? [] : [{ Name: parts.names.nameOf(listed), DAG: DAG(), Matches }];
+    });
+    return jsonReply({ Results, Errors: [] });
+  };
+}
+
+/** `GET /api/v1/tags`: every tag that a workflow has, in order. */
+export function listTags({ catalog }: V1Parts): () => Reply {
+  return () => {
+    const tags = new Set(catalog.list().flatMap(({ workflow }) => workflow?.tags ?? []));
+    return jsonReply({ Tags: [...tags].sort(), Errors: [] });
+  };
+}
+
+function matchesIn(text: string, wanted: string): readonly object[] {
+  if (!text.toLowerCase().includes(wanted)) return [];
+  const lines = text.split(/\r?\n/);
+  const found = lines.flatMap((line, index) => (line.toLowerCase().includes(wanted) ? [index] : []));
+  return found.slice(0, mostMatches).map((index) => {
+    const first = Math.max(0, index - around);
+    const Line = lines.slice(first, index + around + 1).join('\n');
+    return { Line, LineNumber: index + 1, StartLine: first + 1 };
+  });
+}

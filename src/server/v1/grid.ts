@@ -1,0 +1,36 @@
+import type { StepSummary } from '../../core/summary.ts';
+import { handlerKind } from '../../core/workflow.ts';
+import type { ShownRun } from './parts.ts';
+import { runDetailView } from './run-view.ts';
+import { stepStatus } from './status-numbers.ts';
+
+/**
+ * Past runs as the v1 API tells them: a row for each step with a value for each run, and the runs themselves. `runs` are newest
+ * first, and so are the values; `Logs` are oldest first, each with the handle under which its logs are asked for.
+ */
+export function gridOf(runs: readonly ShownRun[]): object {
+  const rows = new Map<string, number[]>();
+  for (const [index, { summary }] of runs.entries()) {
+    for (const step of [...summary.steps, ...summary.handlers]) setValue(rows, step, { index, count: runs.length });
+  }
+  // Steps in the order in which the newest run has them, then what only older ones had, then handlers.
+  const names = [...rows.keys()].sort((a, b) => Number(handlerKind(a) !== null) - Number(handlerKind(b) !== null));
+  return {
+    GridData: names.map((name) => ({ Name: gridName(name), Vals: rows.get(name) })),
+    Logs: runs.map((run) => ({ File: run.past.runId, Status: runDetailView(run) })).reverse(),
+  };
+}
+
+type Place = { readonly index: number; readonly count: number };
+
+function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Place): void {
+  const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
+  values[index] = stepStatus(status).Status;
+  rows.set(name, values);
+}
+
+/** What a step or handler is called in the grid: `onExit` for `handlerOn.exit`. */
+export function gridName(name: string): string {
+  const kind = handlerKind(name);
+  return kind === null ? name : `on${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+}

@@ -1,0 +1,96 @@
+import { basename } from 'node:path';
+import type { Param } from '../../core/run.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { entityTag } from '../reply/send.ts';
+import type { ApiRequest, Reply } from '../route.ts';
+import { countIn, requireLocal } from './numbers.ts';
+import type { V1Parts } from './parts.ts';
+import { runView } from './run-view.ts';
+import { defaultParams, errorOf, fileView, workflowView } from './workflow-view.ts';
+
+const usualLimit = 100;
+const mostCached = 32;
+
+/** What is asked for: a page of the workflows that fit. */
+type Wanted = {
+  readonly page: number;
+  readonly limit: number;
+  readonly name: string;
+  readonly tag: string;
+  readonly group: string | null;
+};
+
+type Page = { readonly body: Buffer; readonly tag: string };
+
+/** What a file says, ready to be sent, for as long as the catalog keeps the file. */
+type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params: readonly Param[] }>;
+
+/**
+ * `GET /api/v1/dags`. A listing is made once and kept until a file, a run or a suspension changes; then only what belongs to
+ * changed files is made anew.
+ */
+export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
+  const { board, catalog, suspensions } = parts;
+  const texts: FileTexts = new WeakMap();
+  let cacheKey = '';
+  const cache = new Map<string, Page>();
+  return async ({ query }) => {
+    requireLocal(query);
+    const wanted = wantedIn(query);
+    await board.refresh();
+    const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
+    if (key !== cacheKey || cache.size > mostCached) cache.clear();
+    cacheKey = key;
+    const name = JSON.stringify(wanted);
+    const page = cache.get(name) ?? makePage(wanted, parts, texts);
+    cache.set(name, page);
+    return { status: 200, headers: { ETag: page.tag, 'Cache-Control': 'private, no-cache' }, body: page.body };
+  };
+}
+
+function wantedIn(query: URLSearchParams): Wanted {
+  return {
+    page: countIn(query, 'page', 1),
+    limit: countIn(query, 'limit', usualLimit),
+    name: (query.get('searchName') ?? '').toLowerCase(),
+    tag: (query.get('searchTag') ?? '').toLowerCase(),
+    group: query.get('group') || null,
+  };
+}
+
+function makePage({ page, limit, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
+  const all = parts.catalog.list();
+  const fitting = all.filter((listed) => fits(listed, filter));
+  const errors = all.flatMap((listed) => {
+    const error = errorOf(listed);
+    return error === null ? [] : [`${parts.names.nameOf(listed)}: ${error}`];
+  });
+  const entries = fitting.slice((page - 1) * limit, page * limit).map((listed) => entryText(listed, parts, texts));
+  const rest = {
+    Errors: errors,
+    HasError: errors.length > 0,
+    PageCount: Math.max(1, Math.ceil(fitting.length / limit)),
+  };
+  const body = Buffer.from(`{"DAGs":[${entries.join(',')}],${JSON.stringify(rest).slice(1)}\n`);
+  return { body, tag: entityTag(body) };
+}
+
+function fits(listed: ListedWorkflow, { name, tag, group }: Pick<Wanted, 'name' | 'tag' | 'group'>): boolean {
+  if (group !== null && listed.group !== group) return false;
+  if (tag !== '' && !(listed.workflow?.tags ?? []).some((each) => each.toLowerCase() === tag)) return false;
+  return name === '' || listed.name.toLowerCase().includes(name) || basename(listed.file).toLowerCase().includes(name);
+}
+
+function entryText(listed: ListedWorkflow, parts: V1Parts, texts: FileTexts): string {
+  const { dag, params } = texts.get(listed) ?? readTexts(listed, parts);
+  texts.set(listed, { dag, params });
+  const isSuspended = parts.suspensions.isSuspended(listed.file);
+  const file = JSON.stringify({ ...fileView(listed, parts), Suspended: isSuspended });
+  const status = JSON.stringify(runView(parts.board.lastRunOf(listed.file), { name: listed.name, params }));
+  return `${file.slice(0, -1)},"DAG":${dag},"Status":${status}}`;
+}
+
+function readTexts(listed: ListedWorkflow, parts: V1Parts): { dag: string; params: readonly Param[] } {
+  const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+  return { dag: JSON.stringify(workflowView(listed, workflow)), params: defaultParams(workflow) };
+}

@@ -1,0 +1,35 @@
+import type { RunSummary } from '../../core/summary.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { RunBoard } from '../../service/daemon/run-board.ts';
+import type { History } from '../../service/past/history.ts';
+import type { Mark } from '../../service/past/mark-step.ts';
+import type { PastRun } from '../../service/past/past-run.ts';
+import type { RunDesk } from '../../service/runs/run-desk.ts';
+import type { Catalog } from '../../service/workflows/catalog.ts';
+import type { ListedNames } from '../../service/workflows/find-listed.ts';
+import type { Suspensions } from '../../service/workflows/suspensions.ts';
+import type { WorkflowEditor } from '../../service/workflows/workflow-editor.ts';
+import type { readLogExcerpt } from '../../store/files/logs/log-excerpt.ts';
+
+/** What the v1 API works with. */
+export type V1Parts = {
+  readonly catalog: Catalog;
+  readonly names: ListedNames;
+  readonly board: RunBoard;
+  readonly history: Pick<History, 'read' | 'summarize'>;
+  readonly desk: RunDesk;
+  readonly suspensions: Suspensions;
+  readonly editor: WorkflowEditor;
+  readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
+  readonly readLog: typeof readLogExcerpt;
+  /** A workflow without the secrets that are spelled out in it. */
+  readonly shown: (workflow: Workflow) => Workflow;
+  /** The same of a file's text. */
+  readonly shownText: (text: string, workflow: Workflow) => string;
+};
+
+/** A run with everything that the v1 API tells of it. */
+export type ShownRun = {
+  readonly past: PastRun;
+  readonly summary: RunSummary;
+};

@@ -1,0 +1,20 @@
+import { WfError } from '../../errors.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { ShownRun, V1Parts } from './parts.ts';
+
+/** Reads a run; null when it has been removed. */
+export async function readShown(runId: string, { history }: Pick<V1Parts, 'history'>): Promise<ShownRun | null> {
+  const past = await history.read(runId);
+  return past === null ? null : { past, summary: history.summarize(past) };
+}
+
+/**
+ * The run of a workflow that a client names, by the handle that was handed out for it: its id, which is looked up among those
+ * of the workflow and is nothing else. Throws a `WfError` `not-found`.
+ */
+export async function runOfHandle(handle: string, listed: ListedWorkflow, parts: V1Parts): Promise<ShownRun> {
+  const isOurs = parts.board.runIdsOf(listed.file).includes(handle);
+  const run = isOurs ? await readShown(handle, parts) : null;
+  if (run !== null) return run;
+  throw new WfError('not-found', `the workflow "${listed.name}" has no run "${handle}"`);
+}

@@ -1,0 +1,53 @@
+import type { RunStatus, StepStatus } from '../../core/run.ts';
+
+/** A status as the v1 API tells it: a number and its word. */
+export type NumberedStatus = { readonly Status: number; readonly StatusText: string };
+
+const notStarted: NumberedStatus = { Status: 0, StatusText: 'not started' };
+const running: NumberedStatus = { Status: 1, StatusText: 'running' };
+const failed: NumberedStatus = { Status: 2, StatusText: 'failed' };
+const canceled: NumberedStatus = { Status: 3, StatusText: 'canceled' };
+const finished: NumberedStatus = { Status: 4, StatusText: 'finished' };
+const skipped: NumberedStatus = { Status: 5, StatusText: 'skipped' };
+
+/** The status of a run; null for a workflow that has never run. A run that its precondition kept from running is finished. */
+export function runStatus(status: RunStatus | null): NumberedStatus {
+  switch (status) {
+    case null:
+    case 'queued':
+      return notStarted;
+    case 'running':
+    case 'canceling':
+    case 'handling':
+      return running;
+    case 'failed':
+      return failed;
+    case 'canceled':
+      return canceled;
+    case 'succeeded':
+    case 'partially_succeeded':
+    case 'skipped':
+      return finished;
+  }
+}
+
+/** The status of a step or handler. */
+export function stepStatus(status: StepStatus): NumberedStatus {
+  switch (status) {
+    case 'pending':
+    case 'scheduled':
+      return notStarted;
+    case 'running':
+    case 'waiting':
+      return running;
+    case 'failed':
+      return failed;
+    case 'canceled':
+    case 'upstream_failed':
+      return canceled;
+    case 'succeeded':
+      return finished;
+    case 'skipped':
+      return skipped;
+  }
+}

@@ -1,0 +1,91 @@
+import { dirname } from 'node:path';
+import type { Param } from '../../core/run.ts';
+import type { HandlerKind, Workflow } from '../../core/workflow.ts';
+import { diagnosticText } from '../../render/diagnostic-json.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { formatParams } from '../../spec/params.ts';
+import type { ApiRequest } from '../route.ts';
+import type { V1Parts } from './parts.ts';
+import { preconditionViews, stepView } from './step-view.ts';
+
+/** What the v1 API tells of a workflow's file, in a listing and elsewhere. */
+export type FileView = {
+  readonly File: string;
+  readonly Dir: string;
+  readonly Error: string | null;
+  readonly ErrorT: string | null;
+};
+
+/** The file of a workflow. `File` is the name by which the API knows it. */
+export function fileView(listed: ListedWorkflow, { names }: Pick<V1Parts, 'names'>): FileView {
+  const error = errorOf(listed);
+  return { File: names.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
+}
+
+/** What is wrong with a workflow, in one text; null when it can be run. */
+export function errorOf({ workflow, diagnostics }: ListedWorkflow): string | null {
+  if (workflow !== null) return null;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return errors.map(diagnosticText).join('; ');
+}
+
+/**
+ * The text of a workflow's file. Who may only look does not see the secrets in it, and nothing of a broken one, whose secrets
+ * cannot be told from the rest.
+ */
+export function fileText(
+  { sources, workflow }: ListedWorkflow,
+  access: ApiRequest['access'],
+  { shownText }: Pick<V1Parts, 'shownText'>,
+): string {
+  const text = sources[0]?.text ?? '';
+  if (access === 'write') return text;
+  return workflow === null ? '' : shownText(text, workflow);
+}
+
+/** A workflow as listings tell it; of one that is broken (null) only its name and group are known. */
+export function workflowView({ name, group }: ListedWorkflow, workflow: Workflow | null): object {
+  const params = defaultParams(workflow);
+  return {
+    Name: name,
+    Group: workflow?.group ?? group,
+    Description: workflow?.description ?? '',
+    Tags: workflow?.tags ?? [],
+    Params: params.map((param) => formatParams([param])),
+    DefaultParams: formatParams(params),
+    Schedule: scheduleView(workflow),
+  };
+}
+
+/** A workflow with its steps. `workflow` is what may be shown of it. */
+export function workflowDetailView(listed: ListedWorkflow, workflow: Workflow | null): object {
+  return {
+    Location: listed.file,
+    ...workflowView(listed, workflow),
+    Env: (workflow?.env ?? []).map(({ name, value }) => `${name}=${value}`),
+    LogDir: workflow?.logDir ?? '',
+    HandlerOn: handlersView(workflow),
+    Steps: (workflow?.steps ?? []).map(stepView),
+    Delay: (workflow?.delayMs ?? 0) * 1_000_000,
+    HistRetentionDays: workflow?.histRetentionDays ?? 30,
+    Preconditions: preconditionViews(workflow?.preconditions ?? []),
+    MaxActiveRuns: workflow?.maxActiveSteps ?? 0,
+  };
+}
+
+/** The parameters that a run gets when it is given none. */
+export function defaultParams(workflow: Workflow | null): readonly Param[] {
+  return (workflow?.params ?? []).map(({ name, value }) => ({ name, value }));
+}
+
+function scheduleView(workflow: Workflow | null): readonly object[] {
+  return (workflow?.schedule.start ?? []).map((Expression) => ({ Expression }));
+}
+
+function handlersView(workflow: Workflow | null): object {
+  const view = (kind: HandlerKind) => {
+    const handler = workflow?.handlers[kind] ?? null;
+    return handler === null ? null : stepView(handler);
+  };
+  return { Success: view('success'), Failure: view('failure'), Cancel: view('cancel'), Exit: view('exit') };
+}

@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../core/workflow.ts';
+
+/** What the routes answer for one workflow and its last run, as the document shows it. */
+
+const runId = '019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112';
+const file = '/srv/wf/dags/etl.yaml';
+
+const runHead = {
+  runId,
+  workflow: 'etl',
+  group: '',
+  file,
+  status: 'failed',
+  reason: 'step',
+  error: 'step "load" failed: exit 3',
+  trigger: 'api',
+  retryOf: null,
+  params: [{ name: 'DAY', value: '2026-03-01' }],
+  owner: { pid: 4711, host: 'build' },
+  createdAt: '2026-03-01T03:00:00.104Z',
+  startedAt: '2026-03-01T03:00:00.231Z',
+  finishedAt: '2026-03-01T03:00:01.090Z',
+  durationMs: 859,
+};
+
+/** A run. */
+export const exampleRun: JsonObject = {
+  ...runHead,
+  steps: [
+    {
+      name: 'extract',
+      status: 'succeeded',
+      reason: null,
+      error: null,
+      attempts: 1,
+      exitCode: 0,
+      signal: null,
+      startedAt: '2026-03-01T03:00:00.233Z',
+      finishedAt: '2026-03-01T03:00:00.640Z',
+      durationMs: 407,
+      outputs: { ROWS: '42' },
+      log: `/srv/wf/runs/${runId}/logs/00001-extract.1.out`,
+    },
+    {
+      name: 'load',
+      status: 'failed',
+      reason: 'exit',
+      error: 'exit 3',
+      attempts: 1,
+      exitCode: 3,
+      signal: null,
+      startedAt: '2026-03-01T03:00:00.642Z',
+      finishedAt: '2026-03-01T03:00:01.085Z',
+      durationMs: 443,
+      outputs: {},
+      log: `/srv/wf/runs/${runId}/logs/00002-load.1.out`,
+    },
+  ],
+  handlers: [],
+  warnings: [],
+};
+
+/** A workflow as listings tell it. */
+export const exampleWorkflow: JsonObject = {
+  id: 'etl.yaml',
+  name: 'etl',
+  group: '',
+  file,
+  description: 'Yesterday in numbers',
+  tags: ['nightly'],
+  schedule: {
+    start: ['0 3 * * *'],
+    stop: [],
+    restart: [],
+    timeZone: null,
+    overlap: 'skip',
+    catchup: 'none',
+    catchupWindowMs: null,
+  },
+  diagnostics: [],
+  next: '2026-03-02T03:00:00.000Z',
+  suspended: false,
+  lastRun: runHead,
+};
+
+const step = {
+  description: '',
+  executor: { type: 'command', config: {} },
+  args: [],
+  script: null,
+  dir: null,
+  preconditions: [],
+  continueOn: { failure: false, skipped: false },
+  retry: { limit: 0, intervalMs: 0 },
+  repeat: null,
+  stdout: null,
+  stderr: null,
+  env: [],
+  signalOnStop: 'SIGTERM',
+  timeoutMs: 0,
+};
+
+/** A workflow with everything that its file says. */
+export const exampleWorkflowDetail: JsonObject = {
+  ...exampleWorkflow,
+  definition: `description: Yesterday in numbers
+tags: nightly
+schedule: "0 3 * * *"
+params: DAY=yesterday
+steps:
+  - name: extract
+    command: ./extract $DAY
+    output: ROWS
+  - name: load
+    command: ./load $ROWS
+    depends: extract
+`,
+  params: [{ name: 'DAY', value: 'yesterday', open: false }],
+  env: [],
+  steps: [
+    { ...step, name: 'extract', command: './extract $DAY', depends: [], output: 'ROWS' },
+    { ...step, name: 'load', command: './load $ROWS', depends: ['extract'], output: null },
+  ],
+  handlers: [],
+  graph: {
+    nodes: [
+      { name: 'extract', handler: null, executor: 'command' },
+      { name: 'load', handler: null, executor: 'command' },
+    ],
+    edges: [{ from: 'extract', to: 'load' }],
+  },
+  active: [],
+};
+
+/** A problem of a file. */
+export const exampleDiagnostic: JsonObject = {
+  severity: 'error',
+  code: 'unknown-key',
+  message: 'unknown key "comand"',
+  file: '-',
+  line: 3,
+  column: 5,
+  endLine: 3,
+  endColumn: 11,
+  help: 'did you mean "command"?',
+};
+
+/** The end of the stream of a run. */
+export const exampleStream = `retry: 1000
+
+id: 9
+event: step.finished
+data: {"type":"step.finished","runId":"${runId}","at":"2026-03-01T03:00:01.085Z","step":"load","attempt":1,"status":"failed","reason":"exit","message":"exit 3","exitCode":3,"signal":null,"outputs":{},"seq":9}
+
+id: 10
+event: run.finished
+data: {"type":"run.finished","runId":"${runId}","at":"2026-03-01T03:00:01.090Z","status":"failed","reason":"step","message":"step \\"load\\" failed: exit 3","seq":10}
+
+event: end
+data: {"runId":"${runId}"}
+`;

@@ -1,0 +1,63 @@
+import type { Parameter } from '../openapi/operation.ts';
+
+/** The workflow in a path. */
+export const workflowName: Parameter = {
+  name: 'name',
+  in: 'path',
+  description:
+    'The `id` of a workflow: the name of its file, with or without extension. Where two files share it, the group comes before it, with the slash encoded: `ops%2Fnightly`.',
+  schema: { type: 'string' },
+  example: 'etl',
+};
+
+/** The run in a path. */
+export const runId: Parameter = {
+  name: 'id',
+  in: 'path',
+  description: 'The id of a run, a beginning of it that no other has, or `@latest` or `@failed`.',
+  schema: { type: 'string' },
+  example: '@latest',
+};
+
+/** The step in a path. */
+export const stepName: Parameter = {
+  name: 'step',
+  in: 'path',
+  description: 'The name of a step; a handler has the name `handlerOn.failure`.',
+  schema: { type: 'string' },
+  example: 'load',
+};
+
+/** Where a listing goes on. */
+export const cursor: Parameter = {
+  name: 'cursor',
+  in: 'query',
+  description: '`nextCursor` of the page before.',
+  schema: { type: 'string' },
+};
+
+/** How much a listing answers at once. */
+export function limit(usual: number, most: number): Parameter {
+  return {
+    name: 'limit',
+    in: 'query',
+    description: 'How many at most.',
+    schema: { type: 'integer', minimum: 1, maximum: most, default: usual },
+  };
+}
+
+/** Something that is so or not. */
+export function flag(name: string, description: string): Parameter {
+  return { name, in: 'query', description, schema: { type: 'boolean', default: false } };
+}
+
+/** A text to choose by. */
+export function filter(name: string, description: string, example?: string): Parameter {
+  return {
+    name,
+    in: 'query',
+    description,
+    schema: { type: 'string' },
+    ...(example === undefined ? {} : { example }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../../engine/clock.ts';
+import type { RunFeeds } from '../../service/daemon/run-feeds.ts';
+import type { History } from '../../service/past/history.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { LoadResult } from '../../spec/load.ts';
+import type { createLogFollower } from '../../store/files/logs/log-follower.ts';
+import type { findTail, logSize, readLogRange } from '../../store/files/logs/log-range.ts';
+import type { V1Parts } from '../v1/parts.ts';
+
+/** The stored output of steps, by the paths of its files. */
+export type LogFiles = {
+  readonly size: typeof logSize;
+  readonly read: typeof readLogRange;
+  readonly findTail: typeof findTail;
+  readonly follow: typeof createLogFollower;
+};
+
+/** What the v2 API works with. */
+export type V2Parts = Pick<
+  V1Parts,
+  'catalog' | 'names' | 'board' | 'desk' | 'suspensions' | 'mark' | 'shown' | 'shownText'
+> & {
+  readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
+  readonly feeds: RunFeeds;
+  readonly logFiles: LogFiles;
+  readonly clock: Clock;
+  /** What is wrong with the text of a workflow; what it imports is looked for in the workflows directory alone. */
+  readonly check: (text: string) => LoadResult;
+  /** When a workflow is started next; null for never, or not by the time. */
+  readonly nextOf: (listed: ListedWorkflow) => Date | null;
+  /** Begins with a slash and ends without one, or is empty. */
+  readonly basePath: string;
+};

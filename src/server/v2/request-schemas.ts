@@ -1,0 +1,37 @@
+import { objectSchema } from '../openapi/object-schema.ts';
+import type { Schema } from '../openapi/operation.ts';
+import { paramsSchema } from './params-field.ts';
+
+const textOrNull: Schema = { type: ['string', 'null'] };
+
+const runId: Schema = {
+  ...textOrNull,
+  description: 'The id of the new run: 1 to 128 of `A-Z a-z 0-9 . _ -`. One is made where none is given.',
+};
+
+const retry: Readonly<Record<string, Schema>> = {
+  step: { ...textOrNull, description: 'This step alone.' },
+  from: { ...textOrNull, description: 'This step and all after it.' },
+  params: paramsSchema,
+  useFile: { type: ['boolean', 'null'], description: 'Takes the file as it is today.' },
+  runId,
+};
+
+/** What the routes of the v2 API take as bodies; a field that means nothing is refused. */
+export const requestSchemas: Readonly<Record<string, Schema>> = {
+  StartRequest: {
+    description: 'A run to start.',
+    ...objectSchema({ params: paramsSchema, runId }, ['params', 'runId']),
+    additionalProperties: false,
+  },
+  RetryRequest: {
+    description: 'What to run again. Nothing said: what did not succeed, and what comes after it.',
+    ...objectSchema(retry, Object.keys(retry)),
+    additionalProperties: false,
+  },
+  MarkRequest: {
+    description: 'How a step counts.',
+    ...objectSchema({ status: { type: 'string', enum: ['succeeded', 'failed'] } }),
+    additionalProperties: false,
+  },
+};

@@ -1,0 +1,36 @@
+import { isFinished } from '../../core/run-state.ts';
+import type { RunArchive } from '../../store/store.ts';
+import { namesWorkflow } from './find-run.ts';
+import type { History } from './history.ts';
+import type { PastRun } from './past-run.ts';
+
+/** The runs that a word means. */
+export type MeantRuns = {
+  /** Those that are going on, or wait, newest first. */
+  readonly active: readonly PastRun[];
+  /** The one that was named, or the last of the workflow. */
+  readonly last: PastRun;
+};
+
+/**
+ * Finds what is going on under a name: one run by its id, or every run of a workflow. Throws a `WfError`: `not-found`, or
+ * `usage` when the word is the beginning of several ids.
+ */
+export async function findActive(
+  word: string,
+  { archive, history, cwd }: { readonly archive: RunArchive; readonly history: History; readonly cwd: string },
+): Promise<MeantRuns> {
+  const last = await history.find(word);
+  const isMeant = namesWorkflow(word, cwd);
+  const isOfWorkflow = last.runId !== word && !word.startsWith('@') && isMeant(archive.readCreated(last.runId));
+  if (!isOfWorkflow) return { last, active: isFinished(last.state) ? [] : [last] };
+  const active: PastRun[] = [];
+  const ids = archive.list();
+  const labelOf = archive.labels(ids);
+  for (const runId of ids) {
+    if (!isMeant(labelOf(runId)) || !archive.mayGoOn(runId)) continue;
+    const run = await history.read(runId);
+    if (run !== null && !isFinished(run.state)) active.push(run);
+  }
+  return { last, active };
+}

@@ -1,0 +1,49 @@
+import type { StoredEvent } from '../../core/run.ts';
+import { WfError } from '../../errors.ts';
+import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import type { PastRun } from './past-run.ts';
+
+/** One attempt at one step or handler. */
+export type AttemptReference = { readonly step: string; readonly attempt: number };
+
+/** Which attempts; null: of all steps, and the last of each. */
+export type AttemptFilter = { readonly step: string | null; readonly attempt: number | null };
+
+/**
+ * The attempts of a run, in the order in which they began. Throws a `WfError` `not-found` for a step or an attempt that
+ * the run does not have.
+ */
+export function attemptsOf(run: PastRun, filter: AttemptFilter): readonly AttemptReference[] {
+  if (filter.step !== null) requireStep(run, filter.step);
+  const begun = begunAttempts(run.stored?.events ?? []).filter(
+    ({ step }) => filter.step === null || step === filter.step,
+  );
+  const last = new Map(begun.map(({ step, attempt }) => [step, attempt]));
+  const chosen = begun.filter(({ step, attempt }) => attempt === (filter.attempt ?? last.get(step)));
+  if (filter.attempt !== null && chosen.length === 0 && (filter.step !== null || begun.length > 0)) {
+    throw new WfError('not-found', attemptsHad(filter.step, last));
+  }
+  return chosen;
+}
+
+function attemptsHad(step: string | null, last: ReadonlyMap<string, number>): string {
+  if (step === null) return `no step had more than ${Math.max(...last.values())} attempts in this run`;
+  return `step "${step}" had ${last.get(step) ?? 0} attempts in this run`;
+}
+
+/** The attempts that the events tell of, in the order in which they began. */
+function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReference[] {
+  return events.flatMap((event) =>
+    event.type === 'step.started' ? [{ step: event.step, attempt: event.attempt }] : [],
+  );
+}
+
+function requireStep({ state, stored }: PastRun, step: string): void {
+  if (state.graph.index.has(step)) return;
+  if (stored === null)
+    throw new WfError('not-found', 'what the run was made from is lost, and with it where its logs are');
+  const names = [...state.graph.index.keys()];
+  throw new WfError('not-found', `the run has no step "${step}"`, {
+    help: didYouMean(nearNames(step, names)) || `its steps: ${names.join(', ')}`,
+  });
+}

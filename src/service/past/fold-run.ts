@@ -1,0 +1,51 @@
+import { evolve } from '../../core/evolve.ts';
+import { buildGraph, type Graph } from '../../core/graph.ts';
+import type { StoredEvent } from '../../core/run.ts';
+import { initialRun, type RunState } from '../../core/run-state.ts';
+import { handlerName, type Workflow } from '../../core/workflow.ts';
+
+/** A run as far as its stored events tell it. */
+export type FoldedRun = {
+  readonly state: RunState;
+  /** What is wrong with the events, as a sentence for a person; empty when they fit. */
+  readonly damage: readonly string[];
+};
+
+const noSteps = { steps: [], handlers: { success: null, failure: null, cancel: null, exit: null } };
+
+/**
+ * Folds whatever was stored. An event that does not fit the workflow is left out and told of; of a run whose workflow is
+ * lost (null) only what concerns the run as a whole is known.
+ */
+export function foldRun(workflow: Workflow | null, events: readonly StoredEvent[]): FoldedRun {
+  const policies = workflow ?? { maxActiveSteps: 0, delayMs: 0 };
+  let state = initialRun(buildGraph(workflow ?? noSteps), policies);
+  const unfit: StoredEvent[] = [];
+  for (const event of events) {
+    const next = evolveIfFit(state, event);
+    if (next === null) unfit.push(event);
+    else state = next;
+  }
+  return { state, damage: workflow === null ? [] : describe(unfit) };
+}
+
+/** The run after one more event; null for an event that does not fit its workflow or is of an unknown kind. */
+export function evolveIfFit(state: RunState, event: StoredEvent): RunState | null {
+  if (!concernsKnownSteps(event, state.graph)) return null;
+  try {
+    return evolve(state, event);
+  } catch {
+    return null;
+  }
+}
+
+function concernsKnownSteps(event: StoredEvent, { index }: Graph): boolean {
+  if (event.type === 'run.handling') return event.handlers.every((kind) => index.has(handlerName(kind)));
+  return event.type === 'run.warned' || !('step' in event) || index.has(event.step);
+}
+
+function describe([first, ...others]: readonly StoredEvent[]): readonly string[] {
+  if (first === undefined) return [];
+  const count = others.length === 0 ? '' : ` and ${others.length} more`;
+  return [`Event ${first.seq} ("${first.type}")${count} of its journal cannot be understood and is left out.`];
+}

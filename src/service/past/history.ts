@@ -1,0 +1,134 @@
+import type { RunStatus, StoredEvent } from '../../core/run.ts';
+import type { RunSummary } from '../../core/summary.ts';
+import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
+import { followRun } from './follow-run.ts';
+import { isLost, type LostRunTools, settleLostRun } from './lost-run.ts';
+import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
+
+/** Which past runs; what is null limits nothing. Times are milliseconds since 1970-01-01 UTC. */
+export type RunFilter = {
+  /** A workflow, by its name or file. */
+  readonly workflow: string | null;
+  readonly statuses: readonly RunStatus[] | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly limit: number;
+  /** Only runs that come behind that place. */
+  readonly behind?: RunPlace | null;
+};
+
+/** Where a run stands in the list of all, which goes from new to old; it need not exist any more. */
+export type RunPlace = { readonly at: number; readonly runId: string };
+
+/** Every run, also one that it takes no filter to see. */
+export const anyRun: RunFilter = {
+  workflow: null,
+  statuses: null,
+  from: null,
+  to: null,
+  limit: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * The runs that were made so far. Whoever looks at one whose owner has died settles it first, so that it is never shown as
+ * going on. No damage to a run's files makes a call fail: it is told in the result.
+ */
+export type History = {
+  /**
+   * The run that a word means: an id or its unique beginning, `@latest`, `@failed`, or the last run of a workflow. Throws a
+   * `WfError`: `not-found`, or `usage` when several runs are meant.
+   */
+  readonly find: (word: string) => Promise<PastRun>;
+  readonly read: (runId: string) => Promise<PastRun | null>;
+  /** What happens to a run behind what was read of it, until it is over, gone, or the signal is aborted. */
+  readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
+  /** The run that a word means, once there is one; null when the signal is aborted before. Throws as `find` does. */
+  readonly await: (word: string, signal: AbortSignal) => Promise<PastRun | null>;
+  /** Newest first; reads no more runs than it must, and lets other work come in between. */
+  readonly list: (filter: RunFilter) => AsyncIterable<PastRun>;
+  readonly placeOf: (run: PastRun) => RunPlace;
+  /** Whether any run of that workflow was made. */
+  readonly knowsWorkflow: (name: string) => boolean;
+  readonly summarize: (run: PastRun) => RunSummary;
+};
+
+/** So many runs are read before others get their turn. */
+const runsAtOnce = 20;
+
+/** The history in an archive; `cwd` is where files of workflows are looked for. */
+export function createHistory(tools: LostRunTools, cwd: string): History {
+  const { archive, isAlive } = tools;
+  const read = async (runId: string): Promise<PastRun | null> => {
+    const run = readPastRun(archive, runId);
+    return run !== null && isLost(run, isAlive) ? settleLostRun(run, tools) : run;
+  };
+  const list = (filter: RunFilter) => select(tools, cwd, filter, read);
+  const look = (word: string) => special(word, list) ?? readFound(findRunId(archive, word, cwd), read);
+  return {
+    read,
+    list,
+    placeOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
+    follow: (run, signal) => followRun(run, { ...tools, read }, signal),
+    await: async (word, signal) => {
+      // Watched before it is looked for the first time: what comes in between is not missed.
+      for await (const _ of archive.changes(signal)) {
+        const run = await look(word);
+        if (run !== null) return run;
+      }
+      return null;
+    },
+    find: async (word) => {
+      const run = await look(word);
+      if (run === null) throw noSuchRun(archive, word);
+      return run;
+    },
+    knowsWorkflow: (name) => {
+      const ids = archive.list();
+      const labelOf = archive.labels(ids);
+      const isMeant = namesWorkflow(name, cwd);
+      return ids.some((id) => isMeant(labelOf(id)));
+    },
+    summarize: (run) => summarizePastRun(run, archive.timeOf(run.runId)),
+  };
+}
+
+async function* select(
+  { archive }: LostRunTools,
+  cwd: string,
+  { workflow, statuses, from, to, limit, behind = null }: RunFilter,
+  read: History['read'],
+): AsyncIterable<PastRun> {
+  const ids = archive.list();
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
+  const labelOf = workflow === null ? () => null : archive.labels(ids);
+  let left = limit;
+  let seen = 0;
+  for (const runId of ids) {
+    if (left <= 0) return;
+    if (!isMeant(labelOf(runId))) continue;
+    const time = from === null && to === null && behind === null ? 0 : archive.timeOf(runId);
+    if (from !== null && time < from) return;
+    if (to !== null && time > to) continue;
+    if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
+    seen += 1;
+    if (seen % runsAtOnce === 0) await new Promise<void>((resolve) => void setImmediate(resolve));
+    const run = await read(runId);
+    if (run === null || (statuses !== null && !statuses.includes(run.state.status))) continue;
+    left -= 1;
+    yield run;
+  }
+}
+
+function special(word: string, list: History['list']): Promise<PastRun | null> | null {
+  if (word === '@latest') return firstOf(list({ ...anyRun, limit: 1 }));
+  return word === '@failed' ? firstOf(list({ ...anyRun, statuses: ['failed'], limit: 1 })) : null;
+}
+
+async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {
+  for await (const run of runs) return run;
+  return null;
+}
+
+function readFound(runId: string | null, read: History['read']): Promise<PastRun | null> {
+  return runId === null ? Promise.resolve(null) : read(runId);
+}

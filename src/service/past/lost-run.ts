@@ -1,0 +1,145 @@
+import { dirname } from 'node:path';
+import { allSteps } from '../../core/all-steps.ts';
+import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
+import { isActive, isFinished, type RunState, stepState } from '../../core/run-state.ts';
+import { transition } from '../../core/transition.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { BackgroundProcesses, Leader } from '../../engine/background.ts';
+import type { Clock } from '../../engine/clock.ts';
+import { WfError } from '../../errors.ts';
+import type { RunArchive, RunJournal } from '../../store/store.ts';
+import { type PastRun, readPastRun } from './past-run.ts';
+
+/** What finding lost runs and ending what is left of them takes. */
+export type LostRunTools = {
+  readonly archive: RunArchive;
+  readonly clock: Clock;
+  readonly isAlive: (process: ProcessIdentity) => boolean;
+  readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
+};
+
+/** The longest that what is left of a run may take to end by itself. */
+const longestGraceMs = 5000;
+const lookAgainMs = 50;
+const longestWaitMs = 15_000;
+
+/**
+ * Whether nobody carries the run on: it is not over, and the process that ran it, or was to start it, is gone. What a daemon
+ * has accepted waits for the next one.
+ */
+export function isLost({ state }: PastRun, isAlive: LostRunTools['isAlive']): boolean {
+  if (isFinished(state)) return false;
+  const { owner, promise } = state;
+  if (owner !== null) return !isAlive(owner);
+  return promise === null || !(promise.lasting || isAlive(promise.by));
+}
+
+/**
+ * Settles a run whose owner has died: ends its processes that still live, and the runs that were steps of it, and records
+ * that it was lost. Of several processes that find it one does this, the others wait for that.
+ */
+export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<PastRun> {
+  const { archive, clock } = tools;
+  const deadline = clock.now() + longestWaitMs;
+  for (let found = run; ; ) {
+    const journal = takeOver(found, tools);
+    if (journal === 'impossible') return asLost(found, clock.now());
+    if (journal !== 'taken') return (await settle(journal, found, tools)) ?? found;
+    // Without an owner on record it is a run that has only just been made.
+    if (found.state.owner === null || clock.now() > deadline) return found;
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+    found = readPastRun(archive, run.runId) ?? found;
+    if (!isLost(found, tools.isAlive)) return found;
+  }
+}
+
+function takeOver({ runId }: PastRun, { archive }: LostRunTools): RunJournal | 'taken' | 'impossible' {
+  try {
+    return archive.openForRecovery(runId);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return error.code === 'run-active' ? 'taken' : 'impossible';
+  }
+}
+
+/** Where nothing can be written, the end of the run can still be shown. */
+function asLost(run: PastRun, at: number): PastRun {
+  return { ...run, state: transition(run.state, { type: 'lost', at, message: lostMessage(run.state) }).run };
+}
+
+async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools): Promise<PastRun | null> {
+  try {
+    // Its owner may have written more after it was read.
+    const run = readPastRun(tools.archive, journal.runId) ?? found;
+    if (!isFinished(run.state)) {
+      await endLeftovers(run, tools);
+      await settleStepRuns(run, tools);
+      journal.append(endOf(run, found.damage, tools.clock.now()));
+    }
+  } finally {
+    await journal.close();
+  }
+  return readPastRun(tools.archive, journal.runId);
+}
+
+/** Taking a journal over cuts off what is damaged in it, so that the damage would never be told of again. */
+function endOf({ state }: PastRun, damage: readonly string[], at: number): readonly RunEvent[] {
+  const warnings = damage.map((message): RunEvent => ({ type: 'run.warned', at, step: null, message }));
+  return [...warnings, ...transition(state, { type: 'lost', at, message: lostMessage(state) }).events];
+}
+
+function lostMessage({ owner, promise }: RunState): string {
+  if (promise !== null) return `process ${promise.by.pid} died before it could start it`;
+  return owner === null ? 'its process died' : `its process ${owner.pid} died`;
+}
+
+async function endLeftovers({ runId, state, stored }: PastRun, { processes }: LostRunTools): Promise<void> {
+  if (stored === null) return;
+  const spared = sparedSteps(stored.workflow, state);
+  const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
+  const [step] = allSteps(stored.workflow);
+  if (step === undefined) return;
+  const logs = dirname(stored.logPaths(step.name, 1).stdoutPath);
+  const left = processes.find({ runId, logs }, { recorded, spared, since: null });
+  const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
+  if (left.length > 0) await processes.end(left, { signal: 'SIGTERM', graceMs });
+}
+
+/** What a step was still at when the run was lost is ended in any case; only what it left behind can be spared. */
+function sparedSteps(workflow: Workflow, state: RunState): ReadonlySet<string> {
+  const spared = allSteps(workflow).filter(
+    ({ name, leaveBackground }) => leaveBackground && !isActive(stepState(state, name)),
+  );
+  return new Set(spared.map(({ name }) => name));
+}
+
+/** The processes that led the attempts, with the times at which they ended. */
+function leaders(events: readonly StoredEvent[]): readonly { readonly step: string; readonly leader: Leader }[] {
+  const ends = new Map<string, number>();
+  for (const event of events) {
+    if (event.type === 'step.finished' || event.type === 'step.waiting') ends.set(attemptKey(event), event.at);
+  }
+  return events.flatMap((event) => {
+    if (event.type !== 'step.started' || event.process === null) return [];
+    const endedAt = ends.get(attemptKey(event));
+    return [{ step: event.step, leader: { ...event.process, ...(endedAt === undefined ? {} : { endedAt }) } }];
+  });
+}
+
+function attemptKey({ step, attempt }: { readonly step: string; readonly attempt: number }): string {
+  return `${attempt} ${step}`;
+}
+
+/** A workflow that is a step of another is a run of its own, with the same owner, made later. */
+async function settleStepRuns({ runId, state }: PastRun, tools: LostRunTools): Promise<void> {
+  const ids = tools.archive.list();
+  for (const id of ids.slice(0, ids.indexOf(runId))) {
+    if (tools.archive.readCreated(id)?.trigger !== 'workflow') continue;
+    const run = readPastRun(tools.archive, id);
+    if (run !== null && isLost(run, tools.isAlive) && hasSameOwner(run.state, state)) await settleLostRun(run, tools);
+  }
+}
+
+function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boolean {
+  return one !== null && other !== null && one.pid === other.pid && one.startTime === other.startTime;
+}

@@ -1,0 +1,48 @@
+import { isStep } from '../../core/graph.ts';
+import type { MarkedStatus } from '../../core/run.ts';
+import { isFinished } from '../../core/run-state.ts';
+import { transition } from '../../core/transition.ts';
+import type { Clock } from '../../engine/clock.ts';
+import { WfError } from '../../errors.ts';
+import type { RunArchive } from '../../store/store.ts';
+import type { History } from './history.ts';
+import { noSuchStep } from './no-such-step.ts';
+import { type PastRun, readPastRun } from './past-run.ts';
+
+/** What a person says about a step of a run that is over; `by` tells who, for a person to read. */
+export type Mark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };
+
+/** What marking takes. */
+export type MarkTools = {
+  readonly archive: RunArchive;
+  readonly history: Pick<History, 'read'>;
+  readonly clock: Clock;
+};
+
+/**
+ * Records how a step ended, whatever it came to by itself, and answers the run as it counts from now on. Throws a `WfError`:
+ * `not-found` for a run or a step, `run-active`, `storage`.
+ */
+export async function markStep(runId: string, mark: Mark, { archive, history, clock }: MarkTools): Promise<PastRun> {
+  requireMarkable(runId, mark, await history.read(runId));
+  const journal = archive.openForRecovery(runId);
+  try {
+    const { state } = requireMarkable(runId, mark, readPastRun(archive, runId));
+    journal.append(transition(state, { type: 'mark', at: clock.now(), ...mark }).events);
+  } finally {
+    await journal.close();
+  }
+  return requireMarkable(runId, mark, readPastRun(archive, runId));
+}
+
+function requireMarkable(runId: string, { step }: Mark, run: PastRun | null): PastRun {
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const { state, stored, damage } = run;
+  if (stored === null) throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`);
+  if (!isFinished(state)) {
+    const help = 'mark its steps when it has ended';
+    throw new WfError('run-active', `run ${runId} is still going`, { help });
+  }
+  if (!isStep(state.graph, step)) throw noSuchStep(step, state.graph);
+  return run;
+}

@@ -1,0 +1,10 @@
+import type { Graph } from '../../core/graph.ts';
+import { WfError } from '../../errors.ts';
+import { didYouMean, nearNames } from '../../spec/near-names.ts';
+
+/** What to say when a workflow has no step of that name. */
+export function noSuchStep(name: string, { nodes, stepCount }: Graph): WfError {
+  const names = nodes.slice(0, stepCount).map((node) => node.name);
+  const help = didYouMean(nearNames(name, names)) || `its steps: ${names.join(', ')}`;
+  return new WfError('not-found', `the workflow has no step "${name}"`, { help });
+}

@@ -1,0 +1,143 @@
+import { isFinished } from '../../core/run-state.ts';
+import { WfError } from '../../errors.ts';
+import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
+import { namesWorkflow } from './find-run.ts';
+import type { History } from './history.ts';
+import { isLost, type LostRunTools } from './lost-run.ts';
+import { type PastRun, readPastRun } from './past-run.ts';
+import { type IsTooMany, type RetentionRule, retentionOf } from './retention-rule.ts';
+
+export type RetentionRequest = {
+  readonly rule: RetentionRule;
+  /** A workflow, by its name or file; null: all of them. */
+  readonly workflow: string | null;
+  /** Changes nothing. */
+  readonly dryRun: boolean;
+  /** A run that stays in any case. */
+  readonly spare: string | null;
+  /** When aborted, what is not removed yet stays. */
+  readonly signal: AbortSignal;
+};
+
+/** A run that was removed, or would be. */
+export type RemovedRun = {
+  readonly runId: string;
+  /** As it was before; null where nothing could be read of it. */
+  readonly run: PastRun | null;
+  readonly label: RunLabel | null;
+  /** When it was made. */
+  readonly time: number;
+  /** What that freed of the disk. */
+  readonly bytes: number;
+};
+
+export type RetentionReport = {
+  readonly removed: readonly RemovedRun[];
+  /** With what was left by removals that were cut short. */
+  readonly freedBytes: number;
+  /** What could not be removed, and why, as sentences. */
+  readonly problems: readonly string[];
+};
+
+export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive'> & {
+  readonly archive: RunArchive & RunRemoval;
+  readonly history: Pick<History, 'read'>;
+  /** Where files of workflows are looked for. */
+  readonly cwd: string;
+};
+
+/**
+ * Removes the runs that are too many, with their logs. What stays in any case: the last run of each workflow, every run that
+ * is going on or waits, and those that one of these retries. What the disk refuses is told in the report.
+ */
+export async function applyRetention(request: RetentionRequest, tools: RetentionTools): Promise<RetentionReport> {
+  const removed: RemovedRun[] = [];
+  const left = request.dryRun ? { bytes: 0, problems: [] } : tools.archive.finishRemovals();
+  const problems = [...left.problems];
+  for (const group of groupsOf(request.workflow, tools)) {
+    const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
+    for (const candidate of candidatesOf(group, isTooMany, tools)) {
+      // Removing waits for nothing by itself: without a turn for others no signal would come through.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (request.signal.aborted) break;
+      if (candidate.runId === request.spare) continue;
+      try {
+        const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
+        if (run !== null) removed.push(run);
+      } catch (error) {
+        if (!(error instanceof WfError)) throw error;
+        problems.push(error.message);
+      }
+    }
+  }
+  return { removed, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, left.bytes), problems };
+}
+
+/** The runs of one workflow, newest first. */
+type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] };
+
+/** A run that may be too many, as far as its time tells. */
+type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly place: number };
+
+function groupsOf(workflow: string | null, { archive, cwd }: RetentionTools): Iterable<Group> {
+  const ids = archive.list();
+  const labelOf = archive.labels(ids);
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
+  const groups = new Map<string, Group & { readonly ids: string[] }>();
+  for (const runId of ids) {
+    const label = labelOf(runId);
+    if (!isMeant(label)) continue;
+    const key = label === null ? '' : (label.file ?? `${label.group}/${label.workflow}`);
+    const group = groups.get(key) ?? { label, ids: [] };
+    group.ids.push(runId);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+/** The oldest first, so that whatever comes between leaves the newest. */
+function candidatesOf(
+  { ids, label }: Group,
+  isTooMany: IsTooMany,
+  { archive, clock }: RetentionTools,
+): readonly Candidate[] {
+  const now = clock.now();
+  const all = ids.map((runId, place): Candidate => ({ runId, label, place, time: archive.timeOf(runId) }));
+  const candidates = all.filter(({ place, time }) => isTooMany(place, now - time));
+  if (candidates.length === 0) return [];
+  const goingOn = ids.filter((runId) => mayGoOn(runId, archive));
+  const retried = new Set(goingOn.map((runId) => archive.readCreated(runId)?.retryOf));
+  return candidates.filter(({ runId }) => !retried.has(runId)).reverse();
+}
+
+function mayGoOn(runId: string, archive: RunArchive): boolean {
+  try {
+    return archive.mayGoOn(runId);
+  } catch (error) {
+    if (error instanceof WfError) return false;
+    throw error;
+  }
+}
+
+async function removeIfOver(
+  { runId, label, place, time }: Candidate,
+  { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
+  { archive, history, clock, isAlive }: RetentionTools,
+): Promise<RemovedRun | null> {
+  const run = readPastRun(archive, runId);
+  const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || isLost(found, isAlive);
+  // A run may have taken long: it is as old as the last that is known of it.
+  if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
+  if (dryRun) return { runId, run, label, time, bytes: archive.sizeOf(runId) };
+  // What a process that has died has left running must not outlive the record of it.
+  if (run !== null && isLost(run, isAlive)) await history.read(runId);
+  const bytes = archive.remove(runId, () => {
+    const found = readPastRun(archive, runId);
+    return isOver(found) && found?.state.createdAt === run?.state.createdAt;
+  });
+  return bytes === null ? null : { runId, run, label, time, bytes };
+}
+
+function lastTime(run: PastRun | null, time: number): number {
+  return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
+}

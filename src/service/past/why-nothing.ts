@@ -1,0 +1,11 @@
+import { originOf } from '../../core/origin.ts';
+import { stepState } from '../../core/run-state.ts';
+import type { PastRun } from './past-run.ts';
+
+/** Why a run, or a step of it, has no output to show: nothing printed at all would look like a mistake. */
+export function whyNothing({ state, runId }: PastRun, step: string | null): string {
+  if (step === null) return `no step of run ${runId} has been started`;
+  const origin = originOf(state, stepState(state, step));
+  if (origin !== null) return `step "${step}" was kept from run ${origin}: its output is there`;
+  return `step "${step}" has not been started`;
+}

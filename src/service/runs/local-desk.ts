@@ -1,0 +1,75 @@
+import { WfError } from '../../errors.ts';
+import type { PastRun } from '../past/past-run.ts';
+import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
+import type { Carrier } from './launch-run.ts';
+import { type QueueTools, refuseQueued } from './queued-run.ts';
+import { retryRequest } from './retry-run.ts';
+import type { AcceptedRun, RetryOrder, RunDesk, RunOrder } from './run-desk.ts';
+import type { StartRequest } from './runs.ts';
+import { type StopTools, stopRun } from './stop-run.ts';
+
+/** What a desk works with. */
+export type DeskTools = {
+  readonly places: WorkflowPlaces;
+  readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
+  /** What becomes of a run that was accepted: `beginRun`, or a place in a queue. */
+  readonly begin: (runId: string) => Promise<void>;
+  readonly stop: StopTools;
+};
+
+/** The desk of one machine: what it accepts is carried by processes of its own. */
+export function createRunDesk(tools: DeskTools): RunDesk {
+  const { accept, begin, places, stop } = tools;
+  const take = async (request: StartRequest): Promise<AcceptedRun> => {
+    const accepted = await accept(request);
+    if (accepted.isNew) await begin(accepted.runId);
+    return accepted;
+  };
+  return {
+    start: async (order) => take(startRequest(order, places)),
+    retry: async (order) => {
+      const request = await requestToRetry(order, tools);
+      return request === null ? null : take(request);
+    },
+    stop: (runId, by) => stopRun(runId, { by, force: false }, stop),
+  };
+}
+
+/**
+ * Starts the process for a run that waits, and resolves when it has begun. Throws a `WfError` when it cannot: then the run is
+ * over, failed for that reason.
+ */
+export async function beginRun(
+  runId: string,
+  control: QueueTools & { readonly launch: (runId: string) => Carrier },
+): Promise<void> {
+  try {
+    await control.launch(runId).owned;
+  } catch (error) {
+    if (error instanceof WfError) await refuseQueued(runId, error.message, control);
+    throw error;
+  }
+}
+
+/** What an order to start comes to. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
+function startRequest({ workflow, params, runId, trigger }: RunOrder, places: WorkflowPlaces): StartRequest {
+  return { ...getWorkflow(workflow, places), params: params ?? [], runId, trigger };
+}
+
+/** What an order to retry comes to; null when there is nothing to do. Throws as `RunDesk` says. */
+async function requestToRetry(order: RetryOrder, { places, stop }: DeskTools): Promise<StartRequest | null> {
+  const { runId, selection, params, useFile, newRunId } = order;
+  const run = await stop.history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const current = useFile ? fileOf(run, places) : null;
+  const request = retryRequest(run, { selection, params, current, runId: newRunId });
+  return request === null ? null : { ...request, trigger: 'api' };
+}
+
+/** The workflow of a run as its file says today. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
+export function fileOf({ runId, state }: PastRun, places: WorkflowPlaces): LoadedWorkflow {
+  if (state.file !== null) return getWorkflow({ name: state.file }, places);
+  throw new WfError('usage', `run ${runId} was not made from a file`, {
+    help: 'start it again as it was then, without its file',
+  });
+}

@@ -1,0 +1,64 @@
+import type { Param, RestoredStep, Trigger } from '../../core/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
+import { WfError } from '../../errors.ts';
+import { refusedParam } from '../../spec/params.ts';
+import type { LoadedWorkflow } from '../workflows/workflows.ts';
+import { newRunId } from './run-id.ts';
+
+/** A run that somebody asks for. */
+export type StartRequest = LoadedWorkflow & {
+  /** As given: data, never evaluated. */
+  readonly params: readonly Param[];
+  /** Null: a new one is made. */
+  readonly runId: string | null;
+  readonly trigger: Trigger;
+  /** Of a retry: the run that is retried, and what is taken over from it. */
+  readonly retry?: { readonly of: string; readonly restored: readonly RestoredStep[] };
+};
+
+/** Starts a run. Throws a `WfError`: `usage` for a parameter that may not be set, `run-exists`, `storage`. */
+export function startRun(engine: Engine, request: StartRequest, watcher: RunWatcher): ActiveRun {
+  return engine.start(runRequest(request), watcher);
+}
+
+/** The request as an engine takes it. Throws a `WfError` `usage` for a parameter that may not be set. */
+export function runRequest(request: StartRequest): RunRequest {
+  const { workflow, sources, params, trigger, retry } = request;
+  refuseDangerous(workflow, params);
+  refuseMasked(params);
+  return {
+    runId: request.runId ?? newRunId(),
+    workflow,
+    sources,
+    params,
+    trigger,
+    retryOf: retry?.of ?? null,
+    restored: retry?.restored ?? [],
+    ancestors: [],
+  };
+}
+
+/** Some names change how every program behaves; whoever may give parameters need not be trusted with that. */
+function refuseDangerous(workflow: Workflow, params: readonly Param[]): void {
+  const declared = new Set(workflow.params.flatMap(({ name }) => (name === null ? [] : [name])));
+  for (const { name } of params) {
+    if (name === null || !refusedParam(name, declared)) continue;
+    throw new WfError('usage', `parameter "${name}" cannot be given from outside`, {
+      help: `it changes how every program runs; declare it under "params" in the file to allow it`,
+    });
+  }
+}
+
+/** What an earlier run has kept of a secret is no value to run with. */
+function refuseMasked(params: readonly Param[]): void {
+  const masked = params.find((param) => param.masked);
+  if (masked === undefined) return;
+  throw new WfError(
+    'usage',
+    `the value of parameter "${masked.name ?? masked.value}" was not kept: it is or holds a secret`,
+    {
+      help: 'give it again',
+    },
+  );
+}

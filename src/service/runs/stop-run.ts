@@ -1,0 +1,56 @@
+import type { Owner } from '../../core/run.ts';
+import { isFinished } from '../../core/run-state.ts';
+import { WfError } from '../../errors.ts';
+import type { RunControl } from '../../store/store.ts';
+import type { History } from '../past/history.ts';
+import type { PastRun } from '../past/past-run.ts';
+import { cancelQueued, type QueueTools } from './queued-run.ts';
+
+/** What stopping a run of any process takes. */
+export type StopTools = QueueTools & {
+  readonly history: Pick<History, 'read'>;
+  readonly control: Pick<RunControl, 'requestStop' | 'readStop' | 'knock'>;
+  /** Lets a process go on that was suspended (Ctrl-Z); nothing happens to any other. */
+  readonly wake: (owner: Owner) => void;
+};
+
+/** How long a run that cannot be listened to is left alone. */
+const lookAgainMs = 50;
+
+/**
+ * Asks the owner of a run to end it, and resolves when the request is on the disk: it counts even if the owner hangs. One that
+ * is suspended is woken. A run that waits is canceled at once. Asking again changes nothing, unless it is to `force`. `over`: the run had ended, or its
+ * owner had died. Throws a `WfError` `not-found` or `storage`.
+ */
+export async function stopRun(
+  runId: string,
+  { by, force }: { readonly by: string; readonly force: boolean },
+  tools: StopTools,
+): Promise<'asked' | 'canceled' | 'over'> {
+  const { control, clock } = tools;
+  const { state } = await requireRun(runId, tools);
+  if (isFinished(state)) return 'over';
+  if (state.promise !== null && (await cancelQueued(runId, `stopped by ${by}`, tools))) return 'canceled';
+  const earlier = control.readStop(runId);
+  if (earlier === null || (force && !earlier.force)) control.requestStop(runId, { at: clock.now(), by, force });
+  if (state.owner !== null) tools.wake(state.owner);
+  (await control.knock(runId))?.leave();
+  return 'asked';
+}
+
+/** Resolves to the run when it is over, whoever ends it; one whose owner dies meanwhile is settled. */
+export async function untilOver(runId: string, tools: StopTools): Promise<PastRun> {
+  const { control, clock } = tools;
+  for (;;) {
+    const run = await requireRun(runId, tools);
+    if (isFinished(run.state)) return run;
+    await (await control.knock(runId))?.closed;
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+  }
+}
+
+async function requireRun(runId: string, { history }: StopTools): Promise<PastRun> {
+  const run = await history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  return run;
+}

@@ -1,0 +1,21 @@
+import { mkdirSync } from 'node:fs';
+import { WfError } from '../../errors.ts';
+import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import type { ListedPlaces } from './listed-workflow.ts';
+
+/**
+ * What is wrong with a text that came from elsewhere. What it imports is looked for in the workflows directory, as if it lay
+ * there, and never outside of it. Throws a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
+ */
+export function checkText(text: string, { dagsDir, base }: ListedPlaces): LoadResult {
+  if (dagsDir === null) {
+    throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
+  }
+  try {
+    mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
+  }
+  return loadWorkflow({ text, file: null, dir: dagsDir, base });
+}

@@ -1,0 +1,12 @@
+import type { Param } from '../../core/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { mergeParams } from '../../engine/environment.ts';
+
+/** The names of the parameters for which neither the file nor the caller has a value, in the order of the file. */
+export function openParams({ params }: Pick<Workflow, 'params'>, given: readonly Param[]): readonly string[] {
+  const open = new Set(params.flatMap((param) => (param.open && param.name !== null ? [param.name] : [])));
+  if (open.size === 0) return [];
+  return mergeParams(params, given).flatMap(({ name, isTemplate }) =>
+    isTemplate && name !== null && open.has(name) ? [name] : [],
+  );
+}

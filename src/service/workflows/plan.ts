@@ -1,0 +1,109 @@
+import { buildGraph } from '../../core/graph.ts';
+import { expandText } from '../../core/interpolate.ts';
+import type { Param } from '../../core/run.ts';
+import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
+import type { Step, Workflow } from '../../core/workflow.ts';
+import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
+
+/** What a run of a workflow would do; nothing of it was run, so backticks stand as written. */
+export type Plan = {
+  readonly workflow: string;
+  readonly params: readonly Param[];
+  readonly env: Environment;
+  /** Names of steps that may run at the same time, wave after wave. */
+  readonly waves: readonly (readonly string[])[];
+  readonly steps: readonly PlannedStep[];
+};
+
+/** One step of a plan, with the variables that are known beforehand replaced. */
+export type PlannedStep = {
+  readonly name: string;
+  readonly depends: readonly string[];
+  readonly executor: string;
+  readonly command: string;
+  readonly dir: string;
+};
+
+/** Works out what would run, in which order and with what; without its secrets. */
+export async function planRun(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
+  if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
+  const known = knownSecrets(workflow, given, processEnv);
+  const env = { ...processEnv, ...known.variables };
+  const evaluated = await evaluateEnvironment(workflow, given, env, asWritten);
+  for (const name of known.names) known.secrets.add(evaluated.variables[name] ?? '');
+  const secrets = secretsAtRest(workflow, known);
+  return hide(await plan(workflow, given, env), { secrets, names: known.names });
+}
+
+async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
+  const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, asWritten);
+  const known = new Map(Object.entries({ ...processEnv, ...variables }));
+  for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param));
+  for (const { output } of workflow.steps) if (output !== null) known.set(output, `\${${output}}`);
+  return {
+    workflow: workflow.name,
+    params,
+    env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
+    waves: waves(workflow),
+    steps: workflow.steps.map((step) => planStep(workflow, step, known)),
+  };
+}
+
+/** Nothing is run for a plan: a substitution stands as it is written. */
+function asWritten(command: string): Promise<string> {
+  return Promise.resolve(`\`${command}\``);
+}
+
+function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
+  const text = (plain: string) => hidden.secrets.mask(plain);
+  return {
+    ...plan,
+    params: maskParams(params, hidden),
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, maskValue(name, value, hidden)])),
+    waves,
+    steps: plan.steps.map((step) => ({ ...step, command: text(step.command), dir: text(step.dir) })),
+  };
+}
+
+function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, string>): PlannedStep {
+  const own = new Map(known);
+  const scope = (name: string) => own.get(name);
+  for (const { name, value } of step.env) own.set(name, expandText(value, scope));
+  return {
+    name: step.name,
+    depends: step.depends,
+    executor: step.executor.type,
+    command: commandText(step, scope),
+    dir: expandText(step.dir ?? workflow.dir, scope),
+  };
+}
+
+function commandText({ command, args, script, executor }: Step, scope: (name: string) => string | undefined): string {
+  const words = typeof command === 'string' ? [command] : (command ?? []);
+  const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
+  const text = [...words, ...args, ...run].map((word) => expandText(word, scope)).join(' ');
+  if (script === null) return text;
+  const lines = script.trimEnd().split('\n').length;
+  return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
+}
+
+/** Steps by the length of the longest way to them. */
+function waves(workflow: Workflow): readonly (readonly string[])[] {
+  const { nodes, stepCount, dependencies, dependents } = buildGraph(workflow);
+  const unmet = dependencies.map((numbers) => numbers.length);
+  const result: string[][] = [];
+  let wave = nodes.slice(0, stepCount).flatMap((_, number) => (unmet[number] === 0 ? [number] : []));
+  while (wave.length > 0) {
+    result.push(wave.map((number) => nodes[number]?.name ?? ''));
+    wave = wave
+      .flatMap((number) => dependents[number] ?? [])
+      .filter((number) => {
+        const left = (unmet[number] ?? 0) - 1;
+        unmet[number] = left;
+        return left === 0;
+      })
+      .sort((a, b) => a - b);
+  }
+  return result;
+}

@@ -1,0 +1,128 @@
+import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
+import { dirname, isAbsolute, join, parse, relative } from 'node:path';
+import { WfError } from '../../errors.ts';
+import { loadWorkflow } from '../../spec/load.ts';
+import type { Catalog } from './catalog.ts';
+import { InvalidWorkflow } from './invalid-workflow.ts';
+import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
+import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
+import type { Suspensions } from './suspensions.ts';
+
+/**
+ * Changes the files of the workflows directory. Only files that the catalog lists are touched. Every method throws a
+ * `WfError` `storage` when the disk refuses.
+ */
+export type WorkflowEditor = {
+  /** Puts a text in the place of a file. Throws an `InvalidWorkflow` when it could not be run; then nothing is changed. */
+  readonly save: (workflow: ListedWorkflow, text: string) => void;
+  /** Makes a workflow and answers its file. Throws a `WfError`: `usage` for an unusable name, `conflict` for a taken one. */
+  readonly create: (name: string) => string;
+  /** Answers the new file. Throws as `create` does. */
+  readonly rename: (workflow: ListedWorkflow, name: string) => string;
+  readonly remove: (workflow: ListedWorkflow) => void;
+};
+
+export type EditorParts = {
+  readonly places: ListedPlaces;
+  readonly catalog: Pick<Catalog, 'list' | 'refresh'>;
+  readonly suspensions: Suspensions;
+};
+
+/** Letters and digits of any script, and what is common between them; nothing that a path or a shell gives a meaning. */
+const usableName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
+const longestNameBytes = 200;
+
+const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
+
+/** An editor that tells the catalog of each change. */
+export function createWorkflowEditor({ places, catalog, suspensions }: EditorParts): WorkflowEditor {
+  const change = <T>(what: string, work: () => T): T => {
+    try {
+      return storing(what, work);
+    } finally {
+      catalog.refresh();
+    }
+  };
+  return {
+    save: (workflow, text) => {
+      const file = editableFile(workflow, places);
+      refuseInvalid(workflow.file, text, places);
+      change(`save "${workflow.file}"`, () => replaceFile(file, text));
+    },
+    create: (name) => {
+      const { dagsDir } = places;
+      if (dagsDir === null)
+        throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
+      const file = join(dagsDir, `${freeName(name, catalog)}.yaml`);
+      change(`create "${file}"`, () => {
+        mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
+        createFile(file, firstText);
+      });
+      return file;
+    },
+    rename: (workflow, name) => {
+      const { dir, ext } = parse(workflow.file);
+      const file = join(dir, `${freeName(name, catalog)}${ext}`);
+      change(`rename "${workflow.file}"`, () => {
+        renameFile(workflow.file, file);
+        suspensions.move(workflow.file, file);
+      });
+      return file;
+    },
+    remove: (workflow) => {
+      change(`delete "${workflow.file}"`, () => {
+        unlinkSync(workflow.file);
+        if (suspensions.isSuspended(workflow.file)) suspensions.set(workflow.file, false);
+      });
+    },
+  };
+}
+
+/** The name without extension. Two workflows of one name could not be called by it any more, wherever they lie. */
+function freeName(given: string, catalog: Pick<Catalog, 'list'>): string {
+  const name = given.trim().replace(/\.ya?ml$/, '');
+  if (!usableName.test(name) || Buffer.byteLength(name) > longestNameBytes) {
+    throw new WfError('usage', `"${given}" cannot be the name of a workflow`, {
+      help: 'a name has letters, digits, spaces and _ . + -, and no directory',
+    });
+  }
+  const other = catalog.list().find(({ file }) => parse(file).name === name);
+  if (other === undefined) return name;
+  throw new WfError('conflict', `a workflow "${name}" exists already`, { help: `it is "${other.file}"` });
+}
+
+/** What a link leads to is edited in its own place; one that leads out of the directory is not followed. */
+function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): string {
+  const real = storing(`read "${file}"`, () => realpathSync(file));
+  const way = relative(
+    storing(`read "${dagsDir}"`, () => realpathSync(dagsDir ?? dirname(file))),
+    real,
+  );
+  if (!isAbsolute(way) && way !== '..' && !way.startsWith('../')) return real;
+  throw new WfError('usage', `"${file}" is a link to "${real}", which lies outside of the workflows directory`, {
+    help: 'edit that file itself',
+  });
+}
+
+/** A text whose imports are looked for where the file lies. */
+function refuseInvalid(file: string, text: string, { base }: ListedPlaces): void {
+  const { workflow, diagnostics, sources } = loadWorkflow({ text, file: null, dir: dirname(file), base });
+  if (workflow !== null) return;
+  const inFile = diagnostics.map((diagnostic) => {
+    const { place } = diagnostic;
+    return place?.file === '-' ? { ...diagnostic, place: { ...place, file } } : diagnostic;
+  });
+  throw new InvalidWorkflow(parse(file).name, inFile, sources);
+}
+
+function storing<T>(what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof WfError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: there is a file of that name`);
+    if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file is gone`);
+    throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });
+  }
+}

@@ -1,0 +1,123 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, parse, relative, resolve, sep } from 'node:path';
+import type { Workflow } from '../../core/workflow.ts';
+import { WfError } from '../../errors.ts';
+import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
+import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { InvalidWorkflow } from './invalid-workflow.ts';
+import { type ListedWorkflow, readListed } from './listed-workflow.ts';
+import { pathKind } from './path-kind.ts';
+import { findWorkflowFiles, groupOf, isWorkflowFile } from './workflow-files.ts';
+
+/** Where workflows are looked for. */
+export type WorkflowPlaces = {
+  readonly cwd: string;
+  readonly dagsDir: string | null;
+  /** The configuration that is merged beneath every workflow; it need not exist. */
+  readonly base: string | null;
+};
+
+/** A workflow by its file, by its name in the workflows directory, or as a text from standard input. */
+export type WorkflowReference = { readonly name: string } | { readonly text: Uint8Array };
+
+/** A workflow that can be run, with what its diagnostics warn of. */
+export type LoadedWorkflow = {
+  readonly workflow: Workflow;
+  readonly sources: readonly Source[];
+  readonly warnings: readonly Diagnostic[];
+};
+
+/** The result of loading, problems included. Throws a `WfError` `not-found` when there is no such workflow. */
+export function readWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadResult {
+  const { base } = places;
+  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, base });
+  const file = findWorkflow(reference.name, places);
+  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base });
+}
+
+/** A workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
+export function getWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadedWorkflow {
+  const result = readWorkflow(reference, places);
+  const { workflow, sources, diagnostics } = result;
+  if (!workflow) throw new InvalidWorkflow('name' in reference ? reference.name : '-', diagnostics, sources);
+  return { workflow, sources, warnings: diagnostics };
+}
+
+/** Every workflow of the workflows directory, in the order of their paths. */
+export function listWorkflows(places: WorkflowPlaces): readonly ListedWorkflow[] {
+  return listWorkflowFiles(places.dagsDir).map((file) => readListed(file, places));
+}
+
+/** How large the file is that a reference names, without what it imports; 0 for what has no size, such as a pipe. */
+export function workflowBytes(reference: WorkflowReference, places: WorkflowPlaces): number {
+  return 'text' in reference ? reference.text.length : statSync(findWorkflow(reference.name, places)).size;
+}
+
+/**
+ * The absolute path of a workflow: a file (its extension may be left out) as seen from the current directory, else a
+ * file of that name anywhere in the workflows directory. Throws a `WfError` when there is none, or more than one.
+ */
+export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): string {
+  const beside = withExtension(resolve(cwd, name));
+  if (beside !== null) return beside;
+  const listed = listWorkflowFiles(dagsDir);
+  const found = listed.filter((file) => isNamed(file, name, dagsDir ?? ''));
+  const [only, other] = found;
+  if (only === undefined) throw notFound(name, cwd, dagsDir, listed);
+  if (other === undefined) return only;
+  throw new WfError('usage', `"${name}" names ${found.length} workflows: ${found.join(', ')}`, {
+    help: 'name its group too, as in "group/name"',
+  });
+}
+
+/** None where the directory cannot be read. */
+function listWorkflowFiles(dagsDir: string | null): readonly string[] {
+  try {
+    return dagsDir === null ? [] : findWorkflowFiles(dagsDir).files;
+  } catch {
+    return [];
+  }
+}
+
+function withExtension(path: string): string | null {
+  return [path, `${path}.yaml`, `${path}.yml`].find(isFile) ?? null;
+}
+
+/** Anything that can be read counts, also a pipe such as `<(generate)`; a directory does not. */
+function isFile(path: string): boolean {
+  return pathKind(path) === 'file';
+}
+
+function isNamed(file: string, name: string, dagsDir: string): boolean {
+  const { dir, name: base, base: full } = parse(relative(dagsDir, file));
+  const group = dir === '' ? '' : `${dir.split(sep).join('/')}/`;
+  return [base, full, `${group}${base}`, `${group}${full}`].includes(name);
+}
+
+function notFound(name: string, cwd: string, dagsDir: string | null, listed: readonly string[]): WfError {
+  if (pathKind(resolve(cwd, name)) === 'directory') return directoryNamed(name, cwd);
+  const candidates = [...listed.map((file) => parse(file).name), ...filesIn(cwd)];
+  const looked = dagsDir === null ? cwd : `${cwd} and ${dagsDir}`;
+  const help = didYouMean(nearNames(name, candidates)) || `looked in ${looked}`;
+  return new WfError('not-found', `no workflow "${name}"`, { help });
+}
+
+/** Of more files only one is named. */
+const mostNamed = 5;
+
+function directoryNamed(name: string, cwd: string): WfError {
+  const files = filesIn(resolve(cwd, name)).map((file) => join(name, file));
+  const several =
+    files.length > mostNamed ? `one of ${files.length} files in it, such as ${files[0]}` : files.join(' or ');
+  const help = files.length === 0 ? 'name a workflow file; there is none in it' : `name ${several}`;
+  return new WfError('not-found', `"${name}" is a directory, not a workflow`, { help });
+}
+
+function filesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter(isWorkflowFile).sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,34 @@
+import type { Assignment } from '../core/workflow.ts';
+import type { Path } from './problem.ts';
+import type { NamedTexts } from './raw.ts';
+
+/** A name that programs and shells take for a variable. */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** An entry of `env`, and the way from `env` to it. */
+export type LocatedAssignment = Assignment & { readonly path: Path };
+
+/** The entries of `env` in their order, whichever of its forms it has. A text without `=` is a name without a value. */
+export function assignments(env: NamedTexts | undefined): LocatedAssignment[] {
+  if (env === undefined) return [];
+  if (!Array.isArray(env)) return ofMap(env as { [name: string]: string }, []);
+  return env.flatMap((entry: string | { [name: string]: string }, index) =>
+    typeof entry === 'string' ? [ofText(entry, index)] : ofMap(entry, [index]),
+  );
+}
+
+function ofMap(map: { readonly [name: string]: string }, path: Path): LocatedAssignment[] {
+  return Object.entries(map).map(([name, value]) => ({ name, value, path: [...path, name] }));
+}
+
+function ofText(text: string, index: number): LocatedAssignment {
+  const at = text.indexOf('=');
+  const name = at === -1 ? text : text.slice(0, at);
+  return { name: name.trim(), value: at === -1 ? '' : text.slice(at + 1), path: [index] };
+}
+
+/** The name in `NAME`, `$NAME` or `${NAME}`; null when it is none. */
+export function variableName(text: string): string | null {
+  const name = /^\$\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^\$/, '');
+  return VARIABLE_NAME.test(name) ? name : null;
+}

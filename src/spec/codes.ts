@@ -1,0 +1,61 @@
+/** Every code that a diagnostic of a workflow file can carry. Codes are stable: scripts and editors may rely on them. */
+export const diagnosticCodes = [
+  // the file as text
+  'not-utf8',
+  'file-too-large',
+  'unreadable',
+  'control-character',
+  'yaml-syntax',
+  'tab-indent',
+  'nesting-too-deep',
+  'explicit-key',
+  'several-documents',
+  'duplicate-key',
+  'forbidden-key',
+  'complex-key',
+  'unknown-tag',
+  'unknown-anchor',
+  'alias-limit',
+  // its shape
+  'empty-file',
+  'not-a-workflow',
+  'config-file',
+  'unknown-key',
+  'ignored-key',
+  'missing-key',
+  'wrong-type',
+  'wrong-value',
+  'conflicting-keys',
+  // its meaning
+  'no-steps',
+  'reserved-name',
+  'duplicate-step',
+  'missing-dependency',
+  'self-dependency',
+  'dependency-cycle',
+  'unknown-executor',
+  'invalid-name',
+  'invalid-signal',
+  'invalid-pattern',
+  'invalid-cron',
+  'invalid-time-zone',
+  'never-due',
+  'unknown-secret',
+  'unsent-mail',
+  'variable-cycle',
+  'duplicate-function',
+  'unknown-function',
+  'function-arguments',
+  // other files
+  'import-not-found',
+  'import-outside',
+  'import-cycle',
+  'import-twice',
+  'import-ignored-key',
+  'base-ignored-key',
+  // the list itself
+  'more-problems',
+] as const;
+
+/** One of `diagnosticCodes`. */
+export type DiagnosticCode = (typeof diagnosticCodes)[number];

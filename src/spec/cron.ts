@@ -1,0 +1,185 @@
+import { isTimeZone, nearTimeZones } from './time-zone.ts';
+
+/** What is wrong with a cron expression: in words, with the field named, and which word of the text it is. */
+export type CronProblem = {
+  readonly message: string;
+  readonly word: { readonly at: number; readonly text: string };
+  /** A few words for the mark; called only where the problem is shown. */
+  readonly label?: () => string;
+};
+
+/** One field of a cron expression. */
+export type CronField = {
+  /** Ascending, each once; Sunday is 0. */
+  readonly values: readonly number[];
+  /** Whether it is `*` (or `?`, or `*` with the step 1): it restricts nothing. */
+  readonly isAny: boolean;
+  /** Whether `*` stands in it, also with a step: then it is about intervals, not about times of the day. */
+  readonly isWild: boolean;
+};
+
+/** A cron expression as it is read here: five fields, or a nickname that stands for five. */
+export type Cron = {
+  /** The time zone that the expression names itself; null for none. */
+  readonly timeZone: string | null;
+  readonly minute: CronField;
+  readonly hour: CronField;
+  readonly dayOfMonth: CronField;
+  readonly month: CronField;
+  readonly dayOfWeek: CronField;
+};
+
+type FieldKind = {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly words: readonly string[];
+};
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const DAYS = 'sun mon tue wed thu fri sat'.split(' ');
+const FIELDS: readonly FieldKind[] = [
+  { name: 'minute', least: 0, most: 59, words: [] },
+  { name: 'hour', least: 0, most: 23, words: [] },
+  { name: 'day of month', least: 1, most: 31, words: [] },
+  { name: 'month', least: 1, most: 12, words: ['', ...MONTHS] },
+  { name: 'day of week', least: 0, most: 7, words: DAYS },
+];
+const NICKNAMES: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
+
+/** Checks five fields, or a nickname such as `@daily`, after an optional `CRON_TZ=<zone>` (or `TZ=`). */
+export function cronProblem(expression: string): CronProblem | null {
+  const read = readCron(expression);
+  return 'message' in read ? read : null;
+}
+
+/** Reads an expression that was found to be good; null for any other. */
+export function parseCron(expression: string): Cron | null {
+  const read = readCron(expression);
+  return 'message' in read ? null : read;
+}
+
+/** Whether no day that the expression allows exists, as with `0 0 31 2 *`. */
+export function isNeverDue({ dayOfMonth, month, dayOfWeek }: Cron): boolean {
+  // Where both are restricted, either is enough: then the day of the week decides.
+  if (dayOfMonth.isAny || !dayOfWeek.isAny) return false;
+  const first = dayOfMonth.values[0] ?? 1;
+  return month.values.every((number) => first > longestMonth(number));
+}
+
+function longestMonth(month: number): number {
+  if (month === 2) return 29;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+function readCron(expression: string): Cron | CronProblem {
+  const words = [...expression.matchAll(/\S+/g)].map((match) => ({ text: match[0], start: match.index }));
+  const zone = /^(?:CRON_)?TZ=(.*)$/.exec(words[0]?.text ?? '')?.[1] ?? null;
+  if (zone !== null) {
+    const first = words.shift();
+    if (!isTimeZone(zone)) return mark(first, `unknown time zone "${zone}"`, () => nearTimeZones(zone));
+  }
+  const [first] = words;
+  if (first?.text.startsWith('@') === true) return readNickname(words, zone);
+  if (words.length !== FIELDS.length) {
+    const message = `a cron expression has 5 fields (${FIELDS.map((field) => field.name).join(', ')}), this has ${words.length}`;
+    return { message, word: { at: 0, text: expression } };
+  }
+  return readFields(words, zone);
+}
+
+function readFields(words: readonly Word[], timeZone: string | null): Cron | CronProblem {
+  const fields: CronField[] = [];
+  for (const [index, kind] of FIELDS.entries()) {
+    const word = words[index];
+    const field = readField(word?.text ?? '', kind);
+    if (typeof field === 'string') return mark(word, `${kind.name} "${word?.text}": ${field}`);
+    fields.push(field);
+  }
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields as [
+    CronField,
+    CronField,
+    CronField,
+    CronField,
+    CronField,
+  ];
+  return { timeZone, minute, hour, dayOfMonth, month, dayOfWeek };
+}
+
+function readNickname(words: readonly Word[], timeZone: string | null): Cron | CronProblem {
+  const [first] = words;
+  const fields = words.length === 1 ? NICKNAMES.get(first?.text.toLowerCase() ?? '') : undefined;
+  if (fields !== undefined) {
+    return readFields(
+      fields.split(' ').map((text) => ({ text, start: 0 })),
+      timeZone,
+    );
+  }
+  return mark(first, `"${words.map((word) => word.text).join(' ')}" is none of ${[...NICKNAMES.keys()].join(', ')}`);
+}
+
+/** The field, or what is wrong with it. */
+function readField(text: string, kind: FieldKind): CronField | string {
+  const values = new Set<number>();
+  for (const part of text.split(',')) {
+    const read = readPart(part, kind);
+    if (typeof read === 'string') return read;
+    // Sunday has two numbers.
+    for (const value of read) values.add(kind.most === 7 ? value % 7 : value);
+  }
+  const sorted = [...values].sort((a, b) => a - b);
+  return { values: sorted, isAny: /^[*?](\/1)?$/.test(text), isWild: /[*?]/.test(text) };
+}
+
+/** `*`, `?`, `5`, `mon`, `1-5`, each with an optional step: `*` + `/15`. */
+function readPart(part: string, kind: FieldKind): readonly number[] | string {
+  const [range = '', step, ...more] = part.split('/');
+  if (more.length > 0) return `"${part}" has more than one "/"`;
+  if (step !== undefined && !/^[1-9]\d{0,3}$/.test(step)) return `a step must be a number from 1, not "${step}"`;
+  const every = Number(step ?? 1);
+  // A week has its Sunday once, whatever it can be called.
+  if (range === '*' || range === '?') return sequence(kind.least, kind.most === 7 ? 6 : kind.most, every);
+  const [from = '', to, ...rest] = range.split('-');
+  if (rest.length > 0) return `"${range}" is not a range`;
+  const start = numberOf(from, kind);
+  const end = to === undefined ? (step === undefined ? start : kind.most) : endOf(to, kind);
+  if (start === null || end === null) return outOfRange(start === null ? from : (to ?? ''), kind);
+  return start > end ? `the range "${range}" ends before it begins` : sequence(start, end, every);
+}
+
+function sequence(from: number, to: number, step: number): readonly number[] {
+  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
+}
+
+/** A week that ends with Sunday (`fri-sun`) ends with its second number. */
+function endOf(text: string, kind: FieldKind): number | null {
+  return text.toLowerCase() === 'sun' && kind.most === 7 ? 7 : numberOf(text, kind);
+}
+
+function numberOf(text: string, kind: FieldKind): number | null {
+  const named = text === '' ? -1 : kind.words.indexOf(text.toLowerCase());
+  if (named !== -1) return named;
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= kind.least && value <= kind.most ? value : null;
+}
+
+function outOfRange(text: string, { least, most, words }: FieldKind): string {
+  const names = words.filter((word) => word !== '');
+  const allowed = `${least} to ${most}${names.length === 0 ? '' : ` or ${names[0]} to ${names.at(-1)}`}`;
+  return text === '' ? `a value is missing (${allowed})` : `"${text}" is not in ${allowed}`;
+}
+
+type Word = { readonly text: string; readonly start: number };
+
+function mark(word: Word | undefined, message: string, label?: () => string): CronProblem {
+  const found = { message, word: { at: word?.start ?? 0, text: word?.text ?? '' } };
+  return label === undefined ? found : { ...found, label };
+}

@@ -1,0 +1,98 @@
+/** Longer names are not compared: nobody mistypes a page. */
+const LONGEST = 80;
+/** How many names are offered. */
+const MOST = 3;
+/** What looking for near names may cost, in letters compared: of very many candidates the last are not looked at. */
+const MOST_WORK = 100_000;
+
+/** The names that `name` was probably meant to be, nearest first, at most three. */
+export function nearNames(name: string, candidates: Iterable<string>): string[] {
+  const wanted = name.toLowerCase();
+  if (wanted.length > LONGEST) return [];
+  const found = new Map<string, number>();
+  let limit = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1);
+  let work = 0;
+  for (const candidate of candidates) {
+    if (limit < 0 || ++work > MOST_WORK) break;
+    if (candidate.length > LONGEST || Math.abs(candidate.length - wanted.length) > limit) continue;
+    const { distance, compared } = editDistance(wanted, candidate.toLowerCase(), limit);
+    work += compared;
+    if (distance > limit) continue;
+    found.set(candidate, distance);
+    const worst = nearest(found).at(MOST - 1);
+    // From here on only what is nearer than the last of those to be offered is of interest.
+    if (worst !== undefined) limit = worst[1] - 1;
+  }
+  return nearest(found).map(([near]) => near);
+}
+
+function nearest(found: ReadonlyMap<string, number>): [string, number][] {
+  return [...found].sort(([, a], [, b]) => a - b).slice(0, MOST);
+}
+
+/** `did you mean "a"?`, or `"a" or "b"`; empty when there is nothing to offer. */
+export function didYouMean(near: readonly string[]): string {
+  if (near.length === 0) return '';
+  return `did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;
+}
+
+/** More than any two names differ in. */
+const FAR = 255;
+/** Three rows of a table of distances. Making them anew for each two names would cost more than comparing these. */
+const rows = [new Uint8Array(FAR), new Uint8Array(FAR), new Uint8Array(FAR)] as const;
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`, `FAR` where they are more than
+ * `limit`, and how many letters were compared to find out.
+ */
+function editDistance(a: string, b: string, limit: number): { distance: number; compared: number } {
+  let [beforeLast, last, current] = rows;
+  for (let column = 0; column <= b.length; column++) last[column] = column;
+  let leastOfLast = 0;
+  let compared = 0;
+  for (let row = 1; row <= a.length; row++) {
+    const least = fillRow(row, { a, b, limit, beforeLast, last, current });
+    compared += 2 * limit + 1;
+    // A row follows from the two before it: what is over the limit in both stays over it.
+    if (Math.min(leastOfLast, least) > limit) return { distance: FAR, compared };
+    [beforeLast, last, current] = [last, current, beforeLast];
+    leastOfLast = least;
+  }
+  return { distance: at(last, b.length), compared };
+}
+
+type Table = Readonly<Record<'a' | 'b', string> & Record<'beforeLast' | 'last' | 'current', Uint8Array>> & {
+  readonly limit: number;
+};
+
+/**
+ * Fills one row of the table of distances from the two before it, as far from the diagonal as the limit lets a way go.
+ * The least number in it.
+ */
+function fillRow(row: number, { a, b, limit, beforeLast, last, current }: Table): number {
+  const letter = a.charCodeAt(row - 1);
+  const before = a.charCodeAt(row - 2);
+  const from = Math.max(1, row - limit);
+  const to = Math.min(b.length, row + limit);
+  let left = from === 1 ? row : FAR;
+  let least = left;
+  let otherBefore = b.charCodeAt(from - 2);
+  current[from - 1] = left;
+  current[to + 1] = FAR;
+  for (let column = from; column <= to; column++) {
+    const other = b.charCodeAt(column - 1);
+    const isSwap = before === other && letter === otherBefore && row > 1 && column > 1;
+    const shifted = Math.min(at(last, column), left) + 1;
+    const replaced = at(last, column - 1) + (letter === other ? 0 : 1);
+    left = Math.min(replaced, shifted);
+    if (isSwap) left = Math.min(left, at(beforeLast, column - 2) + 1);
+    current[column] = Math.min(left, FAR);
+    least = Math.min(least, left);
+    otherBefore = other;
+  }
+  return least;
+}
+
+function at(row: Uint8Array, column: number): number {
+  return row[column] ?? FAR;
+}

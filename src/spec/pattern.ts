@@ -1,0 +1,49 @@
+import type { RE2JS } from 're2js';
+
+/**
+ * Why a regular expression is not valid in RE2 syntax; null when it is. The engine is only loaded here: most files
+ * have no pattern, and it costs several milliseconds.
+ */
+export function patternProblem(pattern: string): string | null {
+  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
+  try {
+    engine.compile(pattern);
+    return null;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return message
+      .replace(/^error parsing regexp:\s*/i, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+  }
+}
+
+/** One letter, escape or class of a pattern, how often it is repeated, or a parenthesis. */
+const PARTS = /\\[pP]|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
+/** The engine repeats nothing more often. */
+const MOST_REPEATS = 1000;
+/** What a class of Unicode takes, such as `\pL`, and how much dearer a letter is where upper and lower case are the same. */
+const UNICODE_CLASS = 50;
+const FOLDED = 10;
+
+/** What compiling a pattern takes, roughly: its letters, each as often as it is repeated. */
+export function patternSize(pattern: string): number {
+  const around: number[] = [];
+  let size = 0;
+  let last = 0;
+  for (const [part, least, most] of pattern.matchAll(PARTS)) {
+    if (part === '(') {
+      around.push(size + 1);
+      size = 0;
+      continue;
+    }
+    if (part === ')') {
+      last = size + 1;
+      size = around.pop() ?? 0;
+    } else if (least !== undefined) last *= Math.max(0, Math.min(MOST_REPEATS, Number(most || least)) - 1);
+    else last = part.toLowerCase() === '\\p' ? UNICODE_CLASS : part.length;
+    size += last;
+  }
+  const total = around.reduce((sum, part) => sum + part, size);
+  return /\(\?[a-zA-Z]*i/.test(pattern) ? total * FOLDED : total;
+}

@@ -1,0 +1,121 @@
+import type { Json, JsonObject } from '../core/workflow.ts';
+
+/** Text, or a list of texts. */
+export type TextOrList = string | readonly string[];
+/** A map of texts. */
+export type TextMap = { readonly [name: string]: string };
+/** `env`, and `params`: texts, single-entry maps or one map. */
+export type NamedTexts = TextMap | readonly (string | TextMap)[];
+/** `params` of a workflow: the same, where null stands for a parameter without a value. */
+export type OpenTexts = OpenTextMap | readonly (string | OpenTextMap)[];
+/** A map of texts, some of which are not given yet. */
+export type OpenTextMap = { readonly [name: string]: string | null };
+export type RawCondition = string | { readonly condition?: string; readonly expected?: string };
+export type RawConditions = RawCondition | readonly RawCondition[];
+export type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
+
+/** What steps and handlers have in common; checked against the schema, nothing filled in. */
+export type RawAction = {
+  readonly description?: string;
+  readonly dir?: string;
+  readonly command?: TextOrList;
+  readonly script?: string;
+  readonly args?: readonly string[];
+  readonly shell?: string;
+  readonly preconditions?: RawConditions;
+  readonly continueOn?: { readonly failure?: boolean; readonly skipped?: boolean };
+  readonly retryPolicy?: { readonly limit?: number; readonly intervalSec?: number };
+  readonly repeatPolicy?: { readonly repeat?: boolean; readonly intervalSec?: number };
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly output?: string;
+  readonly executor?: RawExecutor;
+  readonly signalOnStop?: string;
+  readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean };
+  readonly mailOnError?: boolean;
+  readonly env?: NamedTexts;
+  readonly timeoutSec?: number;
+  readonly leaveBackground?: boolean;
+  readonly call?: { readonly function?: string; readonly args?: TextMap };
+  readonly run?: string;
+  readonly params?: string | NamedTexts;
+};
+
+/** A step as the file has it. */
+export type RawStep = RawAction & {
+  readonly name?: string;
+  readonly id?: string;
+  readonly depends?: TextOrList;
+};
+
+export type RawFunction = {
+  readonly name?: string;
+  readonly params?: TextOrList;
+  readonly command?: TextOrList;
+  readonly script?: string;
+};
+
+export type RawMail = {
+  readonly from?: string;
+  readonly to?: TextOrList;
+  readonly prefix?: string;
+  readonly attachLogs?: boolean;
+};
+
+export type RawSecret = string | { readonly name?: string; readonly env?: string; readonly file?: string };
+
+export type RawSchedule =
+  | TextOrList
+  | { readonly start?: TextOrList; readonly stop?: TextOrList; readonly restart?: TextOrList };
+
+/** A file as it is after the schema: documented spelling, right types, every key possibly absent. */
+export type RawWorkflow = {
+  readonly name?: string;
+  readonly description?: string;
+  readonly group?: string;
+  readonly tags?: TextOrList;
+  readonly type?: 'graph' | 'chain';
+  readonly params?: string | OpenTexts;
+  readonly env?: NamedTexts;
+  readonly secrets?: RawSecret | readonly RawSecret[];
+  readonly preconditions?: RawConditions;
+  /** Null stands for an entry that is no step. */
+  readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
+  readonly handlerOn?: { readonly [kind in 'success' | 'failure' | 'cancel' | 'exit']?: RawAction };
+  readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean; readonly cancel?: boolean };
+  readonly smtp?: {
+    readonly host?: string;
+    readonly port?: string;
+    readonly username?: string;
+    readonly password?: string;
+  };
+  readonly errorMail?: RawMail;
+  readonly infoMail?: RawMail;
+  readonly imports?: TextOrList;
+  readonly functions?: readonly RawFunction[];
+  readonly schedule?: RawSchedule;
+  readonly timezone?: string;
+  readonly overlap?: 'skip' | 'queue' | 'all';
+  readonly catchup?: 'none' | 'latest' | 'all';
+  readonly catchupWindow?: string;
+  readonly logDir?: string;
+  readonly histRetentionDays?: number;
+  readonly delaySec?: number;
+  readonly maxActiveRuns?: number;
+  readonly timeoutSec?: number;
+  readonly restartWaitSec?: number;
+  readonly MaxCleanUpTimeSec?: number;
+  readonly shell?: string;
+  readonly workingDir?: string;
+};
+
+/** A value that may be given alone or as a list, as a list. */
+export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value as T];
+}
+
+/** Whether a value is a map. */
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,15 @@
+import { constants } from 'node:os';
+
+/** The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null for none. */
+export function canonicalSignal(name: string): string | null {
+  const upper = name.trim().toUpperCase();
+  const wanted = upper.startsWith('SIG') ? upper : `SIG${upper}`;
+  if (wanted in constants.signals) return wanted;
+  const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === upper);
+  return byNumber?.[0] ?? null;
+}
+
+/** Every signal the platform has. */
+export function signalNames(): string[] {
+  return Object.keys(constants.signals);
+}

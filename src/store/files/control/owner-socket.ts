@@ -1,0 +1,62 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { OpenDoor } from '../../store.ts';
+import { withShortPath } from './short-path.ts';
+
+/** The owner's side: a socket that nobody but its user can reach. */
+export type OwnerSocket = {
+  /** Takes the socket away; whoever is still connected learns by that that the owner has given the run up. */
+  readonly close: () => void;
+};
+
+/** Listens at a path; one that a dead owner has left there is removed. Rejects where the file system has no sockets. */
+export async function listenAt(path: string, knocked: () => void): Promise<OwnerSocket> {
+  const visitors = new Set<Socket>();
+  const server = createServer((visitor) => {
+    visitors.add(visitor);
+    visitor.unref();
+    visitor.on('close', () => visitors.delete(visitor)).on('error', () => {});
+    visitor.resume();
+    knocked();
+  });
+  server.unref();
+  rmSync(path, { force: true });
+  await withShortPath(path, (short) => listening(server, short));
+  // The directory lets nobody else in anyway.
+  chmodSync(path, 0o600);
+  return {
+    close: () => {
+      server.close();
+      rmSync(path, { force: true });
+      for (const visitor of visitors) visitor.destroy();
+    },
+  };
+}
+
+/** Connects to the owner at a path; null when nobody listens there. */
+export async function knockAt(path: string): Promise<OpenDoor | null> {
+  const socket = await withShortPath(path, connected);
+  if (socket === null) return null;
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.resume();
+  return { closed, leave: () => socket.destroy() };
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+}
+
+function connected(path: string): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', () => resolve(null));
+  });
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { Workflow } from '../../../core/workflow.ts';
+import type { RunQueue, Snapshot } from '../../store.ts';
+import type { WaitingContent } from '../create-run.ts';
+import { storing } from '../disk/storage-error.ts';
+import { createSync } from '../journal/create-sync.ts';
+import type { JournalCalls } from '../journal/journal-calls.ts';
+import { JournalFile, type JournalPosition } from '../journal/journal-file.ts';
+import { isRunId } from '../run-id.ts';
+import { readLaunch, removeLaunch } from './launch-file.ts';
+import { releaseOwner } from './owner.ts';
+
+/** A run whose journal this process may write. */
+export type OpenRun = {
+  readonly runId: string;
+  readonly directory: string;
+  readonly workflow: Workflow;
+  readonly logs: string | null;
+  readonly position: JournalPosition;
+  readonly ownerPath: string;
+  readonly unsynced: readonly string[];
+  readonly calls: JournalCalls;
+};
+
+/** The runs in a directory that wait for a process. `make` makes a run with this process as its owner. */
+export function createRunQueue(
+  runsDir: string,
+  make: (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent) => OpenRun,
+): RunQueue {
+  return {
+    accept: async ({ snapshot, logDir, events, launch }) => {
+      const { position, calls, ownerPath, unsynced } = make(snapshot, logDir, { events, launch });
+      const file = new JournalFile(position, calls);
+      try {
+        await createSync({ file, unsynced, calls })();
+      } finally {
+        file.close();
+        storing('release', ownerPath, () => releaseOwner(ownerPath));
+      }
+    },
+    readLaunch: (runId) => (isRunId(runId) ? readLaunch(join(runsDir, runId)) : null),
+    removeLaunch: (runId) => {
+      const directory = join(runsDir, runId);
+      storing('remove what was to begin', directory, () => removeLaunch(directory));
+    },
+  };
+}

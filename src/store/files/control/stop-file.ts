@@ -1,0 +1,35 @@
+import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { StopRequest } from '../../store.ts';
+import { flushDirectory } from '../disk/flush-directory.ts';
+import { openPrivate } from '../disk/private-files.ts';
+import { seal, unseal } from '../disk/sealed.ts';
+import { stopPath } from '../run-directory.ts';
+
+/** Puts a request in the place of the one before; it is on the disk when this returns, whole or not at all. */
+export function writeStop(directory: string, request: StopRequest): void {
+  const path = stopPath(directory);
+  const draft = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+  try {
+    const fd = openPrivate(draft, 'wx');
+    try {
+      writeFileSync(fd, `${seal(JSON.stringify(request))}\n`);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+    flushDirectory(directory);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The last request for the run in a directory; null when there is none that can be read. */
+export function readStop(directory: string): StopRequest | null {
+  try {
+    return (unseal(readFileSync(stopPath(directory)).subarray(0, -1)) as StopRequest | undefined) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,90 @@
+import { closeSync, fstatSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Owner, RunEvent } from '../../core/run.ts';
+import { WfError } from '../../errors.ts';
+import type { Snapshot } from '../store.ts';
+import { writeLaunch } from './control/launch-file.ts';
+import { type Processes, writeFirstOwner } from './control/owner.ts';
+import { makePrivateDirectory, openPrivate } from './disk/private-files.ts';
+import { openStaging } from './disk/staging.ts';
+import { errorCode } from './disk/storage-error.ts';
+import type { JournalCalls } from './journal/journal-calls.ts';
+import { JournalFile, type JournalPosition } from './journal/journal-file.ts';
+import { journalPath, logsPath, scratchPath } from './run-directory.ts';
+import { snapshotPath, sourcesPath, writeSnapshot } from './snapshot-file.ts';
+
+export type NewRunRequest = {
+  /** Where the run's directory comes to be, under its id as name. */
+  readonly directory: string;
+  readonly snapshot: Snapshot;
+  /** The absolute directory of the logs; null for the run's own. */
+  readonly logs: string | null;
+  readonly owner: Owner;
+  /** What the run comes into being with when it waits: then it is never seen without. */
+  readonly waiting: WaitingContent | null;
+  readonly calls: JournalCalls;
+  readonly isAlive: Processes['isAlive'];
+};
+
+/** The first events of a run, and what the process that will carry it out begins with. */
+export type WaitingContent = { readonly events: readonly RunEvent[]; readonly launch: string };
+
+/** A run that has just come into being. */
+export type NewRun = {
+  readonly position: JournalPosition;
+  readonly ownerPath: string;
+  /** What must be on the disk before the run is sure to be found there again. */
+  readonly unsynced: readonly string[];
+};
+
+/**
+ * Makes a run's directory with all its files, or nothing. It is put together under a name that nobody looks at and gets
+ * its own by one rename, which of several processes that make the same run succeeds for one. Nothing is flushed here:
+ * that is left to the first flush, which waits for all of it at once.
+ */
+export function createRun(request: NewRunRequest): NewRun {
+  const { directory, snapshot, logs, owner, waiting, calls, isAlive } = request;
+  const runsDir = dirname(directory);
+  const staging = openStaging(runsDir, owner, isAlive);
+  let journalFd: number | null = null;
+  try {
+    const ownerPath = writeFirstOwner(staging.directory, owner);
+    writeSnapshot(staging.directory, snapshot, logs);
+    if (logs === null) makePrivateDirectory(logsPath(staging.directory, null));
+    const path = journalPath(staging.directory);
+    journalFd = openPrivate(path, 'ax');
+    if (waiting !== null) {
+      writeLaunch(staging.directory, waiting.launch);
+      new JournalFile({ path, fd: journalFd, length: 0, seq: 0 }, calls).append(waiting.events);
+    }
+    const { size: length } = fstatSync(journalFd);
+    giveName(staging.directory, directory);
+    const unsynced = [
+      snapshotPath(directory),
+      sourcesPath(directory),
+      ...(waiting === null ? [] : [scratchPath(directory)]),
+      directory,
+      runsDir,
+      ...staging.made.map(dirname),
+    ];
+    return {
+      position: { path: journalPath(directory), fd: journalFd, length, seq: waiting?.events.length ?? 0 },
+      ownerPath: join(directory, basename(ownerPath)),
+      unsynced: [...new Set(unsynced)],
+    };
+  } catch (error) {
+    if (journalFd !== null) closeSync(journalFd);
+    rmSync(staging.directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** A directory can be renamed onto another only while that one is empty, and a run never is. */
+function giveName(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
+    throw new WfError('run-exists', `a run "${basename(to)}" exists already`);
+  }
+}

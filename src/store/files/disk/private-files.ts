@@ -1,0 +1,67 @@
+import { chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode } from './storage-error.ts';
+
+const readWrite = 0o600;
+const readWriteSearch = 0o700;
+
+/**
+ * Opens a file, which is made with mode 0600 where it does not exist. Group and others are never let in, so the umask
+ * can only take too much: where it takes the owner's own bits they are given back. The umask itself belongs to the
+ * steps and is not touched.
+ */
+export function openPrivate(path: string, flags: string | number): number {
+  const fd = openSync(path, flags, readWrite);
+  if (!umaskTakesOwnerBits()) return fd;
+  try {
+    if ((fstatSync(fd).mode & readWrite) !== readWrite) fchmodSync(fd, readWrite);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Makes a file of mode 0600 that did not exist before. */
+export function writePrivate(path: string, content: string | Uint8Array): void {
+  const fd = openPrivate(path, 'wx');
+  try {
+    writeFileSync(fd, content);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes a directory of mode 0700 and those above it that are missing; answers which were made, outermost first. */
+export function makePrivateDirectory(path: string): readonly string[] {
+  try {
+    return makeOne(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return [...makePrivateDirectory(dirname(path)), ...makeOne(path)];
+  }
+}
+
+/** Gives a directory that has just been made the owner's bits that the umask has taken. */
+export function keepOwnerBits(directory: string): void {
+  if ((statSync(directory).mode & readWriteSearch) !== readWriteSearch) chmodSync(directory, readWriteSearch);
+}
+
+let takesOwnerBits: boolean | null = null;
+
+/** Asked once: two steps a millisecond make it worth not to look at each file. */
+function umaskTakesOwnerBits(): boolean {
+  takesOwnerBits ??= (process.umask() & readWriteSearch) !== 0;
+  return takesOwnerBits;
+}
+
+function makeOne(path: string): readonly string[] {
+  try {
+    mkdirSync(path, readWriteSearch);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return [];
+    throw error;
+  }
+  keepOwnerBits(path);
+  return [path];
+}

@@ -1,0 +1,30 @@
+import { crc32, crc32OfText } from './crc32.ts';
+
+const head = '{"crc":"';
+const middle = '","data":';
+const dataStart = head.length + 8 + middle.length;
+
+/**
+ * A JSON text with the checksum of its bytes around it, without line end: `{"crc":"1a2b3c4d","data":...}`. It is JSON
+ * itself, so that any tool can read it, and the checksum stands at a fixed place, so that it is checked before parsing.
+ */
+export function seal(json: string): string {
+  return `${head}${inHex(crc32OfText(json))}${middle}${json}}`;
+}
+
+/** The value that was sealed; undefined when a single bit of it is not as it was written. */
+export function unseal(bytes: Buffer): unknown {
+  const end = bytes.length - 1;
+  if (end <= dataStart || bytes[end] !== 0x7d) return undefined;
+  const data = bytes.subarray(dataStart, end);
+  if (bytes.toString('latin1', 0, dataStart) !== head + inHex(crc32(data)) + middle) return undefined;
+  try {
+    return JSON.parse(data.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function inHex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
+}

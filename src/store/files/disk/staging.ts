@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessIdentity } from '../../../core/run.ts';
+import type { Processes } from '../control/owner.ts';
+import { keepOwnerBits, makePrivateDirectory } from './private-files.ts';
+import { errorCode } from './storage-error.ts';
+
+/**
+ * A directory that nobody looks at, in which a run is made before it gets its name. It tells who makes it by its own
+ * name, since its maker may die before it has written anything.
+ */
+export type Staging = {
+  readonly directory: string;
+  /** The directories that had to be made for it, outermost first. */
+  readonly made: readonly string[];
+};
+
+/** Long enough for a maker in another container, whose process cannot be looked up from here. */
+const youngestLeftoverMs = 10_000;
+
+/** Opens a staging directory below `runsDir` and removes those that dead makers have left. */
+export function openStaging(runsDir: string, maker: ProcessIdentity, isAlive: Processes['isAlive']): Staging {
+  const parent = join(runsDir, '.new');
+  const made = prepareParent(parent, isAlive);
+  const directory = mkdtempSync(join(parent, `${maker.pid}_${maker.startTime ?? ''}_${maker.boot ?? ''}_`));
+  keepOwnerBits(directory);
+  return { directory, made };
+}
+
+function prepareParent(parent: string, isAlive: Processes['isAlive']): readonly string[] {
+  try {
+    for (const name of readdirSync(parent)) removeLeftover(join(parent, name), name, isAlive);
+    return [];
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return makePrivateDirectory(parent);
+  }
+}
+
+function removeLeftover(path: string, name: string, isAlive: Processes['isAlive']): void {
+  const match = /^(\d+)_(\d*)_([^_]*)_/.exec(name);
+  if (match === null) return;
+  const [, pid, startTime, boot] = match;
+  if (isAlive({ pid: Number(pid), startTime: startTime ? Number(startTime) : null, boot: boot || null })) return;
+  const made = statSync(path, { throwIfNoEntry: false });
+  if (made === undefined || Date.now() - made.mtimeMs < youngestLeftoverMs) return;
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Somebody else's: it stays, and is no reason to refuse a run.
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { WfError } from '../../errors.ts';
+import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
+import { createRunControl } from './control/control.ts';
+import { hasOwner, type Processes, thisOwner } from './control/owner.ts';
+import { createRunQueue, type OpenRun } from './control/queue.ts';
+import { createRun, type WaitingContent } from './create-run.ts';
+import { storing } from './disk/storage-error.ts';
+import { followEvents } from './journal/follow-events.ts';
+import { type JournalCalls, journalCalls } from './journal/journal-calls.ts';
+import { JournalFile } from './journal/journal-file.ts';
+import { readCreated, readEvents } from './journal/read-events.ts';
+import { createRunJournal } from './journal/run-journal.ts';
+import { followRuns } from './listing/follow-runs.ts';
+import { indexNewRun, knownRuns } from './listing/known-runs.ts';
+import { listRuns } from './listing/list-runs.ts';
+import { listingOf } from './listing/run-listing.ts';
+import { timeOfRun } from './listing/run-time.ts';
+import { createRunLogs } from './logs/run-logs.ts';
+import { readRun } from './read-run.ts';
+import { recoverRun } from './recover-run.ts';
+import { createRunRemoval } from './removal/run-removal.ts';
+import { launchPath, logsPath, outsideLogs } from './run-directory.ts';
+import { checkRunId, isRunId } from './run-id.ts';
+import { readSnapshot } from './snapshot-file.ts';
+
+export type FileStoreOptions = Processes & {
+  /** The absolute directory that holds one directory for each run; made when it is missing. */
+  readonly runsDir: string;
+  /** Others than the system's only in tests. */
+  readonly calls?: JournalCalls;
+};
+
+/** Runs in files, for any number of processes at once. */
+export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemoval;
+
+/** The store that everything uses by default. How it keeps its promises is told in `docs/decisions/0002`. */
+export function createFileStore(options: FileStoreOptions): FileStore {
+  const { runsDir, identify, isAlive } = options;
+  const calls = options.calls ?? journalCalls;
+  const make = (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent | null): OpenRun => {
+    const { runId, workflow } = snapshot;
+    checkRunId(runId);
+    const directory = join(runsDir, runId);
+    const logs = logDir === null ? null : outsideLogs(resolve(logDir), workflow.name, runId);
+    const request = { directory, snapshot, logs, owner: thisOwner(identify), waiting, calls, isAlive };
+    const made = storing('create', directory, () => createRun(request));
+    indexNewRun(runsDir, snapshot);
+    return { ...made, runId, directory, workflow, logs, calls };
+  };
+  return {
+    ...createRunQueue(runsDir, make),
+    ...createRunControl(runsDir),
+    ...createRunRemoval(options),
+    create: (snapshot, { logDir }) => openJournal(make(snapshot, logDir, null)),
+    read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, isAlive) : null),
+    list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRuns(runsDir))),
+    timeOf: (runId) => timeOfRun(runsDir, runId) ?? 0,
+    labels: (runIds) => {
+      const known = knownRuns(runsDir, runIds);
+      return (runId) => known.labels.get(runId) ?? null;
+    },
+    readCreated: (runId) => readCreated(join(runsDir, runId)),
+    readEvents: (runId) => readEvents(join(runsDir, runId)),
+    followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),
+    changes: (signal) => followRuns(runsDir, signal),
+    mayGoOn: (runId) => isRunId(runId) && mayGoOn(join(runsDir, runId)),
+    openForRecovery: (runId) => {
+      const directory = join(runsDir, runId);
+      const snapshot = isRunId(runId) ? readSnapshot(directory) : null;
+      if (snapshot === null) throw new WfError('not-found', `there is no run "${runId}"`);
+      const { workflow, logs } = snapshot;
+      const recovered = storing('recover', directory, () => recoverRun(directory, thisOwner(identify), isAlive));
+      return openJournal({ ...recovered, runId, directory, workflow, logs, calls });
+    },
+  };
+}
+
+/** A run that waits has no owner, but something to begin with. */
+function mayGoOn(directory: string): boolean {
+  return existsSync(launchPath(directory)) || storing('read', directory, () => hasOwner(directory));
+}
+
+function openJournal(run: OpenRun): RunJournal {
+  const file = new JournalFile(run.position, run.calls);
+  const logs = createRunLogs(logsPath(run.directory, run.logs), run.workflow);
+  return createRunJournal({ ...run, file, logs });
+}

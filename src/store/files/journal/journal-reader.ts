@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import type { StoredEvent } from '../../../core/run.ts';
+import { errorCode, storageError } from '../disk/storage-error.ts';
+import { decodeEvent } from './journal-line.ts';
+
+const lineEnd = 0x0a;
+
+/** A journal as far as it can be trusted. */
+export type JournalContent = {
+  readonly events: readonly StoredEvent[];
+  /** How many bytes, from the start, hold these events. */
+  readonly length: number;
+  readonly damage: readonly string[];
+};
+
+/** The bytes of a journal; null when there is no such file. */
+export function readJournalBytes(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    throw storageError('read', path, error);
+  }
+}
+
+/**
+ * The events up to the first line that is not as it was written. One bad line at the very end is no damage: it is being
+ * written just now, or its writer died over it.
+ */
+export function parseJournal(bytes: Buffer, path: string): JournalContent {
+  const events: StoredEvent[] = [];
+  let length = 0;
+  for (;;) {
+    const end = bytes.indexOf(lineEnd, length);
+    const event = end === -1 ? null : decodeEvent(bytes.subarray(length, end), events.length + 1);
+    if (event === null) {
+      const isWithinLastLine = end === -1 || end === bytes.length - 1;
+      return { events, length, damage: isWithinLastLine ? [] : [describe(path, events.length + 1, length, bytes)] };
+    }
+    events.push(event);
+    length = end + 1;
+  }
+}
+
+function describe(path: string, line: number, offset: number, bytes: Buffer): string {
+  const left = bytes.length - offset;
+  return `Line ${line} of "${path}" is damaged: the ${left} bytes from byte ${offset} on cannot be relied on and are left out.`;
+}

@@ -1,0 +1,64 @@
+import { existsSync, rmSync } from 'node:fs';
+import type { RunJournal } from '../../store.ts';
+import { releaseOwner } from '../control/owner.ts';
+import { createStopListener } from '../control/stop-listener.ts';
+import { makePrivateDirectory } from '../disk/private-files.ts';
+import { storing } from '../disk/storage-error.ts';
+import type { RunLogs } from '../logs/run-logs.ts';
+import { scratchPath } from '../run-directory.ts';
+import { createSync, type SyncParts } from './create-sync.ts';
+import { createGroupCommit } from './group-commit.ts';
+
+/** What the hold on a run is made of. */
+export type RunJournalParts = SyncParts & {
+  readonly runId: string;
+  readonly directory: string;
+  readonly logs: RunLogs;
+  readonly ownerPath: string;
+};
+
+/** The owner's hold on a run that lies in files. */
+export function createRunJournal(parts: RunJournalParts): RunJournal {
+  const { runId, directory, file, logs } = parts;
+  const commit = createGroupCommit(createSync(parts));
+  const scratch = scratchPath(directory);
+  const stops = createStopListener(directory);
+  let closing: Promise<void> | null = null;
+  return {
+    runId,
+    append: (events) => {
+      const stored = file.append(events);
+      if (stored.length > 0) commit.mark();
+      return stored;
+    },
+    flush: commit.flush,
+    openLog: logs.open,
+    logPaths: logs.paths,
+    scratch: () => {
+      if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
+      return scratch;
+    },
+    listen: stops.listen,
+    close: () => {
+      // Last, so that whoever waits for the end of the run finds it written.
+      closing ??= close(parts, commit.flush).finally(stops.close);
+      return closing;
+    },
+  };
+}
+
+/** Goes through to the end whatever fails on the way, and then tells the last failure. */
+async function close({ directory, file, ownerPath }: RunJournalParts, flush: () => Promise<void>): Promise<void> {
+  const scratch = scratchPath(directory);
+  try {
+    await flush();
+  } finally {
+    try {
+      // Asked first, since `rmSync` loads a module of its own even for nothing.
+      if (existsSync(scratch)) storing('remove', scratch, () => rmSync(scratch, { recursive: true, force: true }));
+    } finally {
+      file.close();
+      storing('release', ownerPath, () => releaseOwner(ownerPath));
+    }
+  }
+}

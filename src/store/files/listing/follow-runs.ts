@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs';
+import { openWakeups } from './wakeups.ts';
+
+/**
+ * Goes on at once, and whenever an entry of a directory, which need not exist yet, was added or removed, until the signal is
+ * aborted.
+ */
+export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGenerator<void, void> {
+  let wakeups = openWakeups(runsDir);
+  let seen = changedAt(runsDir);
+  try {
+    yield;
+    while (!signal.aborted) {
+      await wakeups.next(signal);
+      const now = changedAt(runsDir);
+      if (now === seen) continue;
+      if (seen === null) {
+        wakeups.close();
+        wakeups = openWakeups(runsDir);
+      }
+      seen = now;
+      yield;
+    }
+  } finally {
+    wakeups.close();
+  }
+}
+
+function changedAt(directory: string): number | null {
+  return statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
+}

@@ -1,0 +1,78 @@
+import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32OfText } from '../disk/crc32.ts';
+import { openPrivate } from '../disk/private-files.ts';
+
+/** So few entries are read from the directory itself as fast as from a file. */
+const manyRuns = 1000;
+/** A listing that becomes stale sooner than this is not worth writing. */
+const rewriteMs = 5000;
+/** File times are no finer than this: what happens within it of a change may leave the time as it was. */
+const coarsestMs = 50;
+
+/**
+ * The ids of all runs, as `list` answers them from the directory: it is asked only when the directory has changed since it
+ * was last written down, in `<runs>/.listing`, what it answered. The directory tells by the time of its last change, which
+ * nobody can set, and which no entry can come or go without.
+ */
+export function listingOf(runsDir: string, list: () => readonly string[]): readonly string[] {
+  const stamp = stampOf(runsDir);
+  const written = stamp === null ? null : readListing(runsDir, stamp.text);
+  if (written !== null) return written;
+  const ids = list();
+  const isSettled = stamp !== null && Date.now() - stamp.changedAt > coarsestMs;
+  if (isSettled && ids.length >= manyRuns && stampOf(runsDir)?.text === stamp.text)
+    writeListing(runsDir, stamp.text, ids);
+  return ids;
+}
+
+type Stamp = { readonly text: string; readonly changedAt: number };
+
+function stampOf(runsDir: string): Stamp | null {
+  const stats = statSync(runsDir, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  return { text: `${stats.dev}.${stats.ino}.${stats.ctimeNs}`, changedAt: Number(stats.ctimeMs) };
+}
+
+/** Null where it tells of another moment, or is not as it was written. */
+function readListing(runsDir: string, stamp: string): readonly string[] | null {
+  try {
+    const text = readFileSync(listingPath(runsDir), 'latin1');
+    if (!text.startsWith(`${stamp} `, 9) || Number.parseInt(text.slice(0, 8), 16) !== crc32OfText(text.slice(9))) {
+      return null;
+    }
+    return text.slice(9 + stamp.length + 1).split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Written over, not renamed into place, which would change the directory; so is making it, after which it stays empty. Two
+ * that write at once spoil it, and the next writes it again.
+ */
+function writeListing(runsDir: string, stamp: string, ids: readonly string[]): void {
+  const path = listingPath(runsDir);
+  try {
+    const before = statSync(path, { throwIfNoEntry: false });
+    if (before === undefined) closeSync(openPrivate(path, 'a'));
+    if (before === undefined || (before.size > 0 && Math.abs(Date.now() - before.mtimeMs) < rewriteMs)) return;
+    const text = `${stamp} ${ids.join(' ')}`;
+    overwrite(path, `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}`);
+  } catch {
+    // Whoever comes next reads the directory, too.
+  }
+}
+
+function overwrite(path: string, text: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW);
+  try {
+    writeFileSync(fd, text, 'latin1');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function listingPath(runsDir: string): string {
+  return join(runsDir, '.listing');
+}

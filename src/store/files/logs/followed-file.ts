@@ -1,0 +1,54 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+
+/**
+ * A file that somebody else appends to, read up to its end again and again. It is opened once there is something in it,
+ * since most steps write nothing to one of their streams. What cannot be read now is tried again at the next call:
+ * following is for the eye, and the log itself loses nothing.
+ */
+export class FollowedFile {
+  readonly #path: string;
+  #fd: number | null = null;
+  #offset: number;
+
+  constructor(path: string, offset = 0) {
+    this.#path = path;
+    this.#offset = offset;
+  }
+
+  /** How many bytes are there that were not read. A file that was cut (`> /dev/stderr` does that) is read from its start. */
+  available(): number {
+    this.#fd ??= attempt(() => openUnlessEmpty(this.#path), null);
+    if (this.#fd === null) return 0;
+    const fd = this.#fd;
+    const size = attempt(() => fstatSync(fd).size, this.#offset);
+    if (size < this.#offset) this.#offset = 0;
+    return size - this.#offset;
+  }
+
+  /** Reads into the start of the buffer; answers how many bytes, 0 at the end. */
+  read(buffer: Uint8Array, mostBytes: number): number {
+    const fd = this.#fd;
+    if (fd === null) return 0;
+    const read = attempt(() => readSync(fd, buffer, 0, mostBytes, this.#offset), 0);
+    this.#offset += read;
+    return read;
+  }
+
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+  }
+}
+
+function openUnlessEmpty(path: string): number | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined || found.size === 0 ? null : openSync(path, 'r');
+}
+
+function attempt<T>(call: () => T, otherwise: T): T {
+  try {
+    return call();
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/** How many bytes of a log are wanted from its start and from its end. */
+export type ExcerptSize = { readonly head: number; readonly tail: number };
+
+/** The beginning and the end of a log. One that is small enough is all in `head`. */
+export type LogExcerpt = {
+  /** Bytes of the whole log. */
+  readonly size: number;
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+};
+
+const nothing: LogExcerpt = { size: 0, head: new Uint8Array(0), tail: new Uint8Array(0) };
+
+/** Reads the two ends of a log, whatever its size; nothing of a file that is not there or cannot be read. */
+export function readLogExcerpt(path: string, { head, tail }: ExcerptSize): LogExcerpt {
+  let fd: number | null = null;
+  try {
+    fd = openSync(path, 'r');
+    const { size } = fstatSync(fd);
+    if (size <= head + tail) return { ...nothing, size, head: readAt(fd, 0, size) };
+    return { size, head: readAt(fd, 0, head), tail: readAt(fd, size - tail, tail) };
+  } catch {
+    return nothing;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+function readAt(fd: number, position: number, length: number): Uint8Array {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(fd, buffer, filled, length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}

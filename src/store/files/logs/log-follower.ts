@@ -1,0 +1,156 @@
+import type { LogPaths } from '../../store.ts';
+import { FollowedFile } from './followed-file.ts';
+
+/** New output of a step, as raw bytes in the order in which they were written to that stream. */
+export type LogChunk = {
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: 'stdout' | 'stderr';
+  /** Valid only until `deliver` returns: what is to be kept must be copied. */
+  readonly bytes: Uint8Array;
+};
+
+/** Bytes from the start of each file. */
+export type LogOffsets = { readonly stdout: number; readonly stderr: number };
+
+export type LogFollowerOptions = {
+  readonly deliver: (chunk: LogChunk) => void;
+  /** While it answers true, running steps are not read: whoever gets the chunks is behind, and the logs keep it all. */
+  readonly isBlocked?: () => boolean;
+};
+
+/** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
+export type LogFollower = {
+  /** From the start of both files, which need not exist yet, or from behind so many bytes of each. */
+  readonly follow: (step: string, attempt: number, paths: LogPaths, read?: LogOffsets) => void;
+  /**
+   * Delivers what is left, at most a MiB at a time, blocked or not; answers whether that was all, up to where the files end
+   * now. Then the attempt is forgotten, else it is to be called again.
+   */
+  readonly finish: (step: string, attempt: number) => boolean;
+  /** Forgets all attempts without delivering anything more. */
+  readonly close: () => void;
+};
+
+/** Most steps are over before the second look: the first comes soon, so that short waits feel like none. */
+const firstLookMs = 10;
+const lookMs = 100;
+/** What one step may deliver at one look, so that none keeps the others and the run itself waiting. */
+const mostBytesAtOnce = 1024 * 1024;
+const bufferBytes = 64 * 1024;
+const start: LogOffsets = { stdout: 0, stderr: 0 };
+
+/** Looks at files by time: a watch on each would cost more than the looks, and is not to be had on every file system. */
+export function createLogFollower(options: LogFollowerOptions): LogFollower {
+  const follower = new Follower(options);
+  return {
+    follow: (step, attempt, paths, read) => follower.follow(step, attempt, paths, read),
+    finish: (step, attempt) => follower.finish(step, attempt),
+    close: () => follower.close(),
+  };
+}
+
+type Followed = Pick<LogChunk, 'step' | 'attempt'> & { readonly stdout: FollowedFile; readonly stderr: FollowedFile };
+
+class Follower {
+  readonly #deliver: (chunk: LogChunk) => void;
+  readonly #isBlocked: () => boolean;
+  readonly #followed = new Map<string, Followed>();
+  /** Those that are due before the next common look: new ones, and those with more to deliver. */
+  #early = new Set<Followed>();
+  #earlyTimer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  /** One for all: the more memory a process holds, the longer it takes to start another. */
+  #buffer: Buffer | null = null;
+
+  constructor({ deliver, isBlocked = () => false }: LogFollowerOptions) {
+    this.#deliver = deliver;
+    this.#isBlocked = isBlocked;
+  }
+
+  follow(step: string, attempt: number, { stdoutPath, stderrPath }: LogPaths, read: LogOffsets = start): void {
+    if (this.#followed.has(key(step, attempt))) return;
+    const stdout = new FollowedFile(stdoutPath, read.stdout);
+    const stderr = new FollowedFile(stderrPath, read.stderr);
+    const entry = { step, attempt, stdout, stderr };
+    this.#followed.set(key(step, attempt), entry);
+    this.#comeSoonTo(entry);
+    this.#timer ??= setTimeout(() => this.#lookAtAll(), lookMs).unref();
+  }
+
+  finish(step: string, attempt: number): boolean {
+    const entry = this.#followed.get(key(step, attempt));
+    if (entry === undefined) return true;
+    const hasMore = this.#read(entry, mostBytesAtOnce);
+    if (!hasMore) this.#forget(entry);
+    return !hasMore;
+  }
+
+  close(): void {
+    for (const entry of [...this.#followed.values()]) this.#forget(entry);
+  }
+
+  #lookAtAll(): void {
+    this.#timer = setTimeout(() => this.#lookAtAll(), lookMs).unref();
+    if (this.#isBlocked()) return;
+    for (const entry of this.#followed.values()) if (!this.#early.has(entry)) this.#look(entry);
+  }
+
+  #comeSoonTo(entry: Followed): void {
+    this.#early.add(entry);
+    this.#earlyTimer ??= setTimeout(() => this.#lookAtEarly(), firstLookMs).unref();
+  }
+
+  #lookAtEarly(): void {
+    const due = this.#early;
+    this.#early = new Set();
+    this.#earlyTimer = null;
+    if (this.#isBlocked()) return;
+    for (const entry of due) this.#look(entry);
+  }
+
+  #look(entry: Followed): void {
+    const hasMore = this.#read(entry, mostBytesAtOnce);
+    if (hasMore) this.#comeSoonTo(entry);
+  }
+
+  /** Takes from both streams in turn, up to where they end now; answers whether that is more than was allowed. */
+  #read({ step, attempt, stdout, stderr }: Followed, mostBytes: number): boolean {
+    const streams = [
+      { stream: 'stdout' as const, file: stdout, left: stdout.available() },
+      { stream: 'stderr' as const, file: stderr, left: stderr.available() },
+    ];
+    let allowed = mostBytes;
+    while (allowed > 0 && streams.some(({ left }) => left > 0)) {
+      for (const each of streams) {
+        const bytes = this.#readChunk(each.file, Math.min(each.left, allowed));
+        each.left = bytes.length === 0 ? 0 : each.left - bytes.length;
+        allowed -= bytes.length;
+        if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes });
+      }
+    }
+    return streams.some(({ left }) => left > 0);
+  }
+
+  #readChunk(file: FollowedFile, mostBytes: number): Uint8Array {
+    this.#buffer ??= Buffer.allocUnsafeSlow(bufferBytes);
+    const length = mostBytes === 0 ? 0 : file.read(this.#buffer, Math.min(mostBytes, bufferBytes));
+    return this.#buffer.subarray(0, length);
+  }
+
+  #forget(entry: Followed): void {
+    this.#followed.delete(key(entry.step, entry.attempt));
+    this.#early.delete(entry);
+    entry.stdout.close();
+    entry.stderr.close();
+    if (this.#followed.size > 0) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#earlyTimer) clearTimeout(this.#earlyTimer);
+    this.#timer = null;
+    this.#earlyTimer = null;
+  }
+}
+
+function key(step: string, attempt: number): string {
+  return `${attempt} ${step}`;
+}

@@ -1,0 +1,55 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Owner } from '../../../core/run.ts';
+import { WfError } from '../../../errors.ts';
+import { type Processes, releaseOwner, takeOver } from '../control/owner.ts';
+import { errorCode, storageError } from '../disk/storage-error.ts';
+import { outsideLogsUsage } from '../logs/outside-logs.ts';
+import { diskUsage } from './disk-usage.ts';
+import { discardRun } from './trash.ts';
+
+export type RemovalRequest = {
+  readonly runsDir: string;
+  readonly runId: string;
+  readonly owner: Owner;
+  readonly isAlive: Processes['isAlive'];
+  /** Looks at the run again: nobody else can change it then. */
+  readonly mayGo: () => boolean;
+};
+
+/**
+ * Removes a run with its logs; answers how many bytes of disk that freed, or null where there is no such run any more, it may
+ * not go, or somebody owns it. It is owned first, as if to be recovered: so no two processes remove it (at the very same moment
+ * all may give way: then it goes at the next time), and none removes another run that has got its id meanwhile. Throws a `WfError` `storage`.
+ */
+export function removeRun({ runsDir, runId, owner, isAlive, mayGo }: RemovalRequest): number | null {
+  // Asked before as well: a run that waits must not be owned for a moment by somebody who does not carry it.
+  if (!mayGo()) return null;
+  const ownerPath = own(join(runsDir, runId), owner, isAlive);
+  if (ownerPath === null) return null;
+  let isGone = false;
+  try {
+    if (!mayGo()) return null;
+    const bytes = discardRun(runsDir, runId);
+    isGone = true;
+    return bytes;
+  } finally {
+    if (!isGone) releaseOwner(ownerPath);
+  }
+}
+
+/** What removing a run would free, in bytes of disk. */
+export function removableBytes(directory: string): number {
+  return diskUsage(directory) + outsideLogsUsage(directory);
+}
+
+function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): string | null {
+  try {
+    if (!lstatSync(directory).isDirectory()) return null;
+    return takeOver(directory, owner, isAlive);
+  } catch (error) {
+    if (error instanceof WfError && error.code === 'run-active') return null;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    throw errorCode(error) === null ? error : storageError('remove', directory, error);
+  }
+}

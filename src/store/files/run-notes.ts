@@ -1,0 +1,60 @@
+import { closeSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunNotes } from '../store.ts';
+import { makePrivateDirectory, openPrivate } from './disk/private-files.ts';
+import { errorCode, storing } from './disk/storage-error.ts';
+
+const suffix = '.json';
+
+/** Notes in files of a directory, which is made when it is first written to. A reader finds each whole. */
+export function createRunNotes(directory: string): RunNotes {
+  const pathOf = (runId: string) => join(directory, `${runId}${suffix}`);
+  return {
+    write: (runId, text) => storing('write', pathOf(runId), () => replace(directory, pathOf(runId), text)),
+    all: () =>
+      namesIn(directory).flatMap((name) => {
+        const runId = name.slice(0, -suffix.length);
+        const text = readIfThere(pathOf(runId));
+        return text === null ? [] : [{ runId, text }];
+      }),
+    remove: (runId) => {
+      rmSync(pathOf(runId), { force: true });
+      rmSync(draftOf(pathOf(runId)), { force: true });
+    },
+  };
+}
+
+function draftOf(path: string): string {
+  return `${path}.draft`;
+}
+
+/** Not flushed: after a crash of the machine there is no process left that it tells of. */
+function replace(directory: string, path: string, text: string): void {
+  makePrivateDirectory(directory);
+  const draft = draftOf(path);
+  const fd = openPrivate(draft, 'w');
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(draft, path);
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith(suffix));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

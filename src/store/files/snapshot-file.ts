@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Workflow } from '../../core/workflow.ts';
+import { WfError } from '../../errors.ts';
+import type { Source } from '../../spec/diagnostic.ts';
+import type { Snapshot } from '../store.ts';
+import { writePrivate } from './disk/private-files.ts';
+import { seal, unseal } from './disk/sealed.ts';
+import { errorCode, storageError } from './disk/storage-error.ts';
+
+const format = 1;
+
+/** What `snapshot.json` says. */
+export type SnapshotFile = {
+  readonly format: number;
+  readonly runId: string;
+  readonly workflow: Workflow;
+  /** The absolute directory of the logs; null for the run's own. */
+  readonly logs: string | null;
+  /** Present: secrets stand as `***` in it and in the sources. */
+  readonly masked?: true;
+};
+
+/** Writes what a run starts from into its new directory; answers the paths of the files. */
+export function writeSnapshot(directory: string, snapshot: Snapshot, logs: string | null): void {
+  const { sources, ...rest } = snapshot;
+  const file: SnapshotFile = { format, ...rest, logs };
+  writePrivate(snapshotPath(directory), `${seal(JSON.stringify(file))}\n`);
+  writePrivate(sourcesPath(directory), `${seal(JSON.stringify(sources))}\n`);
+}
+
+/** Null when it is missing or damaged. Throws a `WfError` `storage` when a later version wrote it. */
+export function readSnapshot(directory: string): SnapshotFile | null {
+  const path = snapshotPath(directory);
+  const file = readSealed(path) as SnapshotFile | undefined;
+  if (file === undefined) return null;
+  if (file.format === format) return file;
+  throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
+}
+
+/** Null when they are missing or damaged. */
+export function readSources(directory: string): readonly Source[] | null {
+  return (readSealed(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
+}
+
+/** The path of what the run was made from: its file time is the time of the run. */
+export function snapshotPath(directory: string): string {
+  return join(directory, 'snapshot.json');
+}
+
+/** The path of the texts that the workflow was read from. */
+export function sourcesPath(directory: string): string {
+  return join(directory, 'sources.json');
+}
+
+function readSealed(path: string): unknown {
+  try {
+    return unseal(readFileSync(path).subarray(0, -1));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw storageError('read', path, error);
+  }
+}

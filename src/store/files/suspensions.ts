@@ -1,0 +1,55 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Suspensions } from '../../service/workflows/suspensions.ts';
+import { makePrivateDirectory, writePrivate } from './disk/private-files.ts';
+import { errorCode, storing } from './disk/storage-error.ts';
+
+/** File times are no finer than this: what happens within it of a change may leave the time as it was. */
+const coarsestMs = 50;
+
+/**
+ * One file for each suspended workflow, in a directory that is made with the first: its being there is what counts, so that
+ * processes need not agree on who writes, and none ever reads half a list. Its name is a hash, since a path may be longer than
+ * a name; it holds the path.
+ */
+export function createSuspensions(directory: string): Suspensions {
+  const markOf = (file: string) => join(directory, nameOf(file));
+  const isSuspended = (file: string) => existsSync(directory) && existsSync(markOf(file));
+  const set = (file: string, suspended: boolean) => {
+    storing(suspended ? 'write' : 'remove', markOf(file), () => {
+      if (suspended) mark(directory, markOf(file), file);
+      else rmSync(markOf(file), { force: true });
+    });
+  };
+  return {
+    isSuspended,
+    set,
+    move: (from, to) => {
+      if (!isSuspended(from)) return;
+      set(to, true);
+      set(from, false);
+    },
+    stamp: () => stampOf(directory),
+  };
+}
+
+/** Loaded here: where nothing was ever suspended, looking needs no hash. */
+function nameOf(file: string): string {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(file).digest('hex');
+}
+
+function mark(directory: string, path: string, file: string): void {
+  makePrivateDirectory(directory);
+  try {
+    writePrivate(path, `${file}\n`);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** Never the same twice while a further change could leave the time as it is. */
+function stampOf(directory: string): string {
+  const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isFresh = Math.abs(Date.now() - changedAt) < coarsestMs;
+  return isFresh ? `${changedAt}.${performance.now()}` : String(changedAt);
+}

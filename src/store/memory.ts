@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import type { StoredEvent } from '../core/run.ts';
+import { WfError } from '../errors.ts';
+import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
+import { createRunLogs, type RunLogs } from './files/logs/run-logs.ts';
+import { checkRunId } from './files/run-id.ts';
+import type { RunJournal, RunStore, Snapshot } from './store.ts';
+
+type MemoryRun = { readonly snapshot: Snapshot; readonly logs: RunLogs; readonly events: StoredEvent[] };
+
+/**
+ * Runs that nothing is kept of (`--no-history`): events in memory, logs and scratch files in a private directory below
+ * `tempDir()` that goes with the journal's `close`. `logDir` is not used.
+ */
+export function createMemoryStore({ tempDir }: { readonly tempDir: () => string }): RunStore {
+  const runs = new Map<string, MemoryRun>();
+  return {
+    create: (snapshot) => {
+      checkRunId(snapshot.runId);
+      if (runs.has(snapshot.runId)) throw new WfError('run-exists', `a run "${snapshot.runId}" exists already`);
+      const directory = makeTemporaryDirectory(tempDir());
+      const logs = createRunLogs(join(directory.path, 'logs'), snapshot.workflow);
+      const run = { snapshot, logs, events: [] };
+      runs.set(snapshot.runId, run);
+      return createMemoryJournal(run, directory);
+    },
+    read: (runId) => {
+      const run = runs.get(runId);
+      return run === undefined
+        ? null
+        : { ...run.snapshot, events: [...run.events], damage: [], logPaths: run.logs.paths };
+    },
+    list: () => [...runs.keys()].reverse(),
+  };
+}
+
+function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: TemporaryDirectory): RunJournal {
+  let isOpen = true;
+  return {
+    runId: snapshot.runId,
+    append: (appended) => {
+      if (!isOpen) throw new Error(`the journal of "${snapshot.runId}" is closed`);
+      const stored = appended.map((event, index) => ({ seq: events.length + 1 + index, ...event }));
+      events.push(...stored);
+      return stored;
+    },
+    flush: () => Promise.resolve(),
+    openLog: logs.open,
+    logPaths: logs.paths,
+    scratch: () => directory.make('scratch'),
+    // Nobody else knows of the run.
+    listen: () => Promise.resolve(),
+    close: async () => {
+      isOpen = false;
+      directory.remove();
+    },
+  };
+}

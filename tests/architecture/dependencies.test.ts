@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { cruise, type IConfiguration, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
+import { afterEach, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const rules: Rules = createRequire(import.meta.url)('../../.dependency-cruiser.cjs');
+
+type Rules = IConfiguration & { readonly forbidden: IForbiddenRuleType[] };
+
+/** For every rule one file that breaks it and no other: the rule, the file, what it holds. */
+const plants: readonly [rule: string, file: string, text: string][] = [
+  ['core-imports-only-what-it-may', 'src/core/planted.ts', "import 'node:path';"],
+  ['spec-imports-only-what-it-may', 'src/spec/planted.ts', "import '../store/store.ts';"],
+  ['executors-imports-only-what-it-may', 'src/executors/planted.ts', "import '../engine/engine.ts';"],
+  ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'yaml';"],
+  ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
+  ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local.ts';"],
+  ['mail-imports-only-what-it-may', 'src/mail/planted.ts', "import '../executors/registry.ts';"],
+  ['scheduler-imports-only-what-it-may', 'src/scheduler/planted.ts', "import '../service/runs/runs.ts';"],
+  ['observers-imports-only-what-it-may', 'src/observers/planted.ts', "import '../engine/engine.ts';"],
+  ['doctor-imports-only-what-it-may', 'src/doctor/planted.ts', "import '../engine/engine.ts';"],
+  ['render-imports-only-what-it-may', 'src/render/planted.ts', "import '../spec/load.ts';"],
+  ['config-imports-only-what-it-may', 'src/config/planted.ts', "import '../service/runs/runs.ts';"],
+  ['server-imports-only-what-it-may', 'src/server/planted.ts', "import 'chalk';"],
+  ['cli-imports-only-what-it-may', 'src/cli/planted.ts', "import '../store/memory.ts';"],
+  ['remote-imports-only-what-it-may', 'src/remote/planted.ts', "import '../engine/local.ts';"],
+  ['app-is-faceless', 'src/app.ts', "import './render/plain.ts';"],
+  ['errors-import-nothing', 'src/errors.ts', "import 'node:path';"],
+  ['nothing-imports-cli', 'src/other.ts', "import './cli/main.ts';"],
+  ['cli-loads-app-on-demand', 'src/cli/main.ts', "import '../app.ts';"],
+  ['cli-loads-the-client-on-demand', 'src/cli/access/open.ts', "import '../../remote/transport.ts';"],
+  ['only-serve-loads-the-server', 'src/cli/commands/run.ts', "import '../../server/server.ts';"],
+  ['spec-reads-the-disk-only-in-load', 'src/spec/diagnostic.ts', "import 'node:fs';"],
+  ['store-uses-the-disk-only-in-files', 'src/store/memory.ts', "import 'node:fs/promises';"],
+  ['heavy-packages-are-loaded-on-demand', 'src/executors/heavy.ts', "import 'zx/core';"],
+  ['no-cycles', 'src/core/ring.ts', "import './ring.ts';"],
+  ['every-import-resolves', 'src/core/missing.ts', "import './nowhere.ts';"],
+];
+
+/** Keeps every rule: each place that the plants point to, and imports that look like breaches. */
+const allowed: Readonly<Record<string, string>> = {
+  'src/store/store.ts': "import type { Engine } from '../engine/engine.ts';",
+  'src/engine/engine.ts': "import '../executors/registry.ts';",
+  'src/engine/local.ts': "await import('re2js');",
+  'src/executors/registry.ts': "await import('zx/core');",
+  'src/service/runs/runs.ts': "import '../../spec/load.ts';",
+  'src/spec/load.ts': "import 'node:fs';",
+  'src/store/files/journal.ts': "import 'node:fs';",
+  'src/render/plain.ts': "import 'chalk';",
+  'src/server/server.ts': "import 'node:http';",
+  'src/remote/transport.ts': "import 'node:https'; import '../service/runs/runs.ts';",
+  'src/cli/remote-foreground.ts': "import '../remote/transport.ts';",
+  'src/cli/commands/serve.ts': "import '../../server/server.ts'; await import('../../app.ts');",
+};
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+test('every module of the program keeps the rules', async () => {
+  const { modules, summary } = await check(root);
+
+  expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
+  expect(modules.filter(({ source }) => source.startsWith('src/')).length).toBeGreaterThan(50);
+});
+
+test('each rule finds the module that breaks it, and only that one', async () => {
+  const files = { ...allowed, ...Object.fromEntries(plants.map(([, file, text]) => [file, text])) };
+
+  const { summary } = await check(project(files));
+
+  const found = summary.violations.map(({ rule, from }) => [rule.name, from]);
+  expect(found.sort()).toEqual(plants.map(([rule, file]) => [rule, file]).sort());
+});
+
+test('no rule is without a module that breaks it', () => {
+  expect(plants.map(([rule]) => rule).sort()).toEqual(rules.forbidden.map(({ name }) => name).sort());
+});
+
+async function check(baseDir: string): Promise<ICruiseResult> {
+  const { output } = await cruise(['src'], { ...rules.options, baseDir, ruleSet: rules, validate: true });
+  if (typeof output === 'string') throw new Error(output);
+  return output;
+}
+
+function project(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wf-architecture-'));
+  folders.push(folder);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `${text}\nexport {};\n`);
+  }
+  return folder;
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { importsWithoutExtension, parse, readSources, usesOfTheProcess } from './source-scan.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test('only cli and config know the process they run in', () => {
+  const sources = readSources(root, 'src').filter(({ fileName }) => !/^src\/(cli|config)\//.test(fileName));
+
+  expect(sources.flatMap(usesOfTheProcess)).toEqual([]);
+  expect(sources.length).toBeGreaterThan(50);
+});
+
+test('the scan for uses of the process finds each way of writing one', () => {
+  const source = parse(
+    'planted.ts',
+    `import { env } from 'node:process';
+process.env.HOME;
+process['exit'](1);
+process.exitCode = 1;
+console.log('process.env');
+process.kill(1, 0); // process.exit
+console.out.write('');`,
+  );
+
+  expect(usesOfTheProcess(source).map(({ line, text }) => [line, text])).toEqual([
+    [1, "import { env } from 'node:process';"],
+    [2, 'process.env'],
+    [3, "process['exit']"],
+    [4, 'process.exitCode'],
+    [5, 'console.log'],
+  ]);
+});
+
+test('relative imports name their file with its extension', () => {
+  const sources = [...readSources(root, 'src'), ...readSources(root, 'tests')];
+
+  expect(sources.flatMap(importsWithoutExtension)).toEqual([]);
+});
+
+test('the scan of imports finds each way of writing one', () => {
+  const source = parse(
+    'planted.ts',
+    `import './a';
+import type { B } from '../b.js';
+export { c } from './c';
+await import('./d');
+type E = import('./e').E;
+import './right.ts';
+import { version } from '../package.json';
+const text = './f';`,
+  );
+
+  expect(importsWithoutExtension(source).map(({ line, text }) => [line, text])).toEqual([
+    [1, "'./a'"],
+    [2, "'../b.js'"],
+    [3, "'./c'"],
+    [4, "'./d'"],
+    [5, "'./e'"],
+  ]);
+});

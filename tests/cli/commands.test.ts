@@ -1,0 +1,188 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { wf, withDirectory } from '../support/wf.ts';
+
+const good = 'steps:\n  - name: a\n    command: echo hello\n';
+const bad = 'steps:\n  - name: fetch\n    comand: curl -fsS $URL\n';
+
+function withFiles<T>(files: Record<string, string>, use: (cwd: string) => Promise<T>): Promise<T> {
+  return withDirectory((cwd) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+    return use(cwd);
+  });
+}
+
+describe('wf validate', () => {
+  it('shows every problem of every file with its place, and which files are valid', async () => {
+    await withFiles({ 'good.yaml': good, 'bad.yaml': bad }, async (cwd) => {
+      const { code, stdout, stderr } = await wf(['validate', 'good.yaml', 'bad.yaml', 'missing.yaml'], { cwd });
+      expect([code, stdout]).toEqual([2, 'good.yaml: valid\n']);
+      expect(stderr).toContain(
+        'error: unknown key "comand" in step "fetch"\n  ┌─ bad.yaml:3:5\n3 │     comand: curl -fsS $URL\n  │     ^^^^^^ did you mean "command"?',
+      );
+      expect(stderr).toContain('error: no workflow "missing.yaml"');
+      expect(stderr).toMatch(/\n2 errors in \d files?\n$/);
+    });
+  });
+
+  it('names the file of what is wrong with a file as a whole', async () => {
+    await withFiles({ 'good.yaml': good, 'empty.yaml': '', 'list.yaml': '- a\n' }, async (cwd) => {
+      const { stderr } = await wf(['validate', 'good.yaml', 'empty.yaml', 'list.yaml', 'none'], { cwd });
+      expect(stderr).toContain('error: the file is empty\n  ┌─ empty.yaml:1:1\n');
+      expect(stderr).toContain('error: the file is a list, not a workflow\n  ┌─ list.yaml:1:1\n');
+      expect(stderr).toMatch(/\n3 errors in 3 files\n$/);
+      const { stdout } = await wf(['validate', '--format', 'github', 'empty.yaml'], { cwd });
+      expect(stdout).toMatch(/^::error file=empty\.yaml,line=1,/);
+    });
+  });
+
+  it('prints JSON with the documented shape', async () => {
+    await withFiles({ 'good.yaml': good, 'bad.yaml': bad }, async (cwd) => {
+      const { stdout } = await wf(['validate', '--format', 'json', 'good.yaml', 'bad.yaml'], { cwd });
+      expect(JSON.parse(stdout)).toEqual({
+        files: [
+          { file: 'good.yaml', valid: true, diagnostics: [] },
+          {
+            file: 'bad.yaml',
+            valid: false,
+            diagnostics: [
+              {
+                severity: 'error',
+                code: 'unknown-key',
+                message: 'unknown key "comand" in step "fetch"',
+                file: expect.stringMatching(/^\/.*\/bad\.yaml$/),
+                line: 3,
+                column: 5,
+                endLine: 3,
+                endColumn: 11,
+                help: expect.any(String),
+              },
+            ],
+          },
+        ],
+      });
+    });
+  });
+
+  it('prints annotations for GitHub', async () => {
+    await withFiles({ 'bad.yaml': bad }, async (cwd) => {
+      const { stdout } = await wf(['lint', '--format', 'github', 'bad.yaml'], { cwd });
+      expect(stdout).toMatch(/^::error file=bad\.yaml,line=3,col=5/);
+    });
+  });
+
+  it('reads standard input', async () => {
+    const { code, stderr } = await wf(['validate', '-'], { input: bad });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('<stdin>:3:5')]);
+  });
+});
+
+describe('wf dry', () => {
+  const yaml = `params: NAME=world
+env:
+  - DAY: "\`date +%A\`"
+steps:
+  - name: first
+    command: echo hello $NAME
+    output: GREETING
+  - name: second
+    command: echo $GREETING on $DAY
+    depends: first
+`;
+
+  it('prints the plan and runs nothing', async () => {
+    await withFiles({ 'w.yaml': yaml }, async (cwd) => {
+      const { code, stdout } = await wf(['dry', 'w.yaml', '--json', '--', 'you'], { cwd });
+      expect([code, JSON.parse(stdout)]).toEqual([
+        0,
+        {
+          workflow: 'w',
+          params: [{ name: 'NAME', value: 'you' }],
+          env: { DAY: '`date +%A`' },
+          waves: [['first'], ['second']],
+          steps: [
+            { name: 'first', depends: [], executor: 'command', command: 'echo hello you', dir: cwd },
+            {
+              name: 'second',
+              depends: ['first'],
+              executor: 'command',
+              command: 'echo ${GREETING} on `date +%A`',
+              dir: cwd,
+            },
+          ],
+        },
+      ]);
+    });
+  });
+
+  it('is what run --dry-run prints', async () => {
+    await withFiles({ 'w.yaml': yaml }, async (cwd) => {
+      const dry = await wf(['dry', 'w.yaml'], { cwd });
+      expect(await wf(['run', '--dry-run', 'w.yaml'], { cwd })).toEqual(dry);
+      expect(dry.stdout).toContain('wave 2');
+    });
+  });
+});
+
+describe('wf graph', () => {
+  it.each([
+    ['mermaid', 'flowchart'],
+    ['dot', 'digraph'],
+    ['json', '"nodes"'],
+    ['ascii', 'a'],
+  ])('draws %s', async (format, expected) => {
+    await withFiles({ 'w.yaml': good }, async (cwd) => {
+      const { code, stdout } = await wf(['graph', 'w.yaml', '--format', format], { cwd });
+      expect([code, stdout]).toEqual([0, expect.stringContaining(expected)]);
+    });
+  });
+});
+
+describe('wf schema', () => {
+  it('prints the JSON Schema', async () => {
+    const { code, stdout } = await wf(['schema']);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { $schema: 'https://json-schema.org/draft/2020-12/schema' }]);
+  });
+
+  it('explains a key', async () => {
+    const { stdout } = await wf(['schema', 'steps.retryPolicy']);
+    expect(stdout).toMatch(/^steps\.retryPolicy {2}map/);
+    expect(stdout).toContain('limit');
+  });
+
+  it('suggests a key for one that does not exist', async () => {
+    const { code, stderr } = await wf(['schema', 'steps.retryPolicie']);
+    expect([code, stderr]).toEqual([
+      2,
+      'error: there is no key "steps.retryPolicie" in a workflow file\n  help: did you mean "steps.retryPolicy"?\n',
+    ]);
+  });
+});
+
+describe('wf version', () => {
+  it('prints the same as --version', async () => {
+    const [command, flag] = [await wf(['version']), await wf(['--version'])];
+    expect(command).toEqual(flag);
+    expect(command.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('--dags', () => {
+  it('names another workflows directory', async () => {
+    await withFiles({}, async (cwd) => {
+      mkdirSync(join(cwd, 'flows'));
+      writeFileSync(join(cwd, 'flows/nightly.yaml'), good);
+      const byFlag = await wf(['validate', 'nightly', '--dags', 'flows'], { cwd });
+      const byVariable = await wf(['validate', 'nightly'], { cwd, env: { WF_DAGS: 'flows' } });
+      expect([byFlag.code, byVariable.code]).toEqual([0, 0]);
+    });
+  });
+});
+
+describe('wf help', () => {
+  it('tells all names of a command', async () => {
+    expect((await wf(['help'])).stdout).toContain('\n  serve|server|start-all [options] ');
+    expect((await wf(['start-all', '--help'])).stdout).toMatch(/^Usage: wf serve\|server\|start-all \[options\]\n/);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Place, withPlace } from '../support/past-runs.ts';
+
+const steps =
+  'steps: [{ name: fetch rows, command: "true" }, { name: "load: all", command: "false", depends: fetch rows }]';
+
+/** What can stand at the end of a line: which files, then the values. */
+async function offered({ wf }: Place, line: string, word?: string): Promise<readonly string[]> {
+  const { stdout, stderr } = await wf('complete', '--line', line, ...(word === undefined ? [] : ['--word', word]));
+  expect(stderr).toBe('');
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((text) => text.replace(/\t.*/, ''));
+}
+
+describe('wf complete', () => {
+  it('knows commands, options and the choices of options', () =>
+    withPlace({}, async (place) => {
+      expect(await offered(place, 'wf val')).toEqual(['none', 'validate']);
+      expect(await offered(place, 'wf lin')).toEqual(['none', 'lint']);
+      expect(await offered(place, 'wf help com')).toEqual(['none', 'completion']);
+      expect(await offered(place, 'wf --ver')).toEqual(['none', '--version']);
+      expect(await offered(place, 'wf init --li')).toEqual(['none', '--list']);
+      expect(await offered(place, 'wf graph a.yaml --format m')).toEqual(['none', 'mermaid']);
+      expect(await offered(place, 'wf graph --format=d')).toEqual(['none', '--format=dot']);
+      expect(await offered(place, 'wf completion ')).toEqual(['none', 'bash', 'zsh', 'fish']);
+      expect(await offered(place, 'wf history --status succ')).toEqual(['none', 'succeeded']);
+      expect(await offered(place, 'wf schema steps.retry')).toEqual(['none', 'steps.retryPolicy']);
+      expect(await offered(place, 'wf config maxQ')).toEqual(['none', 'maxQueuedRuns']);
+    }));
+
+  it('tells what each value is', () =>
+    withPlace({}, async ({ wf }) => {
+      const { stdout } = await wf('complete', '--', 'hist');
+      expect(stdout).toBe('none\nhistory\tlist past runs, newest first\n');
+    }));
+
+  it('leaves files to the shell', () =>
+    withPlace({}, async (place) => {
+      expect(await offered(place, 'wf validate one.yaml tw')).toEqual(['yaml']);
+      expect(await offered(place, 'wf run --dags ')).toEqual(['directories']);
+      expect(await offered(place, 'wf run --params-file=')).toEqual(['files']);
+    }));
+
+  it('knows the workflows directory, with groups where names are not enough', () =>
+    withPlace({}, async (place) => {
+      for (const name of ['dags/ops', 'dags/web', 'mine'])
+        mkdirSync(join(place.cwd, 'home', name), { recursive: true });
+      for (const name of ['dags/nightly', 'dags/ops/deploy', 'dags/web/deploy', 'mine/own']) {
+        place.write(`home/${name}.yaml`, steps);
+      }
+      expect(await offered(place, 'wf run ')).toEqual(['yaml', 'nightly', 'ops/deploy', 'web/deploy']);
+      expect(await offered(place, 'wf run --dags home/mine ')).toEqual(['yaml', 'own']);
+    }));
+
+  it('knows runs and the steps of the chosen one', () =>
+    withPlace({ 'etl.yaml': steps, 'other.yaml': 'steps: [{ name: one, command: "true" }]' }, async (place) => {
+      await place.wf('run', 'etl.yaml');
+      await place.wf('run', 'other.yaml', '--run-id', 'given-id');
+      const { runId } = await place.json('status', 'etl');
+      const short = runId.slice(0, 13);
+
+      const all = ['yaml', '@latest', '@failed', 'other', 'etl', 'given-id', short];
+      expect([...(await offered(place, 'wf logs '))].sort()).toEqual(all.sort());
+      expect(await offered(place, `wf report ${short.slice(0, 9)}`)).toEqual(['yaml', short]);
+      expect(await offered(place, 'wf logs etl ')).toEqual(['none', 'fetch rows', 'load: all']);
+      expect(await offered(place, 'wf logs @latest ')).toEqual(['none', 'one']);
+      expect(await offered(place, 'wf logs -f @failed "fe')).toEqual(['none', 'fetch rows']);
+      expect(await offered(place, `wf retry ${short} --step l`)).toEqual(['none', 'load: all']);
+      expect(await offered(place, 'wf logs etl load: --')).toContain('--attempt');
+    }));
+
+  it('gives what bash puts behind the place where it cuts words', () =>
+    withPlace({ 'etl.yaml': steps }, async (place) => {
+      await place.wf('run', 'etl.yaml');
+      expect(await offered(place, 'wf graph --format=d', 'd')).toEqual(['none', 'dot']);
+      expect(await offered(place, 'wf graph --format=', '=')).toEqual(['none', 'ascii', 'mermaid', 'dot', 'json']);
+      expect(await offered(place, 'wf logs etl load:\\ a', '\\ a')).toEqual(['none', ' all']);
+      expect(await offered(place, 'wf status @l', 'l')).toEqual(['yaml', '@latest']);
+    }));
+
+  it('answers with nothing, and exit code 1, where nothing is known', () =>
+    withPlace({}, async ({ cwd, wf, write }) => {
+      mkdirSync(join(cwd, 'home'));
+      const nothing = { code: 1, stdout: 'none\n', stderr: '' };
+      for (const line of [
+        'wf nope ',
+        'wf version more ',
+        'wf run a.yaml -- A',
+        'wf logs no-such-run ',
+        'wf run --run-id ',
+      ]) {
+        expect([line, await wf('complete', '--line', line)]).toEqual([line, { ...nothing, signal: null }]);
+      }
+      write('home/config.yaml', 'no: [such');
+      expect(await wf('complete', '--line', 'wf logs x ')).toMatchObject(nothing);
+    }));
+});

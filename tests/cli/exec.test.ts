@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { expandText } from '../../src/core/interpolate.ts';
+import { execWorkflow } from '../../src/service/workflows/exec-workflow.ts';
+import fc from '../support/fast-check.ts';
+import { withPlace } from '../support/past-runs.ts';
+
+describe('wf exec', () => {
+  it('runs exactly the words it is given and keeps what they print', async () => {
+    await withPlace({}, async (place) => {
+      const words = ['$HOME', '${X:-y}', '`id`', '*', 'a  b', "it's", '\\$1', '\\}', '', '--name', '-x', '--'];
+      const { code, stdout } = await place.wf('exec', '--name', 'words', '--', 'printf', '[%s]\\n', ...words);
+      expect(code).toBe(0);
+      expect(stdout).toContain('SUCCEEDED words');
+      const logs = await place.wf('logs', 'words', 'printf');
+      expect(logs.stdout).toBe(words.map((word) => `[${word}]\n`).join(''));
+    });
+  });
+
+  it.each([
+    [0, ['true']],
+    [7, ['sh', '-c', 'exit 7']],
+    [137, ['sh', '-c', 'kill -9 $$']],
+    [127, ['no-such-program']],
+  ])('ends with exit code %d as its command does', async (expected, words) => {
+    await withPlace({}, async (place) => {
+      expect((await place.wf('exec', ...words)).code).toBe(expected);
+      expect((await place.json('status', 'exec')).steps[0]?.exitCode).toBe(expected);
+    });
+  });
+
+  it('runs where it is told, and its run can be tried again', async () => {
+    await withPlace({}, async (place) => {
+      await place.wf('exec', '--dir', '/', 'sh', '-c', 'pwd; exit 3');
+      expect((await place.wf('retry', 'exec', '--reporter', 'plain')).stdout).toContain('| /\n');
+      expect(await place.wf('exec', '--dir', 'nowhere', 'pwd')).toMatchObject({
+        code: 2,
+        stderr: `error: there is no directory "${place.cwd}/nowhere"\n`,
+      });
+      expect(await place.wf('exec', '--dir', '/dev/null/x', 'pwd')).toMatchObject({
+        code: 2,
+        stderr: 'error: there is no directory "/dev/null/x"\n',
+      });
+      expect((await place.wf('exec')).code).toBe(2);
+    });
+  });
+
+  it.each([
+    [['sh', '-c', ':', '--color'], false],
+    [['--name', '--color', 'sh', '-c', ':'], false],
+    [['--dir', '/', '--', 'sh', '-c', ':', '--color'], false],
+    [['--color', 'sh', '-c', ':', '--no-color'], true],
+    [['--name=x', '--dir', '/', '--color', 'sh', '-c', ':'], true],
+  ])('has no colours because of what stands behind its command: %j', async (words, isColored) => {
+    await withPlace({}, async (place) => {
+      const { code, stdout } = await place.wf('exec', ...words);
+      expect([code, stdout.includes('\x1b[')]).toEqual([0, isColored]);
+    });
+  });
+
+  it('takes no word for a variable', () => {
+    const places = { cwd: '/', dagsDir: null, base: null };
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...'$\\{}:-A1`"\'\n é') }), { minLength: 1 }), (words) => {
+        const [step] = execWorkflow(['x', ...words], { name: 'exec', places }).workflow.steps;
+        const command = step?.command ?? [];
+        expect(Array.from(command, (word) => expandText(word, () => 'value'))).toEqual(['x', ...words]);
+      }),
+    );
+  });
+});

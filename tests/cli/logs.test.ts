@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { crash, withPlace } from '../support/past-runs.ts';
+import { launcher } from '../support/wf.ts';
+
+const chatty = `steps:
+  - name: one
+    command: sh -c 'echo out 1; echo err 1 >&2; echo out 2'
+  - name: flaky
+    command: sh -c 'echo attempt $WF_ATTEMPT; test $WF_ATTEMPT = 2'
+    depends: one
+    retryPolicy:
+      limit: 1
+      intervalSec: 0
+  - name: silent
+    command: "true"
+    depends: flaky
+  - name: never
+    command: echo never
+    depends: silent
+    preconditions:
+      - condition: a
+        expected: b
+handlerOn:
+  exit:
+    command: printf 'bye, without a line end'
+`;
+
+describe('wf logs', () => {
+  it.each([
+    [
+      [],
+      '[one]    out 1\n[one]    out 2\n[one]    err 1\n[flaky]  attempt 2\n[handlerOn.exit] bye, without a line end\n',
+    ],
+    [['r1', 'one'], 'out 1\nout 2\nerr 1\n'],
+    [['r1', 'one', '--stream', 'stdout'], 'out 1\nout 2\n'],
+    [['w', 'one', '--tail', '2'], 'out 2\nerr 1\n'],
+    [['@latest', '--tail', '0'], ''],
+    [['w', 'flaky', '--attempt', '1'], 'attempt 1\n'],
+    [['w', 'handlerOn.exit', '--raw'], 'bye, without a line end'],
+    [['w', 'one', '--tail', '1', '--json'], '{"step":"one","attempt":1,"stream":"stderr","text":"err 1"}\n'],
+    [['w', 'silent'], ''],
+  ])('%j', async (words, expected) => {
+    await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
+      await wf('run', 'w.yaml', '--run-id', 'r1');
+      expect(await wf('logs', ...words)).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+    });
+  });
+
+  it('says what is not there', async () => {
+    await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
+      await wf('run', 'w.yaml');
+      const answers = [
+        ['w', 'flakey'],
+        ['w', 'flaky', '--attempt', '3'],
+        ['w', '--attempt', '3'],
+        ['w', 'never'],
+        ['x'],
+        ['w', '--raw', '--json'],
+      ];
+      const told = [];
+      for (const words of answers) {
+        const { code, stdout, stderr } = await wf('logs', ...words);
+        told.push([code, stdout, stderr.split('\n')[0]]);
+      }
+      expect(told).toEqual([
+        [2, '', 'error: the run has no step "flakey"'],
+        [2, '', 'error: step "flaky" had 2 attempts in this run'],
+        [2, '', 'error: no step had more than 2 attempts in this run'],
+        [0, '', 'step "never" has not been started'],
+        [2, '', 'error: no run and no workflow that has run is called "x"'],
+        [2, '', 'error: --raw and --json exclude each other'],
+      ]);
+    });
+  });
+
+  it('leaves colours and takes out what else controls a terminal, unless it is asked for', async () => {
+    const output = '\\033[31mred\\033[0m \\033]0;title\\007\\033[2Jend\\n';
+    await withPlace({ 'w.yaml': `steps:\n  - name: a\n    command: printf '${output}'\n` }, async ({ wf }) => {
+      await wf('run', 'w.yaml');
+      expect((await wf('logs', 'w', 'a')).stdout).toBe('\u001b[31mred\u001b[0m end\n');
+      expect((await wf('logs', 'w', 'a', '--raw')).stdout).toBe(
+        '\u001b[31mred\u001b[0m \u001b]0;title\u0007\u001b[2Jend\n',
+      );
+    });
+  });
+});
+
+const waiting = `steps:
+  - name: first
+    command: echo first line
+  - name: gate
+    command: sh -c 'echo waiting; printf "half "; until [ -e go ]; do sleep 0.02; done; echo line'
+    depends: first
+  - name: last
+    command: echo last line
+    depends: gate
+`;
+
+describe('wf logs -f', () => {
+  it('follows a run until it ends, and repeats nothing', async () => {
+    await withPlace({ 'w.yaml': waiting }, async ({ cwd, start }) => {
+      const run = start('run', 'w.yaml');
+      await run.until('| waiting');
+      const all = start('logs', '-f');
+      const tail = start('logs', 'w', '-f', '--tail', '1');
+      const one = start('logs', 'w', 'gate', '-f', '--json');
+      await Promise.all([all.until('waiting'), tail.until('waiting'), one.until('waiting')]);
+      writeFileSync(join(cwd, 'go'), '');
+      const outputs = await Promise.all([all, tail, one].map(async ({ ended }) => (await ended).stdout));
+      expect(outputs).toEqual([
+        '[first] first line\n[gate]  waiting\n[gate]  half line\n[last]  last line\n',
+        '[gate]  waiting\n[gate]  half line\n[last]  last line\n',
+        '{"step":"gate","attempt":1,"stream":"stdout","text":"waiting"}\n{"step":"gate","attempt":1,"stream":"stdout","text":"half line"}\n',
+      ]);
+      expect((await run.ended).code).toBe(0);
+    });
+  });
+
+  it('ends when the process of the run dies', async () => {
+    await withPlace({ 'w.yaml': waiting }, async (place) => {
+      const run = place.start('run', 'w.yaml');
+      await run.until('| waiting');
+      const logs = place.start('logs', '-f');
+      await logs.until('waiting');
+      run.kill('SIGKILL');
+      expect(await logs.ended).toMatchObject({
+        code: 0,
+        stdout: '[first] first line\n[gate]  waiting\n[gate]  half \n',
+      });
+      expect((await place.json('status')).reason).toBe('lost');
+    });
+  });
+
+  it('ends with its reader, and the run goes on', async () => {
+    const chatter = 'steps:\n  - name: a\n    command: sh -c "until [ -e go ]; do echo line; sleep 0.02; done"\n';
+    await withPlace({ 'w.yaml': chatter }, async ({ cwd, env, start, json }) => {
+      const run = start('run', 'w.yaml');
+      await run.until('| line');
+      const pipe = '"$0" "$1" logs -f | head -1';
+      const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } };
+      await once(spawn('sh', ['-c', pipe, process.execPath, launcher], { ...options, stdio: 'ignore' }), 'exit');
+      expect((await json('status')).status).toBe('running');
+      writeFileSync(join(cwd, 'go'), '');
+      expect((await run.ended).code).toBe(0);
+    });
+  });
+
+  it('waits for the first run of a workflow', async () => {
+    await withPlace({ 'w.yaml': waiting, go: '' }, async ({ cwd, env, wf }) => {
+      const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } };
+      const logs = spawn(process.execPath, [launcher, 'logs', './w.yaml', '-f'], options);
+      const [told] = await once(logs.stderr, 'data');
+      expect(String(told)).toBe('waiting for the first run of "./w.yaml"\n');
+      const printed: string[] = [];
+      logs.stdout.on('data', (bytes) => printed.push(String(bytes)));
+      const ended = once(logs, 'close');
+      expect((await wf('run', 'w.yaml')).code).toBe(0);
+      expect(await ended).toEqual([0, null]);
+      expect(printed.join('')).toBe('[first] first line\n[gate]  waiting\n[gate]  half line\n[last]  last line\n');
+    });
+  });
+
+  it('does not wait for a workflow that does not exist', async () => {
+    await withPlace({}, async ({ wf }) => {
+      expect(await wf('logs', 'nothing', '-f')).toMatchObject({ code: 2, stdout: '' });
+    });
+  });
+
+  it('prints what there is of a run that is over', async () => {
+    await withPlace({ 'w.yaml': waiting }, async (place) => {
+      await crash(place, '| waiting', 'w.yaml');
+      expect((await place.wf('logs', '-f', '@latest', 'gate')).stdout).toBe('waiting\nhalf \n');
+    });
+  });
+});

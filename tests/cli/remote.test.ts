@@ -1,0 +1,410 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { printError } from '../../src/cli/print-error.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import type { RunSummary } from '../../src/core/summary.ts';
+import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
+import { fakeConsole } from '../support/fake-console.ts';
+import { certificateFile } from '../support/http-server.ts';
+import { type Ended, type RunningWf, startWf } from '../support/wf.ts';
+
+const files = {
+  'greet.yaml': 'params: world\nsteps:\n  - name: greet\n    command: echo "hello $1"\n',
+  'flaky.yaml': `description: Fails at first
+steps:
+  - name: first
+    command: printf 'one\\ntwo\\nno end'
+  - name: second
+    depends: first
+    script: |
+      echo out $WF_ATTEMPT
+      echo err $WF_ATTEMPT >&2
+      test -e good
+    retryPolicy: { limit: 1, intervalSec: 0 }
+  - name: third
+    depends: second
+    command: echo third
+handlerOn:
+  exit: { command: echo handled }
+`,
+  'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
+  'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',
+};
+
+/** What is typed on another machine. */
+type Client = {
+  readonly wf: (...args: readonly string[]) => Promise<Ended>;
+  readonly start: (...args: readonly string[]) => RunningWf;
+  readonly json: <T = RunSummary>(...args: readonly string[]) => Promise<T>;
+};
+
+function clientOf({ cwd }: DaemonPlace, url: string, env: Readonly<Record<string, string>> = {}): Client {
+  const options = { cwd, env: { WF_HOME: join(cwd, 'client'), WF_SERVER: url, ...env } };
+  const start = (...args: readonly string[]) => startWf(args, options);
+  const wf = (...args: readonly string[]) => start(...args).ended;
+  return { start, wf, json: async (...args) => JSON.parse((await wf(...args, '--json')).stdout) };
+}
+
+/** What a command line prints, typed in this process. */
+async function typed(args: readonly string[], env: Readonly<Record<string, string>>) {
+  vi.unstubAllEnvs();
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const { console, printed } = fakeConsole();
+  let code = 0;
+  const setCode = (told: number) => {
+    code = told;
+  };
+  try {
+    await buildProgram(console, setCode, args[0]).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    code = await printError(error, console);
+  }
+  return { code, ...printed() };
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+test(
+  'shows of a daemon what the same commands show on its machine',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+      await client.wf('run', 'flaky', '--run-id', 'failed-one', '--', 'A=1', 'b c');
+      await client.wf('run', 'greet', '--run-id', 'greeting');
+
+      const commands = [
+        ['list'],
+        ['list', '--json'],
+        ['status'],
+        ['status', '@failed'],
+        ['status', 'flaky', '--json'],
+        ['status', 'gree'],
+        ['status', 'nobody'],
+        ['history'],
+        ['history', 'flaky', '--json'],
+        ['history', '--status', 'failed', '--last', '1h'],
+        ['history', 'wait'],
+        ['history', '--limit', '1'],
+        ['history', 'nobody'],
+        ['logs', 'flaky'],
+        ['logs', 'failed-one', 'second'],
+        ['logs', 'flaky', 'second', '--attempt', '1', '--stream', 'stderr'],
+        ['logs', 'flaky', '--tail', '3'],
+        ['logs', 'flaky', '--raw'],
+        ['logs', 'flaky', '--raw', '--tail', '2'],
+        ['logs', 'flaky', '--json'],
+        ['logs', 'flaky', '-f'],
+        ['logs', 'flaky', 'third'],
+        ['logs', 'flaky', 'secnd'],
+        ['logs', 'flaky', 'second', '--attempt', '5'],
+        ['logs', 'nobody', '-f'],
+      ];
+      for (const args of commands) {
+        const there = await typed(args, { WF_HOME: join(place.cwd, 'client'), WF_SERVER: url });
+        const here = await typed(args, { WF_HOME: join(place.cwd, 'home'), WF_DAGS: place.cwd });
+        expect([args, there]).toEqual([args, here]);
+      }
+      expect((await client.wf('status', '--json')).stdout).toBe(
+        (
+          await typed(['status', '--json'], {
+            WF_HOME: join(place.cwd, 'home'),
+          })
+        ).out,
+      );
+    }),
+  60_000,
+);
+
+test(
+  'a run of a daemon is shown as one of this machine, with its exit code',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+
+      const failed = await client.wf('run', 'flaky');
+      expect(failed).toMatchObject({ code: 1, stderr: '' });
+      expect(failed.stdout.replace(/\d\d:\d\d:\d\d|\d\.\ds|[0-9a-f]{8}-[0-9a-f]{4}/g, '-')).toBe(`▶ flaky  -
+- [first]  START
+- [first]  | one
+- [first]  | two
+- [first]  | no end
+- [first]  OK     -
+- [second] START
+- [second] | out 1
+- [second] | err 1
+- [second] RETRY  now (attempt 2 of 2): exit 1 after -
+- [second] START  (attempt 2 of 2)
+- [second] | out 2
+- [second] | err 2
+- [second] FAIL   exit 1 after - (attempt 2 of 2)
+- [third]  NOTRUN "second" failed
+- [handlerOn.exit] START
+- [handlerOn.exit] | handled
+- [handlerOn.exit] OK     -
+FAILED flaky in -   1 succeeded · 1 failed · 1 not run
+✖ second   exit 1   after 2 attempts   flaky.yaml:5:5
+  │ out 2
+  │ err 2
+  logs: wf logs - second        again from here: wf retry -
+`);
+      expect((await client.wf('run', 'flaky', '-x', '--reporter', 'quiet', '--server', `${url}/`)).stdout).toContain(
+        `wf retry --server ${url} `,
+      );
+      const events = (await client.wf('run', 'greet', '--reporter', 'json', '--', 'Ann')).stdout.trim().split('\n');
+      expect(events.map((line) => JSON.parse(line).type)).toEqual([
+        'run.created',
+        'run.queued',
+        'run.owned',
+        'run.prepared',
+        'run.started',
+        'step.scheduled',
+        'step.started',
+        'step.output',
+        'step.finished',
+        'run.finished',
+        'run.summary',
+      ]);
+      expect(events.find((line) => line.includes('step.output'))).toContain('"hello Ann"');
+      expect(await place.json('history', 'greet')).toMatchObject([{ trigger: 'api', status: 'succeeded' }]);
+      expect((await client.wf('run', 'greet', '--run-id', 'failed one')).code).toBe(2);
+      expect(await client.wf('run', 'greet', '--reporter', 'loud', '--run-id', 'loud')).toMatchObject({ code: 2 });
+      expect(await client.wf('status', 'loud')).toMatchObject({ code: 2 });
+    }),
+  60_000,
+);
+
+test(
+  'runs are started once for each id, retried and stopped there',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+      const detached = (runId: string) => client.wf('run', 'wait', '--detach', '--run-id', runId);
+
+      expect(await detached('one')).toMatchObject({ code: 0, stdout: 'one\n', stderr: '' });
+      expect(await detached('one')).toMatchObject({
+        code: 0,
+        stdout: 'one\n',
+        stderr: 'run one was there already: nothing was started\n',
+      });
+      expect(await client.wf('run', 'greet', '--detach', '--run-id', 'one')).toMatchObject({ code: 2 });
+      expect((await client.wf('retry', 'one')).stderr).toContain('run one is still going');
+      await detached('two');
+      expect((await client.wf('stop', 'wait')).stderr).toContain('2 runs of "wait" are going on: ');
+      expect((await client.wf('stop', 'one')).stdout).toBe('run one of "wait" is stopped\n');
+      expect((await client.wf('stop', 'one')).stdout).toBe(
+        'run one of "wait" was over already: canceled, stopped by the API\n',
+      );
+      expect((await client.wf('stop', 'wait', '--no-wait')).stdout).toBe('run two of "wait" was asked to stop\n');
+      await expect.poll(() => client.json('status', 'two')).toMatchObject({ status: 'canceled' });
+
+      writeFileSync(join(place.cwd, 'go'), '');
+      expect((await client.wf('retry', 'one', '--detach', '--run-id', 'again')).stdout).toBe('again\n');
+      await expect.poll(() => client.json('status', 'again')).toMatchObject({ status: 'succeeded', retryOf: 'one' });
+      expect(await client.wf('retry', 'again')).toMatchObject({
+        code: 0,
+        stdout: 'nothing to do: every step of run again succeeded\n',
+      });
+      expect((await client.wf('retry', 'again', '--step', 'wait')).stdout).toContain('SUCCEEDED wait');
+      expect((await client.wf('mark', 'again', 'wait', 'failed')).stdout).toBe(
+        'step "wait" counts as failed; run again of "wait" is failed\n',
+      );
+    }),
+  60_000,
+);
+
+test(
+  'a signal has the daemon stop the run; a second one leaves it',
+  () =>
+    withDaemons({ ...files, 'deaf.yaml': deaf }, async (place) => {
+      const client = clientOf(place, (await place.serve()).url);
+
+      const polite = client.start('run', 'wait');
+      await polite.until('begun');
+      polite.kill('SIGINT');
+      expect(await polite.ended).toMatchObject({ code: 130, signal: null });
+      expect(await client.json('status', 'wait')).toMatchObject({ status: 'canceled' });
+
+      const hasty = client.start('run', 'deaf', '--run-id', 'deaf-one');
+      await hasty.until('begun');
+      hasty.kill('SIGTERM');
+      await expect.poll(() => client.json('status', 'deaf-one')).toMatchObject({ status: 'canceling' });
+      hasty.kill('SIGTERM');
+      expect(await hasty.ended).toMatchObject({ code: 143 });
+      expect((await hasty.ended).stderr).toMatch(
+        /^wf: run deaf-one goes on at .*; wf status deaf-one tells how it ends\n$/,
+      );
+      await place.wf('stop', '--force', 'deaf-one');
+    }),
+  60_000,
+);
+
+const deaf =
+  'steps:\n  - name: wait\n    command: sh -c "trap \'\' TERM; echo begun; while true; do sleep 0.05; done"\n';
+
+test(
+  'what is followed over a crash of the daemon has every line once',
+  () =>
+    withDaemons({ 'talk.yaml': talk }, async (place) => {
+      const first = await place.serve();
+      const client = clientOf(place, first.url);
+      await client.wf('run', 'talk', '--detach', '--run-id', 'talking');
+      const followed = client.start('logs', '-f', 'talking');
+      const shown = client.start('logs', '-f', 'talking', 'left', '--raw');
+      await Promise.all([followed.until('left 10 '), shown.until('left 10 ')]);
+
+      await first.end('SIGKILL');
+      writeFileSync(join(place.cwd, 'gone'), '');
+      await expect.poll(() => readLines(place.cwd, 'left').length).toBeGreaterThan(40);
+      const second = await place.serve('--port', new URL(first.url).port);
+      expect(second.url).toBe(first.url);
+      writeFileSync(join(place.cwd, 'back'), '');
+
+      const { stdout, stderr, code } = await followed.ended;
+      expect([code, stderr]).toEqual([0, `wf: ${first.url} is away; trying again\nwf: ${first.url} is back\n`]);
+      for (const step of ['left', 'right']) {
+        const printed = stdout.split('\n').flatMap(
+          (line) =>
+            line
+              .split(`| `)
+              .at(-1)
+              ?.match(new RegExp(`${step} .*`))?.[0] ?? [],
+        );
+        expect(printed).toEqual(readLines(place.cwd, step));
+        expect(printed.length).toBeGreaterThan(100);
+      }
+      expect(stdout.match(/\bsecond attempt\b/g)).toHaveLength(1);
+      expect((await shown.ended).stdout).toBe(`${readLines(place.cwd, 'left').join('\n')}\n`);
+    }),
+  60_000,
+);
+
+/** Both write what they print to a file too. `right` fails while the daemon is gone, and is tried again. */
+const talk = `steps:
+  - name: left
+    script: |
+      i=0
+      while [ $i -lt 20 ] || ! test -e back; do i=$((i+1)); echo "left $i x" | tee -a left; sleep 0.01; done
+      j=0
+      while [ $j -lt 100 ]; do j=$((j+1)); echo "left more $j" | tee -a left; done
+  - name: right
+    retryPolicy: { limit: 1, intervalSec: 0 }
+    script: |
+      if [ $WF_ATTEMPT = 1 ]; then
+        until test -e gone; do echo "right $$ a" | tee -a right; sleep 0.02; done
+        exit 1
+      fi
+      echo "second attempt"
+      j=0
+      while [ $j -lt 100 ]; do j=$((j+1)); echo "right more $j" | tee -a right; done
+`;
+
+function readLines(cwd: string, name: string): readonly string[] {
+  try {
+    return readFileSync(join(cwd, name), 'utf8').trimEnd().split('\n');
+  } catch {
+    return [];
+  }
+}
+
+test(
+  'a login is needed where the daemon wants one',
+  () =>
+    withDaemons(files, async (place) => {
+      writeFileSync(join(place.cwd, 'token'), 's3cret\n');
+      writeFileSync(join(place.cwd, 'look'), 'look-only\n');
+      const options = ['--token-file', join(place.cwd, 'token'), '--read-only-token-file', join(place.cwd, 'look')];
+      const { url } = await place.serve(...options);
+      const status = (env: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+        clientOf(place, url, env).wf('run', 'greet', '--detach', '--run-id', 'one', ...args);
+
+      const none = await status({});
+      expect([none.code, none.stderr.split('\n')[0]]).toEqual([2, `error: ${url} wants a login`]);
+      const wrong = await status({ WF_TOKEN: 'wrong' });
+      expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, `error: ${url} does not take the login`]);
+      expect(wrong.stderr).not.toContain('wrong\n');
+      const reader = await status({ WF_TOKEN: 'look-only' });
+      expect(reader.stderr).toMatch(
+        /^error: .* does not allow this: this login allows looking only\n {2}help: .*WF_TOKEN/,
+      );
+      expect(await clientOf(place, url, { WF_TOKEN: 'look-only' }).wf('history')).toMatchObject({ code: 0 });
+      expect(await status({ WF_TOKEN: 's3cret' })).toMatchObject({ code: 0 });
+      expect(await status({}, '--token-file', 'token')).toMatchObject({ code: 0 });
+      const inUrl = url.replace('//', '//me:s3cret@');
+      expect(await clientOf(place, inUrl).wf('history')).toMatchObject({ code: 0 });
+      expect((await clientOf(place, inUrl).wf('config', 'server')).stdout).not.toContain('s3cret');
+      const failed = await clientOf(place, inUrl.replace('s3cret', 'other')).wf('history');
+      expect([failed.code, failed.stderr]).toEqual([2, expect.not.stringContaining('other')]);
+    }),
+  60_000,
+);
+
+test(
+  'TLS is spoken with a daemon whose authority is known',
+  () =>
+    withDaemons(files, async (place) => {
+      const key = certificateFile.replace('certificate.pem', 'key.pem');
+      const { url } = await place.serve('--tls-cert', certificateFile, '--tls-key', key);
+      expect(url).toMatch(/^https:/);
+      const unknown = await clientOf(place, url).wf('list');
+      expect([unknown.code, unknown.stderr]).toEqual([
+        2,
+        expect.stringMatching(
+          /^error: nobody that is trusted vouches for the certificate of https:.*\n {2}help: .*--server-ca/,
+        ),
+      ]);
+
+      expect(await clientOf(place, url, { WF_SERVER_CA: certificateFile }).wf('list')).toMatchObject({ code: 0 });
+      const run = await clientOf(place, url).wf('run', 'greet', '--server-ca', certificateFile);
+      expect(run.stdout).toContain('| hello world');
+      const plain = await clientOf(place, url.replace('https', 'http')).wf('list');
+      expect([plain.code, plain.stderr]).toEqual([2, expect.stringContaining(`is ${url}`)]);
+    }),
+  60_000,
+);
+
+test(
+  'what cannot be asked of a daemon says what to do instead',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+      const told = async (...args: readonly string[]) => {
+        const { code, stdout, stderr } = await client.wf(...args);
+        expect([args, code, stdout]).toEqual([args, 2, '']);
+        return stderr;
+      };
+
+      expect(await told('gc')).toContain('error: wf gc works on this machine alone, and WF_SERVER names a daemon\n');
+      expect(await told('report')).toContain('wf report works on this machine alone');
+      expect(await told('restart', 'greet')).toContain('wf restart works on this machine alone');
+      expect(await told('run', 'greet', '--watch')).toContain('--watch cannot be had from a daemon');
+      expect(await told('run', '-')).toContain('standard input cannot be had from a daemon');
+      expect(await told('stop', 'greet', '--force')).toContain('there are no runs yet');
+      expect(await told('status', '--dags', '.')).toContain('--dags is for workflows of this machine');
+      expect(await told('run', 'missing')).toBe('error: no workflow "missing"\n');
+      expect(await told('run', 'greet.yml/../../greet.yaml')).toContain('error: no workflow');
+      expect(await told('run', './greet.yaml')).toContain('wf run --no-server ./greet.yaml runs it here');
+      expect(await told('run', 'broken')).toBe(`error: unknown key "comand" in step "one"
+  ┌─ broken.yaml:3:5
+3 │     comand: echo one
+  │     ^^^^^^
+  help: Known keys here: name, id, description, dir, command, script, args, shell, ... (wf schema steps).
+
+1 error in 1 file
+`);
+      expect(await client.wf('run', 'greet.yaml', '--no-server')).toMatchObject({ code: 0 });
+      expect(await client.json('history', '--no-server')).toHaveLength(1);
+      expect(await client.json('history')).toEqual([]);
+    }),
+  60_000,
+);
+
+test('the daemon that a person asks is not the one that steps ask', () =>
+  withDaemons({ 'env.yaml': 'steps: [{ name: env, command: "sh -c \'echo [$WF_SERVER]\'" }]\n' }, async (place) => {
+    const client = clientOf(place, 'http://me:s3cret@127.0.0.1:1');
+    expect((await client.wf('run', '--no-server', 'env.yaml')).stdout).toContain('| []\n');
+  }));

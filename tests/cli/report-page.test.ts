@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { browserPath, launchBrowser, visit } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { wf } from '../support/wf.ts';
+
+const attack = `<script>window.executed=1</script><img src="http://127.0.0.1:9/x" onerror="window.executed=2">]]>--></title></style></script>'"&amp;\u202e`;
+
+const hostile = `
+name: ${JSON.stringify(attack)}
+description: ${JSON.stringify(attack)}
+params: ${JSON.stringify({ P: attack })}
+steps:
+  - name: ${JSON.stringify(`first ${attack}`)}
+    description: ${JSON.stringify(attack)}
+    command: cat hostile.txt
+    output: OUT
+  - name: second
+    command: sh -c 'cat hostile.txt hostile.txt >&2; exit 1'
+    depends: ${JSON.stringify([`first ${attack}`])}
+    retryPolicy: { limit: 2, intervalSec: 0.3 }
+  - name: third
+    command: "true"
+    depends: second
+handlerOn:
+  failure: { command: cat hostile.txt }
+`;
+
+describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
+  let directory: string;
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof serve>>;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+    writeFileSync(join(directory, 'workflow.yaml'), hostile);
+    writeFileSync(join(directory, 'hostile.txt'), `${attack}\n\u001b[31m${attack}\u001b[0m\n\u001b]0;title\u0007\n`);
+    const options = { cwd: directory, env: { WF_HOME: join(directory, 'home') } };
+    expect((await wf(['run', 'workflow.yaml'], options)).code).toBe(1);
+    expect((await wf(['report', '-o', 'report.html'], options)).code).toBe(0);
+    site = await serve(join(directory, 'report.html'));
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    site?.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const open = (options: BrowserContextOptions = {}) => visit(browser, site.address, options);
+
+  it('asks for nothing, runs nothing of what is in it, and shows it as text', async () => {
+    site.requested.length = 0;
+    const { page, requests, messages } = await open({ viewport: { width: 1280, height: 900 } });
+    await page.getByRole('button', { name: 'Open all' }).click();
+    const picture = join(directory, 'report.png');
+    await page.screenshot({ path: picture, fullPage: true });
+
+    expect(statSync(picture).size).toBeGreaterThan(20_000);
+    expect({ requests, messages }).toEqual({ requests: [site.address], messages: [] });
+    expect(site.requested).toEqual(['/']);
+    expect(await page.evaluate('[globalThis.executed, document.scripts.length]')).toEqual([undefined, 1]);
+    const shown = attack.replace('\u202e', '<U+202E>');
+    expect(await page.locator('h1').textContent()).toBe(shown);
+    expect(await page.locator('.step h3 bdi').first().textContent()).toBe(`first ${shown}`);
+    expect(await page.locator('.step .log').first().textContent()).toContain(shown);
+    expect(await page.locator('.outputs pre').textContent()).toContain(shown);
+    expect(await page.locator('.params td').textContent()).toBe(shown);
+  });
+
+  it('could not ask for anything if it wanted to', async () => {
+    const { page } = await open();
+
+    expect(await probe(page, 'try-to-load.js')).toEqual(['refused', 'refused', undefined]);
+  });
+
+  it('shows everything without scripts too', async () => {
+    const { page } = await open({ javaScriptEnabled: false });
+    const headings = await page.locator('h2').allTextContents();
+
+    expect(headings).toEqual(['What failed', 'Graph', 'Timeline', 'Steps', 'Workflow']);
+    expect(await page.locator('.tools').isVisible()).toBe(false);
+    await page.locator('.step summary').first().click();
+    expect(await page.locator('.step').first().locator('.log').isVisible()).toBe(true);
+    expect(await page.locator('.timeline tbody tr').count()).toBe(3);
+    expect(await page.locator('.timeline rect.bar.failed').count()).toBe(3);
+    expect(await page.locator('.timeline line.wait').count()).toBe(2);
+  });
+
+  it('leads from the graph, the timeline and the place of an error to what they are about', async () => {
+    const { page } = await open();
+
+    await page.locator('.graph a', { hasText: 'third' }).click();
+    expect(await page.locator('.step', { hasText: 'third' }).getAttribute('open')).toBe('');
+    await page.locator('.timeline a').first().click();
+    expect(await page.locator('.step').first().getAttribute('open')).toBe('');
+    await page.locator('.failure a', { hasText: 'workflow.yaml:10:5' }).click();
+    expect(await page.locator('.line:target').textContent()).toBe('  - name: second');
+  });
+
+  it('finds steps by name and by status', async () => {
+    const { page } = await open();
+    const visible = () => page.locator('.step:visible h3 bdi').allTextContents();
+
+    await page.getByRole('searchbox').fill('SEC');
+    expect(await visible()).toEqual(['second']);
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('combobox').selectOption('not run');
+    expect(await visible()).toEqual(['third']);
+  });
+
+  it.each(['light', 'dark'] as const)('can be read in %s colours, and on a telephone', async (colorScheme) => {
+    const { page } = await open({ colorScheme, viewport: { width: 360, height: 740 } });
+    await page.getByRole('button', { name: 'Open all' }).click();
+
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await probe(page, 'poor-contrasts.js')).toEqual([]);
+  });
+});
+
+/** As a web server has it, where a browser would also look for an icon. Every other address is an image. */
+async function serve(file: string) {
+  const requested: string[] = [];
+  const server = createServer((request, response) => {
+    requested.push(request.url ?? '');
+    if (request.url === '/') response.setHeader('content-type', 'text/html').end(readFileSync(file));
+    else response.setHeader('content-type', 'image/svg+xml').end('<svg xmlns="http://www.w3.org/2000/svg"/>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { address, requested, close };
+}
+
+/** The result of a script of ours that looks at the page from inside. */
+function probe(page: Page, name: string): Promise<unknown> {
+  return page.evaluate(readFileSync(join(import.meta.dirname, 'page-probes', name), 'utf8'));
+}

@@ -1,0 +1,122 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readServerSettings } from '../../src/config/server-settings.ts';
+import { withDirectory } from '../support/wf.ts';
+
+type Given = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly files?: Readonly<Record<string, string>>;
+};
+
+/** The settings under what is given, or the message of the error; `~` stands for the home directory. */
+function read({ env = {}, flags = {}, files = {} }: Given): Promise<unknown> {
+  return withDirectory(async (home) => {
+    mkdirSync(join(home, 'cwd'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text);
+    try {
+      const settings = readServerSettings({ WF_HOME: home, ...env }, join(home, 'cwd'), flags);
+      return JSON.parse(JSON.stringify(settings).replaceAll(home, '~'));
+    } catch (error) {
+      return (error as Error).message.replaceAll(home, '~');
+    }
+  });
+}
+
+const defaults = {
+  host: '127.0.0.1',
+  port: 8080,
+  basePath: '',
+  login: { token: null, readOnlyToken: null, basic: null },
+  tls: null,
+  allowedHosts: [],
+  corsOrigins: [],
+  maxConcurrentRuns: 16,
+  maxQueuedRuns: 1000,
+  onShutdown: 'detach',
+  historyKeepRuns: null,
+};
+
+describe('the settings of the daemon', () => {
+  test('need not be given', async () => expect(await read({})).toEqual(defaults));
+
+  test('can all be given by flags', async () => {
+    const flags = {
+      host: '::1',
+      port: '0',
+      basePath: 'wf//api/',
+      tokenFile: '../token',
+      readOnlyTokenFile: '../reader',
+      username: 'me',
+      passwordFile: '../password',
+      tlsCert: 'cert.pem',
+      tlsKey: '/key.pem',
+      allowedHosts: ['WF.example.com', 'a, b:80'],
+      corsOrigins: 'https://a.example',
+      maxConcurrentRuns: '2',
+      maxQueuedRuns: '0',
+      onShutdown: 'stop',
+    };
+    const files = {
+      token: 't-1\n',
+      reader: 't-2',
+      password: 'p w\r\n',
+      'config.yaml': 'historyKeepRuns: 5\nport: 9\n',
+    };
+    expect(await read({ flags, files })).toEqual({
+      host: '::1',
+      port: 0,
+      basePath: '/wf/api',
+      login: { token: 't-1', readOnlyToken: 't-2', basic: { username: 'me', password: 'p w' } },
+      tls: { cert: '~/cwd/cert.pem', key: '/key.pem' },
+      allowedHosts: ['wf.example.com', 'a', 'b:80'],
+      corsOrigins: ['https://a.example'],
+      maxConcurrentRuns: 2,
+      maxQueuedRuns: 0,
+      onShutdown: 'stop',
+      historyKeepRuns: 5,
+    });
+  });
+
+  test('do not come from the project that it is started in', async () => {
+    expect(await read({ files: { 'cwd/.wf.yaml': 'port: 1\n' } })).toEqual(defaults);
+  });
+
+  test('take a secret from the place nearer to the command line', async () => {
+    const files = { 'config.yaml': 'token: in-file\n', token: 'in-token-file', later: 'later' };
+    const login = (token: string) => ({ ...defaults, login: { ...defaults.login, token } });
+    expect(await read({ files })).toEqual(login('in-file'));
+    expect(await read({ files, env: { WF_TOKEN_FILE: '../token' } })).toEqual(login('in-token-file'));
+    expect(await read({ files, env: { WF_TOKEN: 'direct' } })).toEqual(login('direct'));
+    const both = { files, env: { WF_TOKEN: 'direct' }, flags: { tokenFile: '../token' } };
+    expect(await read(both)).toEqual(login('in-token-file'));
+  });
+
+  test.each<[Given, string | RegExp]>([
+    [
+      { env: { WF_TOKEN: 'a', WF_TOKEN_FILE: 'b' } },
+      '"token" (WF_TOKEN) and "tokenFile" (WF_TOKEN_FILE) exclude each other',
+    ],
+    [{ env: { WF_TOKEN_FILE: 'no' } }, /^cannot read the file that "tokenFile" names: .*~\/cwd\/no/],
+    [
+      { env: { WF_TOKEN_FILE: '../t' }, files: { t: '\n' } },
+      '"~/t", which "tokenFile" names, must hold one line that is not empty',
+    ],
+    [
+      { env: { WF_TOKEN_FILE: '../t' }, files: { t: 'a\nb\n' } },
+      '"~/t", which "tokenFile" names, must hold one line that is not empty',
+    ],
+    [{ env: { WF_USERNAME: 'me' } }, 'the basic login has a name and no password'],
+    [{ env: { WF_PASSWORD: 'x' } }, 'the basic login has a password and no name'],
+    [{ env: { WF_PASSWORD: 'x', WF_USERNAME: 'a:b' } }, '"username" cannot hold a colon'],
+    [{ flags: { tlsCert: 'a' } }, 'there is a TLS certificate without its key'],
+    [{ flags: { tlsKey: 'a' } }, 'there is a TLS key without its certificate'],
+    [
+      { flags: { maxConcurrentRuns: '0' } },
+      '--max-concurrent-runs: "maxConcurrentRuns" must be a whole number from 1 to 10000',
+    ],
+  ])('are refused where they make no sense: %j', async (given, message) => {
+    expect(await read(given)).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+  });
+});

@@ -1,0 +1,105 @@
+import type { Outcome, RestoredStep } from '../../src/core/run.ts';
+import { type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
+import fc from '../support/fast-check.ts';
+import { step, workflow } from '../support/workflow.ts';
+
+/** How the attempts at one step or handler end, the first first; see `outcomeKind` for those beyond the list. */
+export type Script = readonly Outcome['status'][];
+
+/** A cancel that comes after so many inputs. */
+export type PlannedCancel = {
+  readonly after: number;
+  readonly reason: 'stop' | 'timeout' | 'storage';
+  readonly force: boolean;
+};
+
+/** A workflow and everything that the world does to a run of it. */
+export type Case = {
+  readonly workflow: Workflow;
+  readonly scripts: { readonly [name: string]: Script };
+  readonly restored: readonly RestoredStep[];
+  readonly cancels: readonly PlannedCancel[];
+  /** Each number chooses what happens next among what can happen. */
+  readonly choices: readonly number[];
+};
+
+/** The attempt's end by the script. What is not written there succeeds; a repeating step fails, so that it ends. */
+export function outcomeKind({ scripts }: Case, node: Step, attempt: number): Outcome['status'] {
+  return scripts[node.name]?.[attempt - 1] ?? (node.repeat === null ? 'succeeded' : 'failed');
+}
+
+const script: fc.Arbitrary<Script> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant('succeeded' as const) },
+    { weight: 3, arbitrary: fc.constant('failed' as const) },
+    { weight: 1, arbitrary: fc.constant('skipped' as const) },
+    { weight: 1, arbitrary: fc.constant('canceled' as const) },
+  ),
+  { maxLength: 5 },
+);
+
+const policies = fc.record({
+  continueOn: fc.record({ failure: fc.boolean(), skipped: fc.boolean() }),
+  retry: fc.record({ limit: fc.nat(2), intervalMs: fc.nat(30) }),
+  repeat: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.record({ intervalMs: fc.nat(30) }) },
+  ),
+});
+
+const node = fc.record({
+  policies,
+  script,
+  /** Which of the steps before it (in an order of its own, not the file's) it depends on. */
+  edges: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+  place: fc.nat(),
+  restoredAs: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('succeeded', 'failed', 'skipped', 'canceled', 'upstream_failed' as const) },
+  ),
+});
+
+const handlerNode = fc.option(fc.record({ policies, script }), { nil: null });
+
+const cancelPlan = fc.record({
+  after: fc.nat(60),
+  reason: fc.constantFrom('stop' as const, 'stop' as const, 'timeout' as const, 'storage' as const),
+  force: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});
+
+/** Random graphs of up to eight steps, with random policies, limits, handlers, outcomes, cancels and orders. */
+export const arbitraryCase: fc.Arbitrary<Case> = fc
+  .record({
+    nodes: fc.array(node, { maxLength: 8 }),
+    handlers: fc.record({ success: handlerNode, failure: handlerNode, cancel: handlerNode, exit: handlerNode }),
+    maxActiveSteps: fc.nat(3),
+    delayMs: fc.constantFrom(0, 0, 10),
+    cancels: fc.array(cancelPlan, { maxLength: 3 }),
+    choices: fc.array(fc.nat(10_000), { minLength: 50, maxLength: 400 }),
+  })
+  .map(({ nodes, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
+    const steps = nodes.map(({ policies, edges, place }, number) => {
+      const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
+      return { place, made: step(`s${number}`, { ...policies, depends }) };
+    });
+    const kinds = ['success', 'failure', 'cancel', 'exit'] as const;
+    const handlerOf = (kind: HandlerKind) =>
+      handlers[kind] === null ? null : step(handlerName(kind), { ...handlers[kind].policies, repeat: null });
+    return {
+      workflow: workflow({
+        steps: steps.toSorted((one, other) => one.place - other.place).map(({ made }) => made),
+        handlers: Object.fromEntries(kinds.map((kind) => [kind, handlerOf(kind)])),
+        maxActiveSteps,
+        delayMs,
+      }),
+      scripts: Object.fromEntries([
+        ...nodes.map(({ script }, number) => [`s${number}`, script]),
+        ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.script ?? []]),
+      ]),
+      restored: nodes.flatMap(({ restoredAs }, number) =>
+        restoredAs === null ? [] : [{ step: `s${number}`, status: restoredAs, outputs: {} }],
+      ),
+      cancels,
+      choices,
+    };
+  });

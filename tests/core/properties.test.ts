@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { evolve } from '../../src/core/evolve.ts';
+import { buildGraph } from '../../src/core/graph.ts';
+import type { RunEvent } from '../../src/core/run.ts';
+import { initialRun, isFinished, isSettled, steps } from '../../src/core/run-state.ts';
+import { transition } from '../../src/core/transition.ts';
+import { handlerKind } from '../../src/core/workflow.ts';
+import fc from '../support/fast-check.ts';
+import { arbitraryCase, type Case } from './arbitrary-case.ts';
+import { expectedEnding, expectedHandlers, expectedStatuses } from './oracle.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+
+/** Checks something about many random runs, each played to its end. */
+function forRandomRuns(
+  numRuns: number,
+  check: (world: SimulatedWorld, made: Case, events: readonly RunEvent[]) => void,
+) {
+  const play = (made: Case) => {
+    const world = new SimulatedWorld(made);
+    world.play();
+    check(
+      world,
+      made,
+      world.moves.flatMap(({ events }) => events),
+    );
+  };
+  fc.assert(fc.property(arbitraryCase, play), { numRuns });
+}
+
+function ofType<Type extends RunEvent['type']>(events: readonly RunEvent[], type: Type) {
+  return events.filter((event): event is Extract<RunEvent, { type: Type }> => event.type === type);
+}
+
+const isHandler = (name: string) => handlerKind(name) !== null;
+
+test('every run ends, once, with its last event', () => {
+  forRandomRuns(400, (world, _, events) => {
+    expect(isFinished(world.run)).toBe(true);
+    expect(ofType(events, 'run.finished')).toEqual([events.at(-1)]);
+  });
+});
+
+test('each step of a run that began is settled exactly once, and each handler it lists', () => {
+  forRandomRuns(400, ({ run }, { workflow }, events) => {
+    const settled = events.flatMap((event) =>
+      event.type === 'step.finished' || event.type === 'step.restored' ? [event.step] : [],
+    );
+    const listed = ofType(events, 'run.handling').flatMap(({ handlers }) =>
+      handlers.map((kind) => `handlerOn.${kind}`),
+    );
+    const begun = run.startedAt === null ? [] : workflow.steps.map(({ name }) => name);
+    expect(settled.toSorted()).toEqual([...begun, ...listed].toSorted());
+  });
+});
+
+test('a step starts only when what it depends on is settled and lets it', () => {
+  forRandomRuns(400, (_, { workflow }, events) => {
+    const passing = new Set<string>();
+    for (const event of events) {
+      if (event.type === 'step.restored') passing.add(event.step);
+      if (event.type === 'step.finished') {
+        const continueOn = workflow.steps.find(({ name }) => name === event.step)?.continueOn;
+        const tolerated = { failed: continueOn?.failure, skipped: continueOn?.skipped, succeeded: true };
+        if (event.status in tolerated && tolerated[event.status as keyof typeof tolerated]) passing.add(event.step);
+      }
+      if (event.type !== 'step.scheduled') continue;
+      const depends = workflow.steps.find(({ name }) => name === event.step)?.depends ?? [];
+      expect(depends.filter((name) => !passing.has(name))).toEqual([]);
+    }
+  });
+});
+
+test('never are more steps active than the limit says, nor do two start too soon after each other', () => {
+  forRandomRuns(400, (_, { workflow: { maxActiveSteps, delayMs } }, events) => {
+    const active = new Set<string>();
+    let lastStart = Number.NEGATIVE_INFINITY;
+    for (const event of events) {
+      if (event.type === 'step.waiting' || event.type === 'step.finished') active.delete(event.step);
+      if (event.type !== 'step.scheduled' || isHandler(event.step)) continue;
+      active.add(event.step);
+      if (maxActiveSteps > 0) expect(active.size).toBeLessThanOrEqual(maxActiveSteps);
+      expect(event.at - lastStart).toBeGreaterThanOrEqual(delayMs);
+      lastStart = event.at;
+    }
+  });
+});
+
+test('no place stays free while a step is ready, but for the delay', () => {
+  forRandomRuns(400, ({ moves }, { workflow: { maxActiveSteps, delayMs } }) => {
+    for (const { after } of moves.filter(({ after }) => after.status === 'running')) {
+      const isReady = [...steps(after)].some(
+        ({ status, unmet, until }) => (status === 'pending' && unmet === 0) || (status === 'waiting' && until === null),
+      );
+      const isFull = maxActiveSteps > 0 && after.active === maxActiveSteps;
+      if (isReady) expect(isFull || (delayMs > 0 && after.delayedUntil !== null)).toBe(true);
+    }
+  });
+});
+
+test('nothing starts after a cancel but handlers, and not even those after a forced one', () => {
+  forRandomRuns(400, (_, __, events) => {
+    const canceling = events.findIndex(({ type }) => type === 'run.canceling');
+    const started = (from: number) => (from < 0 ? [] : ofType(events.slice(from), 'step.scheduled'));
+    expect(started(canceling).filter(({ step }) => !isHandler(step))).toEqual([]);
+    const last = events.findIndex(
+      (event) => event.type === 'run.canceling' && (event.force || event.reason === 'storage'),
+    );
+    expect(started(last)).toEqual([]);
+  });
+});
+
+test('handlers run one after another, after all steps, those of the outcome', () => {
+  forRandomRuns(400, (world, made, events) => {
+    const from = events.findIndex(({ type }) => type === 'run.handling');
+    const handling = events[from];
+    expect(ofType(events.slice(0, Math.max(0, from)), 'step.scheduled').filter(({ step }) => isHandler(step))).toEqual(
+      [],
+    );
+    if (handling?.type !== 'run.handling') return;
+    const before = events.slice(0, from);
+    expect(before.filter(({ type }) => type === 'step.finished' || type === 'step.restored')).toHaveLength(
+      made.workflow.steps.length,
+    );
+    expect(handling.handlers.map((kind) => `handlerOn.${kind}`)).toEqual(expectedHandlers(made, handling.status));
+    const order = ofType(events.slice(from), 'step.scheduled').map(({ step }) => step);
+    expect([...new Set(order)]).toEqual(
+      handling.handlers.map((kind) => `handlerOn.${kind}`).filter((name) => order.includes(name)),
+    );
+    expect([...steps(world.run)].every(isSettled)).toBe(true);
+  });
+});
+
+test('the live state is the fold of the stored events at every point, and decides as that fold does', () => {
+  forRandomRuns(150, ({ moves }, { workflow }, events) => {
+    let folded = initialRun(buildGraph(workflow), workflow);
+    for (const { input, before, after, events } of moves) {
+      expect(folded).toEqual(before);
+      expect(transition(folded, input)).toEqual({ run: after, events });
+      folded = (JSON.parse(JSON.stringify(events)) as RunEvent[]).reduce(evolve, folded);
+    }
+    const fromScratch = events.reduce(evolve, initialRun(buildGraph(workflow), workflow));
+    expect(fromScratch).toEqual(folded);
+  });
+});
+
+test('an input that comes twice in a row leads to nothing the second time', () => {
+  forRandomRuns(150, ({ moves }) => {
+    for (const { input, after } of moves.filter(({ input }) => input.type !== 'delay-over')) {
+      expect(transition(after, { ...input, at: input.at + 1 })).toEqual({ run: after, events: [] });
+    }
+  });
+});
+
+test('the counters are what counting the steps gives', () => {
+  forRandomRuns(150, ({ moves }) => {
+    for (const { after } of moves) {
+      const all = [...steps(after)];
+      for (const [status, count] of Object.entries(after.counts)) {
+        expect(all.filter((step) => step.status === status)).toHaveLength(count);
+      }
+      expect(after.active).toBe(after.counts.scheduled + after.counts.running);
+      expect(after.settled).toBe(all.filter(isSettled).length);
+    }
+  });
+});
+
+test('steps and run end as an oracle says that knows nothing of order and time', () => {
+  forRandomRuns(600, ({ run }, made, events) => {
+    const statuses = Object.fromEntries([...steps(run)].map(({ name, status }) => [name, status]));
+    const isCanceled = run.cancellation !== null || run.startedAt === null;
+    const expected = isCanceled ? null : expectedStatuses(made);
+    if (expected !== null) expect(statuses).toEqual(expected);
+    if (run.startedAt !== null) {
+      expect({ status: run.status, reason: run.reason }).toEqual(expectedEnding(made, statuses, events));
+    }
+  });
+});

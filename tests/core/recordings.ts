@@ -1,0 +1,151 @@
+import { evolve } from '../../src/core/evolve.ts';
+import type { RunEvent, StoredEvent } from '../../src/core/run.ts';
+import type { Workflow } from '../../src/core/workflow.ts';
+import { DrivenRun } from '../support/driven-run.ts';
+import { canceled, failure, skip, success } from '../support/outcome.ts';
+import { handler, step, type WorkflowSettings, workflow } from '../support/workflow.ts';
+
+/** A workflow and the journal of one run of it. */
+export type Recording = { readonly workflow: Workflow; readonly events: readonly StoredEvent[] };
+
+/**
+ * How the recorded histories were made. A history that exists is never made again: the point of it is that it was
+ * written by an older version. A new one is added by a new entry here and `WF_UPDATE_GOLDENS=1`.
+ */
+export const recordings: { readonly [name: string]: () => Recording } = {
+  'retried-step-then-success': () => {
+    const recorder = new Recorder({
+      steps: [
+        step('fetch', { retry: { limit: 2, intervalMs: 1000 }, output: 'VERSION' }),
+        step('lint', { continueOn: { failure: true, skipped: false } }),
+        step('notify', { preconditions: [{ condition: '$DAY', expected: 'Sunday' }] }),
+        step('build', { depends: ['fetch', 'lint'] }),
+      ],
+      handlers: { success: handler('success'), exit: handler('exit') },
+      delayMs: 100,
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    run.begin('fetch');
+    run.now += 40;
+    run.end('fetch', failure({ message: 'exit 7', exitCode: 7 }));
+    run.now += 60;
+    run.endDelay();
+    run.begin('lint');
+    run.now += 100;
+    run.endDelay();
+    run.end('notify', skip('"$DAY" is not "Sunday"'));
+    recorder.tell({ type: 'run.warned', at: run.now, step: 'lint', message: 'its output was cut' });
+    run.now += 800;
+    run.end('lint', failure({ reason: 'signal', message: 'killed by SIGSEGV', exitCode: 139, signal: 'SIGSEGV' }));
+    run.now += 40;
+    run.fire('fetch');
+    run.begin('fetch');
+    run.now += 20;
+    run.end('fetch', success({ VERSION: '1.2.3' }));
+    run.now += 80;
+    run.endDelay();
+    run.begin('build');
+    run.succeed('build', 'handlerOn.success', 'handlerOn.exit');
+    return recorder.recording;
+  },
+
+  'stopped-then-forced': () => {
+    const recorder = new Recorder({
+      steps: [
+        step('serve', { repeat: { intervalMs: 500 } }),
+        step('work'),
+        step('after', { depends: ['work'] }),
+        step('flaky', { retry: { limit: 1, intervalMs: 5000 } }),
+      ],
+      handlers: { cancel: handler('cancel'), exit: handler('exit') },
+      maxActiveSteps: 3,
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'schedule', retryOf: null });
+    run.start();
+    for (const name of ['serve', 'work', 'flaky']) run.begin(name);
+    run.now += 250;
+    run.end('serve', success({ COUNT: '1' }));
+    run.fail('flaky');
+    run.now += 250;
+    run.cancel('stop');
+    run.now += 100;
+    run.end('work', canceled());
+    run.begin('handlerOn.cancel');
+    run.cancel('stop', true);
+    run.end('handlerOn.cancel', canceled());
+    return recorder.recording;
+  },
+
+  'retry-that-fails-again': () => {
+    const recorder = new Recorder({
+      steps: [step('a'), step('b', { depends: ['a'] }), step('c', { depends: ['b'] }), step('other')],
+      handlers: { failure: handler('failure') },
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'api', retryOf: 'history-0' });
+    run.start([
+      { step: 'a', status: 'succeeded', outputs: { A: '1' } },
+      { step: 'other', status: 'skipped', outputs: {} },
+    ]);
+    const process = { pid: 4343, startTime: 1300, boot: '0f0e' };
+    run.send({ type: 'attempt-started', at: run.now, step: 'b', attempt: 1, process });
+    run.now += 1500;
+    run.end('b', failure({ reason: 'timeout', message: 'timed out after 1.5s', exitCode: 143, signal: 'SIGTERM' }));
+    run.fail('handlerOn.failure');
+    return recorder.recording;
+  },
+
+  'queued-then-failed-then-marked': () => {
+    const recorder = new Recorder({
+      steps: [step('extract'), step('load', { depends: ['extract'] }), step('report', { depends: ['load'] })],
+    });
+    const { run } = recorder;
+    const by = { host: 'example', pid: 41, startTime: 12, boot: '0f0e' };
+    recorder.create({ trigger: 'api', retryOf: null }, [{ type: 'run.queued', at: run.now, by, lasting: true }]);
+    run.start();
+    run.succeed('extract');
+    run.fail('load');
+    run.now += 60_000;
+    run.send({ type: 'mark', at: run.now, step: 'load', status: 'succeeded', by: 'ann (wf mark)' });
+    run.send({ type: 'mark', at: run.now, step: 'extract', status: 'failed', by: 'ann (wf mark)' });
+    return recorder.recording;
+  },
+};
+
+/** Keeps the events of a driven run in order, with those that its engine adds. */
+class Recorder {
+  readonly run: DrivenRun;
+  readonly #workflow: Workflow;
+
+  constructor(settings: WorkflowSettings) {
+    this.#workflow = workflow(settings);
+    this.run = new DrivenRun(settings);
+  }
+
+  /** `before`: what happens before somebody owns the run. */
+  create(
+    how: Pick<Extract<RunEvent, { type: 'run.created' }>, 'trigger' | 'retryOf'>,
+    before: readonly RunEvent[] = [],
+  ): void {
+    const { name, group, file } = this.#workflow;
+    const at = this.run.now;
+    const given = [{ name: 'TARGET', value: 'a b' }];
+    const owner = { host: 'example', pid: 4242, startTime: 1234, boot: '0f0e' };
+    this.tell({ type: 'run.created', at, runId: 'history-1', workflow: name, group, file, params: given, ...how });
+    for (const event of before) this.tell(event);
+    this.tell({ type: 'run.owned', at, owner });
+    this.tell({ type: 'run.prepared', at, params: [...given, { name: null, value: 'default' }] });
+  }
+
+  tell(event: RunEvent): void {
+    this.run.state = evolve(this.run.state, event);
+    this.run.events.push(event);
+  }
+
+  get recording(): Recording {
+    return { workflow: this.#workflow, events: this.run.events.map((event, index) => ({ ...event, seq: index + 1 })) };
+  }
+}

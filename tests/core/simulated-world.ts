@@ -1,0 +1,124 @@
+import { buildGraph } from '../../src/core/graph.ts';
+import type { Outcome, RunEvent, RunInput } from '../../src/core/run.ts';
+import { initialRun, isFinished, type RunState } from '../../src/core/run-state.ts';
+import { transition } from '../../src/core/transition.ts';
+import type { Step } from '../../src/core/workflow.ts';
+import { canceled, failure, skip, success } from '../support/outcome.ts';
+import { type Case, outcomeKind } from './arbitrary-case.ts';
+
+/** One input, with what was before and after it. */
+export type Move = {
+  readonly input: RunInput;
+  readonly before: RunState;
+  readonly after: RunState;
+  readonly events: readonly RunEvent[];
+};
+
+type Attempt = { readonly step: string; readonly attempt: number; begun: boolean };
+type Timer = { readonly until: number; readonly make: (at: number) => RunInput };
+
+/**
+ * Everything outside the core, at random: attempts begin and end, timers fire, cancels come, and reports that were made
+ * before are made again. Only the delay's timer fires exactly once, as the core relies on it.
+ */
+export class SimulatedWorld {
+  readonly moves: Move[] = [];
+  run: RunState;
+  readonly #case: Case;
+  readonly #nodes: ReadonlyMap<string, Step>;
+  readonly #attempts: Attempt[] = [];
+  readonly #timers: Timer[] = [];
+  readonly #reports: RunInput[] = [];
+  #now = 0;
+
+  constructor(made: Case) {
+    this.#case = made;
+    const graph = buildGraph(made.workflow);
+    this.#nodes = new Map(graph.nodes.map((node) => [node.name, node]));
+    this.run = initialRun(graph, made.workflow);
+  }
+
+  /** Goes on until the run is over. When the choices are used up, a stop sees to it that it will be. */
+  play(): void {
+    const { cancels, choices, restored } = this.#case;
+    for (const cancel of cancels.filter(({ after }) => after === 0)) this.#cancel(cancel);
+    this.#send({ type: 'start', at: this.#now, restored });
+    for (const [count, choice] of choices.entries()) {
+      for (const cancel of cancels.filter(({ after }) => after === count + 1)) this.#cancel(cancel);
+      this.#act(choice);
+    }
+    if (!isFinished(this.run)) this.#cancel({ reason: 'stop', force: false });
+    for (let left = 1000; left > 0 && !isFinished(this.run); left -= 1) this.#act(left * 7);
+  }
+
+  #act(choice: number): void {
+    const actions = [
+      ...this.#attempts.map(
+        (attempt) => () => (attempt.begun || choice % 3 === 0 ? this.#end(attempt, choice) : this.#begin(attempt)),
+      ),
+      ...this.#timers.map((timer) => () => this.#fire(timer)),
+      ...(this.#reports.length > 0 && choice % 5 === 0 ? [() => this.#repeat(choice)] : []),
+    ];
+    this.#now += choice % 4;
+    actions[choice % Math.max(1, actions.length)]?.();
+  }
+
+  #begin(made: Attempt): void {
+    made.begun = true;
+    this.#report({ type: 'attempt-started', at: this.#now, step: made.step, attempt: made.attempt, process: null });
+  }
+
+  #end(made: Attempt, choice: number): void {
+    this.#attempts.splice(this.#attempts.indexOf(made), 1);
+    const { step, attempt } = made;
+    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: this.#outcome(made, choice) });
+  }
+
+  #outcome({ step, attempt }: Attempt, choice: number): Outcome {
+    const node = this.#nodes.get(step);
+    if (node === undefined) throw new Error(`"${step}" was scheduled, but does not exist`);
+    if (this.run.cancellation !== null && choice % 2 === 0) return canceled();
+    const make = { succeeded: success, failed: failure, skipped: skip, canceled };
+    return make[outcomeKind(this.#case, node, attempt)]();
+  }
+
+  #fire(timer: Timer): void {
+    this.#timers.splice(this.#timers.indexOf(timer), 1);
+    this.#now = Math.max(this.#now, timer.until);
+    const input = timer.make(this.#now);
+    if (input.type === 'delay-over') this.#send(input);
+    else this.#report(input);
+  }
+
+  #repeat(choice: number): void {
+    const report = this.#reports[choice % this.#reports.length];
+    if (report !== undefined) this.#send({ ...report, at: this.#now });
+  }
+
+  #cancel({ reason, force }: Pick<Extract<RunInput, { type: 'cancel' }>, 'reason' | 'force'>): void {
+    this.#send({ type: 'cancel', at: this.#now, reason, message: reason, force });
+  }
+
+  #report(input: RunInput): void {
+    this.#reports.push(input);
+    this.#send(input);
+  }
+
+  #send(input: RunInput): void {
+    const before = this.run;
+    const { run, events } = transition(before, input);
+    this.run = run;
+    this.moves.push({ input, before, after: run, events });
+    for (const event of events) this.#follow(event);
+  }
+
+  #follow(event: RunEvent): void {
+    if (event.type === 'step.scheduled')
+      this.#attempts.push({ step: event.step, attempt: event.attempt, begun: false });
+    if (event.type === 'run.delayed')
+      this.#timers.push({ until: event.until, make: (at) => ({ type: 'delay-over', at }) });
+    if (event.type !== 'step.waiting') return;
+    const { step, attempt, until } = event;
+    this.#timers.push({ until, make: (at) => ({ type: 'timer-fired', at, step, attempt }) });
+  }
+}

@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { StoredEvent } from '../../src/core/run.ts';
+import { createJsonReporter } from '../../src/render/json.ts';
+import { eventKinds } from '../support/event-kinds.ts';
+import { wf, withDirectory } from '../support/wf.ts';
+import { workflow } from '../support/workflow.ts';
+import { type JsonSchema, problemsWith, schemas } from './json-schemas.ts';
+import { expectPage } from './reference-page.ts';
+import { keyTable, typeText } from './schema-text.ts';
+
+/** Kinds that `wf run` by itself never makes: the daemon does. */
+const ofDaemon: readonly StoredEvent[] = [
+  {
+    type: 'run.queued',
+    seq: 2,
+    at: 0,
+    by: { pid: 4711, startTime: 815, boot: null, host: 'build-1' },
+    lasting: true,
+  },
+  {
+    type: 'step.marked',
+    seq: 31,
+    at: 0,
+    step: 'load',
+    status: 'succeeded',
+    by: 'ops',
+    run: { status: 'succeeded', reason: null, message: '' },
+  },
+];
+
+const etl = `params: DAY=today
+delaySec: 0.2
+smtp: {host: 127.0.0.1, port: "1"}
+mailOn: {failure: true}
+errorMail: {from: ci@example.com, to: ops@example.com}
+steps:
+  - name: extract
+    command: echo 3 rows
+    output: ROWS
+  - name: load
+    command: sh -c 'echo no table >&2; exit 3'
+    depends: extract
+    retryPolicy: {limit: 1, intervalSec: 0.01}
+handlerOn:
+  failure:
+    command: "true"
+`;
+const slow = 'timeoutSec: 0.2\nsteps:\n  - name: slow\n    command: sleep 60\n';
+
+type Line = { readonly type: string };
+const schema = schemas['event.json'] as JsonSchema;
+const link = (ref: string) => {
+  const name = ref.replace('#/$defs/', '');
+  return `[${name}](#${name})`;
+};
+
+describe('the events', () => {
+  test('have a schema for each kind and for no other', () => {
+    const described = (schema.oneOf ?? []).map(({ $ref = '' }) => $ref.replace('#/$defs/', ''));
+    expect(described.toSorted()).toEqual([...eventKinds, 'run.summary', 'step.output'].toSorted());
+    expect(described.filter((kind) => schema.$defs?.[kind] === undefined)).toEqual([]);
+  });
+
+  test('are as their schema and their page say', { timeout: 30_000 }, async () => {
+    const lines = await allLines();
+    const wrong = lines.flatMap((line) =>
+      problemsWith(`event.json#/$defs/${line.type}`, line).map((problem) => [line, problem]),
+    );
+    expect(wrong).toEqual([]);
+    expect([...new Set(lines.map(({ type }) => type))].toSorted()).toEqual(
+      [...eventKinds, 'run.summary', 'step.output'].toSorted(),
+    );
+    expectPage('events.md', page(lines));
+  });
+
+  test('are not what the schema does not know', () => {
+    expect(problemsWith('event.json#/$defs/run.started', { type: 'run.started', runId: 'a', seq: 1 })).not.toEqual([]);
+    const event = { type: 'run.started', runId: 'a', seq: 1, at: '2026-03-01T04:00:00.000Z' };
+    expect(problemsWith('event.json#/$defs/run.started', event)).toEqual([]);
+    expect(problemsWith('event.json#/$defs/run.started', { ...event, more: 1 })).not.toEqual([]);
+  });
+});
+
+/** What real runs tell, and what is made from events of the daemon. */
+async function allLines(): Promise<readonly Line[]> {
+  const ofRuns = await withDirectory(async (cwd) => {
+    const options = { cwd, env: { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'json' } };
+    writeFileSync(join(cwd, 'etl.yaml'), etl);
+    writeFileSync(join(cwd, 'slow.yaml'), slow);
+    const printed = [await wf(['run', 'etl.yaml'], options), await wf(['retry', 'etl'], options)];
+    printed.push(await wf(['run', 'slow.yaml'], options));
+    return printed.map(({ stdout }) => stdout).join('');
+  });
+  let told = '';
+  const reporter = createJsonReporter(
+    {
+      write: (text) => (told += text),
+      isTerminal: false,
+      size: () => ({ columns: 80, rows: 24 }),
+      color: false,
+      unicode: true,
+    },
+    { now: () => 0, defer: (flush) => flush() },
+  );
+  reporter.begin(workflow(), 'id');
+  for (const event of ofDaemon) reporter.event(event, null as never);
+  return (ofRuns + told)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line, withoutChance) as Line);
+}
+
+/** What differs from run to run, by its key. */
+function withoutChance(key: string, value: unknown): unknown {
+  if (value === null) return null;
+  if (['at', 'until', 'createdAt', 'startedAt', 'finishedAt'].includes(key)) return '2026-03-01T04:00:00.000Z';
+  if (['runId', 'retryOf'].includes(key)) return '01997c3e-1a2b-7c60-8a92-b31858df01ba';
+  if (key === 'file') return '/home/me/etl.yaml';
+  const fixed: Readonly<Record<string, unknown>> = {
+    pid: 4711,
+    startTime: 815,
+    boot: '6c0d2f6e-90a5-4f7e-9d9b-3f1f7b6d8f10',
+    host: 'build-1',
+    durationMs: 12,
+  };
+  return fixed[key] ?? value;
+}
+
+function page(lines: readonly Line[]): string {
+  const head = `# Events
+
+What happens to a run, as \`wf run --reporter json\` prints it: one JSON object a line, in the order in which it happened. The
+journal of the run holds the same events, with times in milliseconds since 1970-01-01 UTC and without \`runId\`.
+
+Every line has \`type\`, \`runId\` and \`at\`, a time in ISO 8601 UTC; every event has also \`seq\`, its place in the journal from 1.
+
+New kinds and new keys may come with new versions; what is here stays as it is. A JSON Schema of the lines is
+[schemas/event.json](schemas/event.json).
+`;
+  const defs = schema.$defs ?? {};
+  const listed = (schema.oneOf ?? []).map(({ $ref = '' }) => $ref.replace('#/$defs/', ''));
+  const rest = Object.keys(defs).filter((name) => !listed.includes(name));
+  const sections = [...listed, ...rest].map((name) => section(name, defs[name] ?? {}, lines));
+  return [head, ...sections].join('\n');
+}
+
+/** What every line has is told once. */
+const common = ['type', 'runId', 'at', 'seq'];
+
+function section(name: string, definition: JsonSchema, lines: readonly Line[]): string {
+  const example = lines.find(({ type }) => type === name);
+  const shown =
+    example === undefined || name === 'run.summary' ? '' : `\`\`\`json\n${JSON.stringify(example)}\n\`\`\`\n`;
+  const choices = (definition.anyOf ?? []).map((choice) => `- ${typeText(choice, link)}\n`).join('');
+  const own = Object.entries(definition.properties ?? {}).filter(([key]) => !common.includes(key));
+  const keys = own.length === 0 ? '' : keyTable({ ...definition, properties: Object.fromEntries(own) }, link);
+  const body = [`${definition.description}\n`, choices, keys, shown].filter((part) => part !== '');
+  return `## ${name}\n\n${body.join('\n')}`;
+}

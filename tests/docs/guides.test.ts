@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { withDirectory } from '../support/wf.ts';
+import { type Block, blocksOf, commandsOf, wfCalls } from './guide-blocks.ts';
+import { refusalOf, yamlProblems } from './guide-checks.ts';
+import { play, shows, withOutputs, withoutChance } from './guide-player.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const isUpdating = process.env['WF_UPDATE_GOLDENS'] === '1';
+const pages = ['docs/guide', 'docs/reference'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+);
+
+describe.each([...pages, 'README.md'])('%s', (page) => {
+  const markdown = readFileSync(join(root, page), 'utf8');
+  const blocks = blocksOf(markdown);
+  const at = (block: Block) => `${page}:${block.line}`;
+
+  it('has YAML that is right', async () => {
+    const yaml = blocks.filter(({ language }) => language === 'yaml');
+    const problems = await Promise.all(
+      yaml.map(async (block) => ({ at: at(block), problems: await yamlProblems(block, blocks) })),
+    );
+    expect(problems.filter((found) => found.problems.length > 0)).toEqual([]);
+  });
+
+  it('has commands that the program takes', async () => {
+    const scripts = blocks.filter(({ words }) => !words.has('norun'));
+    const calls = scripts.flatMap((block) =>
+      commandsOf(block).flatMap(({ text }) => wfCalls(text).map((words) => ({ at: at(block), words }))),
+    );
+    const refused = await Promise.all(calls.map(async (call) => ({ ...call, problem: await refusalOf(call.words) })));
+    expect(refused.filter(({ problem }) => problem !== null)).toEqual([]);
+  });
+
+  it('links to what is there', () => {
+    const links = [...markdown.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target = '']) => target);
+    expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+  });
+
+  const isPlayed = blocks.some(({ words }) => words.has('run'));
+  if (!isPlayed) return;
+  it('does what it says', { timeout: 60_000 }, async () => {
+    await withDirectory(async (directory) => {
+      const played = await play(blocks, directory);
+      if (isUpdating) writeFileSync(join(root, page), withOutputs(markdown, played));
+      for (const { command, code, exit, printed, shown } of played) {
+        expect({ command, code, printed }).toEqual({ command, code: exit, printed });
+        if (shown !== null && !isUpdating && !shows(shown, printed))
+          expect(withoutChance(printed)).toBe(withoutChance(shown));
+      }
+    });
+  });
+});
+
+describe('the check of the docs', () => {
+  const block = (info: string, text: string) => blocksOf(`before\n\`\`\`${info}\n${text}\`\`\`\nafter\n`)[0] as Block;
+
+  test('reads what stands behind a fence', () => {
+    expect(block('yaml file=a.yaml', 'steps: []\n')).toEqual({
+      line: 2,
+      language: 'yaml',
+      words: new Set(),
+      file: 'a.yaml',
+      exit: 0,
+      text: 'steps: []\n',
+    });
+    expect(() => block('sh rum', 'wf run\n')).toThrow('line 2: "rum" means nothing behind ```sh');
+  });
+
+  test('finds every call of the program', () => {
+    const script = `# wf no\nA=1 wf run 'a b.yaml' \\\n  -- X=1 # why\ncat f | wf validate - >out 2>&1 && wf list; echo wf no\nnpx wfrun version\n`;
+    expect(wfCalls(script)).toEqual([['run', 'a b.yaml', '--', 'X=1'], ['validate', '-'], ['list'], ['version']]);
+  });
+
+  test('finds what is wrong', async () => {
+    expect(await refusalOf(['run', 'a.yaml', '--colour-me'])).toContain("unknown option '--colour-me'");
+    expect(await refusalOf(['rum', 'a.yaml'])).toContain("unknown command 'rum'");
+    expect(await refusalOf(['help', 'run'])).toBe(null);
+    expect(await yamlProblems(block('yaml', 'steps:\n  - nam: a\n'))).not.toEqual([]);
+    expect(await yamlProblems(block('yaml', 'host: localhost\nprot: 8080\n'))).not.toEqual([]);
+    expect(await yamlProblems(block('yaml', 'on: [push\n'))).not.toEqual([]);
+    expect(await yamlProblems(block('yaml', 'on: [push]\n'))).toEqual([]);
+    expect(await yamlProblems(block('yaml fragment', 'steps: later\n'))).toEqual([]);
+  });
+
+  test('follows a page', async () => {
+    const page = [
+      '```yaml file=hello.yaml\nsteps:\n  - name: hello\n    command: echo hello $1\n```',
+      '```sh run\nwf run hello.yaml -- you\n```',
+      '```console run exit=1\n$ wf run hello.yaml \\\n>   -- you | tail -2\n10:00:00 [hello] OK   0.1s\nSUCCEEDED hello in 0.1s   1 succeeded\n$ false\n```',
+    ].join('\n');
+    await withDirectory(async (directory) => {
+      const [first, second, third] = await play(blocksOf(page), directory);
+      expect(first).toMatchObject({ code: 0, exit: 0, shown: null, printed: expect.stringContaining('| hello you\n') });
+      expect(shows(second?.shown ?? '', second?.printed ?? '')).toBe(true);
+      expect(shows('...\nSUCCEEDED hello in 9s 1 succeeded\n', second?.printed ?? '')).toBe(true);
+      expect(shows('...\nFAILED hello in 9s 1 succeeded\n', second?.printed ?? '')).toBe(false);
+      expect(third).toMatchObject({ code: 1, exit: 1, shown: '' });
+    });
+  });
+
+  test('writes into a page what its commands print', async () => {
+    const page = 'before\n```console run\n$ echo one\n$ echo "in $PWD at 10:00:00"\nin ~ at 09:00:00\n```\nafter\n';
+    await withDirectory(async (directory) => {
+      const updated = withOutputs(page, await play(blocksOf(page), directory));
+      expect(updated).toBe(page.replace('one\n', 'one\none\n').replace('in ~ at 09', 'in /home/you/work at 10'));
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Place, withPlace } from '../support/past-runs.ts';
+import { type JsonSchema, problemsWith, schemas } from './json-schemas.ts';
+import { expectPage } from './reference-page.ts';
+import { keyTable, typeText } from './schema-text.ts';
+
+/** What prints JSON, with the schema of what it prints; as the page lists it. */
+const outputs: readonly (readonly [command: string, schema: string])[] = [
+  ['wf status', 'run-summary.json'],
+  ['wf stop', 'run-summary.json'],
+  ['wf mark', 'run-summary.json'],
+  ['wf history', 'history.json'],
+  ['wf list', 'list.json'],
+  ['wf gc', 'gc.json'],
+  ['wf validate', 'validate.json'],
+  ['wf dry', 'plan.json'],
+  ['wf logs', 'log-line.json'],
+  ['wf graph', 'graph.json'],
+  ['wf config', 'config.json'],
+  ['wf doctor', 'doctor.json'],
+  ['wf version', 'version.json'],
+];
+
+const etl = `tags: nightly
+schedule: "0 3 * * *"
+params: DAY=today
+env:
+  - MODE: fast
+steps:
+  - name: extract
+    command: echo rows of $DAY
+    output: ROWS
+  - name: load
+    command: sh -c 'echo bad >&2; exit 3'
+    depends: extract
+  - name: report
+    command: echo $ROWS
+    depends: load
+  - name: weekly
+    command: echo week
+    preconditions: [{condition: a, expected: b}]
+handlerOn:
+  exit:
+    command: echo over
+`;
+
+async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {
+  await withPlace({ 'etl.yaml': etl, 'bad.yaml': 'steps:\n  - nam: a\n' }, async (place) => {
+    mkdirSync(join(place.cwd, 'home/dags/group'), { recursive: true });
+    writeFileSync(join(place.cwd, 'home/dags/group/etl.yaml'), etl);
+    writeFileSync(join(place.cwd, 'home/dags/bad.yaml'), 'steps: []\n');
+    await place.wf('run', 'etl.yaml');
+    await place.wf('run', 'etl.yaml');
+    await place.wf('run', 'etl', '--dags', 'home/dags');
+    await use(place);
+  });
+}
+
+describe('the JSON that is printed', () => {
+  test('is as its schema says', { timeout: 60_000 }, async () => {
+    await withRuns(async (place) => {
+      const commands: readonly (readonly [string, readonly string[]])[] = [
+        ['run-summary.json', ['status']],
+        ['run-summary.json', ['stop', '@latest']],
+        ['history.json', ['stop', 'etl', '--all']],
+        ['run-summary.json', ['mark', '@latest', 'load', 'failed']],
+        ['history.json', ['history']],
+        ['list.json', ['list']],
+        ['gc.json', ['gc', '--keep', '1']],
+        ['validate.json', ['validate', 'etl.yaml', 'bad.yaml', 'none.yaml']],
+        ['plan.json', ['dry', 'etl.yaml']],
+        ['graph.json', ['graph', 'etl.yaml']],
+        ['config.json', ['config']],
+        ['config.json', ['config', 'port']],
+        ['doctor.json', ['doctor']],
+        ['version.json', ['version']],
+      ];
+      for (const [schema, words] of commands) {
+        const printed = await place.json<unknown>(...words);
+        expect([words, problemsWith(schema, printed)]).toEqual([words, []]);
+        expect(JSON.stringify(printed).length).toBeGreaterThan(50);
+      }
+      const { stdout } = await place.wf('logs', '--json');
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.length).toBeGreaterThan(2);
+      expect(lines.flatMap((line) => problemsWith('log-line.json', JSON.parse(line)))).toEqual([]);
+    });
+  });
+
+  test('of a run has every key that its schema has', async () => {
+    await withRuns(async (place) => {
+      const summary = await place.json('status');
+      const known = (schema: JsonSchema | undefined) => Object.keys(schema?.properties ?? {}).toSorted();
+      expect(Object.keys(summary).toSorted()).toEqual(known(schemas['run-summary.json']));
+      const step = schemas['run-summary.json']?.$defs?.['step'];
+      expect(Object.keys(summary.steps[0] ?? {}).toSorted()).toEqual(known(step));
+    });
+  });
+
+  test('is on the page', () => {
+    expectPage('json.md', page());
+    const shown = new Set(outputs.map(([, schema]) => schema));
+    const parts = ['event.json', 'diagnostic.json'];
+    expect(Object.keys(schemas).filter((name) => !shown.has(name) && !parts.includes(name))).toEqual([]);
+  });
+});
+
+function page(): string {
+  const head = `# JSON
+
+\`--json\` makes the commands that tell something print JSON on standard output; what is not told is \`null\`, times are ISO
+8601 UTC. New keys may come with new versions; what is here stays as it is. The schemas are in [schemas](schemas), for draft
+2020-12.
+
+| command | prints |
+|---|---|
+${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf run --reporter json\` | [events](events.md), one a line |
+
+\`wf stop --all --json\` prints a list of runs, as \`wf history\` does.
+
+\`wf validate\` says by its exit code whether all files are valid, and \`wf gc\` whether all could be removed; all other commands
+here exit with 0 whatever they tell.
+`;
+  const names = ['run-summary.json', 'diagnostic.json', ...outputs.map(([, schema]) => schema)];
+  return [head, ...[...new Set(names)].map((name) => sections(name))].join('\n');
+}
+
+function place(name: string): string {
+  const title = schemas[name]?.title ?? name;
+  return name === 'log-line.json' ? `[${title}s](#${anchor(title)}), one a line` : `[${title}](#${anchor(title)})`;
+}
+
+function sections(name: string): string {
+  const schema = schemas[name] ?? {};
+  const link = (ref: string) => {
+    const [file, part] = ref.split('#/$defs/');
+    const title = file === '' ? heading(name, part ?? '') : (schemas[ref]?.title ?? ref);
+    return `[${title}](#${anchor(title)})`;
+  };
+  const parts = Object.entries(schema.$defs ?? {}).map(([part, found]) => body(heading(name, part), found, link));
+  return [body(schema.title ?? name, schema, link), ...parts].join('\n');
+}
+
+function body(title: string, schema: JsonSchema, link: (ref: string) => string): string {
+  const lines = schema.properties === undefined ? `${capital(typeText(schema, link))}.\n` : keyTable(schema, link);
+  return `## ${title}\n\n${schema.description}\n\n${lines}`;
+}
+
+/** Two files may have a part of the same name. */
+function heading(name: string, part: string): string {
+  return part === 'setting' || part === 'workflow' ? capital(part) : `${schemas[name]?.title}: ${part}`;
+}
+
+function capital(text: string): string {
+  return text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+}
+
+function anchor(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(' ', '-')
+    .replace(/[^\w-]/g, '');
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { createConsole } from '../../src/cli/console.ts';
+import { exitCodes, stopSignals } from '../../src/cli/exit-codes.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { version } from '../../src/cli/version.ts';
+import { describeWith, isInstalled } from '../support/require.ts';
+import { manPage } from './man-page.ts';
+
+const file = resolve(import.meta.dirname, '../../docs/man/wf.1');
+const page = manPage(
+  buildProgram(createConsole({}, null), () => {}, undefined),
+  version,
+);
+
+it('docs/man/wf.1 is the manual page that the program gives', () => {
+  if (process.env['WF_UPDATE_GOLDENS'] === '1') {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, page);
+  }
+  expect(page).toBe(readFileSync(file, 'utf8'));
+});
+
+it('tells of every exit code', () => {
+  const [, section = ''] = /\.SH EXIT STATUS\n([\s\S]*?)\n\.SH/.exec(page) ?? [];
+  const told = [...section.matchAll(/^\\fB(.*)\\fR$/gm)].flatMap(([, codes = '']) => codes.split(', ').map(Number));
+
+  expect(told.toSorted()).toEqual([...Object.values(exitCodes), ...Object.values(stopSignals)].toSorted());
+});
+
+it('tells of no hidden command', () => {
+  expect(page).toContain('\\fBwf completion\\fR');
+  expect(page).not.toContain('\\fBwf complete\\fR');
+});
+
+describeWith('groff', isInstalled('groff'), 'groff', () => {
+  it('sets the page without a warning', () => {
+    const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-b', '-z'], {
+      input: page,
+      encoding: 'utf8',
+    });
+
+    expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: '', stdout: '' });
+  });
+
+  it('leaves everything that has to be typed as it is', () => {
+    const { stdout } = spawnSync('groff', ['-man', '-Tutf8', '-P-cbou', '-rLL=200n'], {
+      input: page,
+      encoding: 'utf8',
+    });
+
+    expect(stdout).toContain('wf logs [run] [step]');
+    expect(stdout).toContain("wf run deploy.yaml -- ENV=production 'NOTE=two words'");
+    expect(stdout).toContain('--params <text>');
+    expect(stdout).toContain('~/.config/wf/config.yaml');
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type KeyDoc, schemaFor } from '../../src/spec/schema-doc.ts';
+import { wf } from '../support/wf.ts';
+
+const docs = resolve(import.meta.dirname, '../../docs/reference');
+
+/** The places of the file that get a table of their own, in the order of the page. */
+const places: readonly (readonly [path: string, title: string])[] = [
+  ['', 'The workflow'],
+  ['steps', 'A step'],
+  ['steps.preconditions', 'A precondition'],
+  ['steps.continueOn', 'continueOn'],
+  ['steps.retryPolicy', 'retryPolicy'],
+  ['steps.repeatPolicy', 'repeatPolicy'],
+  ['steps.call', 'call'],
+  ['functions', 'A function'],
+  ['handlerOn', 'handlerOn'],
+  ['schedule', 'schedule'],
+  ['mailOn', 'mailOn'],
+  ['smtp', 'smtp'],
+  ['errorMail', 'errorMail and infoMail'],
+  ['secrets', 'A secret'],
+  ['executor.docker', 'Settings of docker'],
+  ['executor.http', 'Settings of http'],
+  ['executor.webhook', 'Settings of webhook'],
+  ['executor.terraform', 'Settings of terraform'],
+  ['executor.ansible', 'Settings of ansible'],
+  ['executor.jq', 'Settings of jq'],
+  ['executor.ssh', 'Settings of ssh'],
+  ['executor.mail', 'Settings of mail'],
+];
+
+describe('docs/reference', () => {
+  it('has the page of the workflow file that the schema gives', () => {
+    const head = `# The workflow file
+
+Every key, as \`wf schema\` knows it. Keys are matched without regard to case and to \`_\`: \`handler_on\` is \`handlerOn\`. An
+unknown key is an error; keys that begin with \`x-\` are free.
+`;
+    expectPage('workflow-file.md', [head, ...places.map(([path, title]) => section(path, title))].join('\n'));
+  });
+
+  it('has the page of the command line that the program gives', async () => {
+    const head = '# The command line\n\nWhat `wf help` prints for each command.\n';
+    const { stdout } = await wf(['help']);
+    const names = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+    const parts = ['## wf\n', fenced(stdout)];
+    for (const name of names.filter((found) => found !== 'help')) {
+      parts.push(`\n## wf ${name}\n`, fenced((await wf(['help', name])).stdout));
+    }
+    expect(names).toContain('run');
+    expectPage('command-line.md', [head, ...parts].join('\n'));
+  });
+});
+
+function section(path: string, title: string): string {
+  const found = schemaFor(path);
+  if (found === null) throw new Error(`there is no "${path}" in the schema`);
+  const rows = found.keys.map((key) => `| \`${key.key}\` | ${cell(key.type)} | ${cell(meaning(key))} |`);
+  const intro = found.doc.description === '' ? [] : [`${found.doc.description}\n`];
+  return [`## ${title}\n`, ...intro, '| key | type | meaning |', '|---|---|---|', ...rows, ''].join('\n');
+}
+
+function meaning({ description, required, default: fallback }: KeyDoc): string {
+  const facts = [
+    ...(required ? ['Required.'] : []),
+    ...(fallback === undefined || fallback === null ? [] : [`Default: \`${JSON.stringify(fallback)}\`.`]),
+  ];
+  return [description, ...facts].join(' ');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
+
+function fenced(text: string): string {
+  return `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`;
+}
+
+/** A page is what is generated; with `WF_UPDATE_GOLDENS=1` it is written anew. */
+function expectPage(name: string, text: string): void {
+  const path = resolve(docs, name);
+  if (process.env['WF_UPDATE_GOLDENS'] === '1') {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  expect(readFileSync(path, 'utf8')).toBe(text);
+}

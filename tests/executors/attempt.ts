@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { expandText } from '../../src/core/interpolate.ts';
+import type { Outcome, ProcessIdentity } from '../../src/core/run.ts';
+import type { Step } from '../../src/core/workflow.ts';
+import { executor } from '../../src/executors/command.ts';
+import type { Attempt } from '../../src/executors/executor.ts';
+import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { sendSignal } from '../../src/executors/process-signals.ts';
+import { findRunProcesses } from '../../src/executors/process-tree.ts';
+import { step, workflow } from '../support/workflow.ts';
+
+/** What a test says about its attempt; the rest is as for a step of a file with nothing but a name. */
+type Settings = {
+  readonly step?: Partial<Omit<Step, 'name'>> | undefined;
+  readonly name?: string;
+  readonly runId?: string;
+  readonly params?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly runWorkflow?: Attempt['runWorkflow'];
+};
+
+/** An attempt at a step in a directory of its own, and what a test needs to watch and end it. */
+export type TestAttempt = {
+  readonly attempt: Attempt;
+  readonly dir: string;
+  readonly started: readonly (ProcessIdentity | null)[];
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly stop: () => void;
+  readonly kill: () => void;
+  /** The processes of the attempt's run that live. */
+  readonly processes: () => readonly ProcessIdentity[];
+};
+
+/** A little program of `fixtures/programs`. */
+export function program(name: string): string {
+  return resolve(import.meta.dirname, '../../fixtures/programs', name);
+}
+
+/** A temporary directory that goes with the test. */
+export function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Makes an attempt. When the test ends its log is closed, its processes are killed and its directory removed. */
+export function testAttempt(settings: Settings = {}): TestAttempt {
+  const dir = temporaryDirectory();
+  const { name = 'a step', runId = randomUUID(), params = [], variables = {}, cwd = dir } = settings;
+  const log = { stdoutPath: join(dir, 'stdout.log'), stderrPath: join(dir, 'stderr.log') };
+  const [stdoutFd, stderrFd] = [openSync(log.stdoutPath, 'a'), openSync(log.stderrPath, 'a')];
+  const [end, kill] = [new AbortController(), new AbortController()];
+  const started: (ProcessIdentity | null)[] = [];
+  const processes = () =>
+    findRunProcesses({ runId, logs: dir }, { recorded: started.filter((process_) => process_ !== null) });
+  const scope = (variable: string) => variables[variable] ?? params[Number(variable) - 1];
+  const attempt: Attempt = {
+    runId,
+    workflow: workflow(),
+    step: step(name, settings.step ?? {}),
+    number: 1,
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...variables, WF_RUN_ID: runId, WF_STEP: name },
+    params,
+    scope,
+    expand: (text) => expandText(text, scope),
+    log: { ...log, isDirect: true, stdoutFd, stderrFd },
+    write: (stream, chunk) => void writeSync(stream === 'stdout' ? stdoutFd : stderrFd, chunk.toString()),
+    started: (process_) => started.push(process_),
+    scratch: () => {
+      mkdirSync(join(dir, 'scratch'), { mode: 0o700, recursive: true });
+      return join(dir, 'scratch');
+    },
+    signal: end.signal,
+    kill: kill.signal,
+    runWorkflow: settings.runWorkflow ?? (() => Promise.reject(new Error('no workflow to run'))),
+  };
+  onTestFinished(() => {
+    for (const left of processes()) sendSignal(left, 'SIGKILL');
+    closeSync(stdoutFd);
+    closeSync(stderrFd);
+  });
+  return {
+    attempt,
+    dir,
+    started,
+    stdout: () => readFileSync(log.stdoutPath, 'utf8'),
+    stderr: () => readFileSync(log.stderrPath, 'utf8'),
+    stop: () => end.abort('stop'),
+    kill: () => kill.abort(),
+    processes,
+  };
+}
+
+/** Runs a step's command or script to its end. */
+export async function runStep(step: Settings['step'], settings: Omit<Settings, 'step'> = {}) {
+  const world = testAttempt({ ...settings, step });
+  const outcome = await executor.run({}, world.attempt);
+  return { ...world, outcome, stdout: world.stdout(), stderr: world.stderr() };
+}
+
+/** The outcome of a process that ended with 0. */
+export const succeeded: Outcome = { status: 'succeeded', exitCode: 0, outputs: {} };
+
+/** The outcome of a step that failed otherwise than by a signal. */
+export function failed(reason: 'exit' | 'error', message: string, exitCode: number | null = null): Outcome {
+  return { status: 'failed', reason, message, exitCode, signal: null, outputs: {} };
+}
+
+/** The outcome of a process that a signal ended. */
+export function killed(signal: NodeJS.Signals): Outcome {
+  const exitCode = 128 + constants.signals[signal];
+  return { status: 'failed', reason: 'signal', message: `killed by ${signal}`, exitCode, signal, outputs: {} };
+}
+
+/** Resolves once a condition holds; vitest's own time limit ends the wait for one that never does. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resume) => setTimeout(resume, 5));
+}
+
+/** The file's text once it exists. */
+export async function fileText(path: string): Promise<string> {
+  let text: string | undefined;
+  await until(() => {
+    text = readIfExists(path);
+    return text !== undefined && text !== '';
+  });
+  return text ?? '';
+}
+
+/** Does the process with this number, of which only the number is known, still run? */
+export function runs(pid: number): boolean {
+  const identity = identify(pid);
+  return identity !== null && isAlive(identity);
+}
+
+function readIfExists(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

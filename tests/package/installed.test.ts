@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, launch, root } from './launch.ts';
+
+let folder: string;
+
+/** The package as it would be published, installed into an empty folder without a network. */
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'wf-installed-'));
+  const packed = join(folder, 'packed');
+  mkdirSync(packed);
+  mkdirSync(join(folder, 'app'));
+  writeFileSync(join(folder, 'app/package.json'), '{}');
+  npm(root, 'pack', '--pack-destination', packed);
+  npm(join(folder, 'app'), 'install', '--offline', join(packed, String(readdirSync(packed)[0])));
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function npm(cwd: string, ...args: string[]): void {
+  const { code, stderr } = launch(['npm', ...args, '--no-audit', '--no-fund'], { cwd, env: environment() });
+  if (code !== 0) throw new Error(`npm ${args[0]}: ${stderr}`);
+}
+
+/** Calls an installed command. */
+function npx(...args: string[]): Ended {
+  return launch(['npx', '--offline', '--no', ...args], { cwd: join(folder, 'app'), env: environment() });
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    HOME: folder,
+    WF_HOME: join(folder, 'wf'),
+    npm_config_cache: join(folder, 'npm'),
+    npm_config_update_notifier: 'false',
+  };
+}
+
+function installed(...path: string[]): string {
+  return join(folder, 'app/node_modules', ...path);
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, 'app', name), text);
+}
+
+test('the installed package is whole without any other', () => {
+  expect(readdirSync(installed()).filter((name) => !name.startsWith('.'))).toEqual(['wfrun']);
+});
+
+test('the package holds the launcher, the program and its papers, and nothing else', () => {
+  const files = readdirSync(installed('wfrun'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(installed('wfrun').length + 1));
+
+  expect(files.filter((file) => !/^dist\/(?:assets|jq|vendor)\//.test(file)).sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'bin/code-cache.js',
+    'bin/wf.js',
+    'dist/THIRD-PARTY-LICENSES.txt',
+    'dist/daemon.cjs',
+    'dist/executors.cjs',
+    'dist/remote.cjs',
+    'dist/report.cjs',
+    'dist/wf.cjs',
+    'dist/workflow.schema.json',
+    'docs/man/wf.1',
+    'package.json',
+  ]);
+});
+
+test('the licences of everything bundled are in the package', () => {
+  const text = readFileSync(installed('wfrun/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const packages = Object.values(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'))).flat();
+
+  expect(packages).toContain('yaml');
+  for (const name of packages) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
+});
+
+test.each(['wf', 'wfrun'])('npx %s runs a workflow', (command) => {
+  write('greet.yaml', 'steps:\n  - name: greet\n    command: echo hello world\n');
+
+  const { code, stdout, stderr } = npx(command, 'run', 'greet.yaml');
+
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('hello world');
+});
+
+test('a failed run is told by the exit code', () => {
+  write('fail.yaml', "steps:\n  - name: fail\n    command: sh -c 'exit 7'\n");
+
+  expect([npx('wf', 'run', 'fail.yaml').code, npx('wf', 'run', '-x', 'fail.yaml').code]).toEqual([1, 7]);
+});
+
+test('a package that is loaded on demand is found beside the program', () => {
+  write(
+    'guarded.yaml',
+    'steps:\n  - name: guarded\n    command: echo let in\n    preconditions:\n      - { condition: abc, expected: "re:^a.c$" }\n',
+  );
+
+  const { code, stdout } = npx('wf', 'run', 'guarded.yaml');
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('let in');
+});

@@ -1,0 +1,84 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { transformSync } from 'esbuild';
+import { afterEach, expect, test } from 'vitest';
+import { launch, packageFolder, root } from './launch.ts';
+
+const { version, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** The launcher of a package with this program. */
+function launcher(program: string | null): string {
+  const folder = packageFolder(program);
+  folders.push(folder);
+  return join(folder, 'bin/wf.js');
+}
+
+test.each(['--version', '-V', 'version'])('%s is answered without the program', (argument) => {
+  expect(launch([process.execPath, launcher(null), argument])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('a full disk behind standard output is told, without a stack trace', () => {
+  const command = '"$0" "$1" --version >/dev/full';
+  const { stdout, stderr } = launch(['sh', '-c', command, process.execPath, launcher(null)]);
+  expect([stdout, stderr]).toEqual([
+    '',
+    'wf: cannot write to standard output: ENOSPC: no space left on device, write\n',
+  ]);
+});
+
+test('the program gets the arguments, and its answer is the exit code', () => {
+  const program = 'exports.main = async (argv) => { console.log(JSON.stringify(argv)); return 3; };';
+
+  const ended = launch([process.execPath, launcher(program), 'version', '--json']);
+
+  expect(ended).toEqual({ code: 3, stdout: '["version","--json"]\n', stderr: '' });
+});
+
+test('what is still on its way to standard output when the program ends arrives', () => {
+  const program = "exports.main = async () => { process.stdout.write('x'.repeat(1_000_000)); return 1; };";
+
+  const { code, stdout } = launch([process.execPath, launcher(program)]);
+
+  expect([code, stdout.length]).toEqual([1, 1_000_000]);
+});
+
+test('an error that nobody caught names the function it came from', () => {
+  const program = 'async function loadWorkflow() { throw new Error("no"); }\nexports.main = () => loadWorkflow();';
+  const file = launcher(program);
+
+  const { code, stderr } = launch([process.execPath, file]);
+
+  expect(code).toBe(1);
+  expect(stderr).toContain(`at loadWorkflow (${join(file, '../../dist/wf.cjs')}:1:`);
+});
+
+test('a checkout without a build says how to make one', () => {
+  const file = launcher(null);
+
+  const { code, stdout, stderr } = launch([process.execPath, file, 'run', 'x.yaml']);
+
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(`"${join(file, '../../dist/wf.cjs')}" is missing: in a checkout, run "npm run build"`);
+});
+
+test.each(['20.18.3', '18.20.8', '6.17.1'])('Node %s is too old, and is told so in one line', (node) => {
+  const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'${node}'}})`;
+
+  const ended = launch([process.execPath, '--import', pretend, launcher(null), '--version']);
+
+  const line = `wf needs Node.js ${engines.node.replace('>=', '')} or newer; this is ${node}\n`;
+  expect(ended).toEqual({ code: 2, stdout: '', stderr: line });
+});
+
+test('a Node that is too old can read the launcher', () => {
+  const source = readFileSync(join(root, 'bin/wf.js'), 'utf8');
+
+  const forOldNode = transformSync(source, { target: 'es2015' }).code;
+
+  expect(forOldNode).toBe(transformSync(source, { target: 'esnext' }).code);
+});

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchRecorded, root } from './launch.ts';
+
+let folder: string;
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, 'scripts/setup.mjs')]);
+  folder = mkdtempSync(join(tmpdir(), 'wf-loaded-'));
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The files of the package that the command loads, and the packages bundled in them. */
+function loadedBy(...args: string[]): { code: number | null; files: readonly string[]; packages: readonly string[] } {
+  const options = { cwd: folder, env: { WF_HOME: join(folder, 'home') } };
+  const { code, files } = launchRecorded(root, [join(root, 'bin/wf.js'), ...args], options);
+  const bundled: Record<string, string[]> = JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'));
+  return { code, files, packages: files.flatMap((file) => bundled[file.replace('dist/', '')] ?? []).sort() };
+}
+
+function workflowFile(text: string): string {
+  const file = join(folder, 'workflow.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+const launcher = ['bin/wf.js', 'package.json'];
+const program = ['bin/code-cache.js', 'bin/wf.js', 'dist/wf.cjs'];
+const always = ['chalk', 'commander', 'yaml'];
+
+test('--version loads the launcher alone', () => {
+  expect(loadedBy('--version')).toEqual({ code: 0, files: launcher, packages: [] });
+});
+
+test('validate loads the program and no heavy package', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
+
+  expect(loadedBy('validate', file)).toEqual({ code: 0, files: program, packages: always });
+});
+
+test('what most runs do without is in files that others load', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: GET http://127.0.0.1:1/\n    executor: http\n');
+
+  const { code, files } = loadedBy('run', file);
+
+  expect([code, files.filter((name) => name.startsWith('dist/'))]).toEqual([
+    1,
+    ['dist/executors.cjs', 'dist/vendor/got.cjs', 'dist/wf.cjs'],
+  ]);
+});
+
+test('run loads the program and no heavy package', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n  - name: two\n    command: echo 2 | cat\n');
+
+  expect(loadedBy('run', file)).toEqual({ code: 0, files: program, packages: always });
+});
+
+/** The builtin modules of Node that the command loads. */
+function builtinsLoadedBy(...args: string[]): readonly string[] {
+  const [preload, told] = [join(folder, 'tell-builtins.cjs'), join(folder, 'builtins.json')];
+  const write = `require('fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.moduleLoadList))`;
+  writeFileSync(preload, `process.on('exit', () => ${write});`);
+  const env = { ...process.env, WF_HOME: join(folder, 'home') };
+  execFileSync(process.execPath, ['--require', preload, join(root, 'bin/wf.js'), ...args], {
+    cwd: folder,
+    env,
+    stdio: 'pipe',
+  });
+  const lines: readonly string[] = JSON.parse(readFileSync(told, 'utf8'));
+  return lines.map((line) => line.replace('NativeModule ', ''));
+}
+
+test('no builtin module that takes long is loaded by what does without', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
+  const slow = ['crypto', 'dns', 'http', 'https', 'perf_hooks', 'readline', 'worker_threads', 'zlib'];
+
+  expect(builtinsLoadedBy('run', file)).toContain('child_process');
+  expect(builtinsLoadedBy('run', file).filter((name) => slow.includes(name))).toEqual([]);
+  for (const args of [['validate', file], ['status'], ['history'], ['list']]) {
+    const loaded = builtinsLoadedBy(...args).filter((name) => [...slow, 'child_process', 'net', 'tty'].includes(name));
+    expect([args[0], loaded]).toEqual([args[0], []]);
+  }
+});
+
+test('a regular expression loads re2js', () => {
+  const file = workflowFile(
+    'steps:\n  - name: one\n    command: echo 1\n    preconditions:\n      - { condition: abc, expected: "re:b" }\n',
+  );
+
+  const { files, packages } = loadedBy('run', file);
+
+  expect(files).toEqual([...program.slice(0, 2), 'dist/vendor/re2js.cjs', ...program.slice(2)]);
+  expect(packages).toEqual([...always.slice(0, 2), 're2js', ...always.slice(2)]);
+});

@@ -1,0 +1,38 @@
+/** A time that only moves when told to; its timers are called on the way. */
+export class ManualClock {
+  #now: number;
+  #timers: { readonly at: number; readonly callback: () => void }[] = [];
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  readonly now = () => this.#now;
+
+  readonly setTimer = (at: number, callback: () => void) => {
+    const timer = { at, callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  };
+
+  /** How many timers are set. */
+  pending(): number {
+    return this.#timers.length;
+  }
+
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
+      this.#timers = this.#timers.filter((other) => other !== next);
+      this.#now = Math.max(this.#now, next.at);
+      next.callback();
+    }
+    this.#now = end;
+  }
+
+  #next(end: number) {
+    return this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+  }
+}

@@ -1,0 +1,149 @@
+import { buildGraph } from '../../../src/core/graph.ts';
+import type { RunEvent } from '../../../src/core/run.ts';
+import { initialRun } from '../../../src/core/run-state.ts';
+import type { RunSummary, StepSummary } from '../../../src/core/summary.ts';
+import type { Workflow } from '../../../src/core/workflow.ts';
+import type { Recap, Reporter } from '../../../src/render/reporter.ts';
+
+/** 10:31:02 on the 15th of January 2026, wherever the test runs. */
+export const runStart = new Date(2026, 0, 15, 10, 31, 2).getTime();
+
+/** The id of every run told here. */
+export const runId = '01997c3e-1a2b-7c4d-8e5f-001122334455';
+
+type Finished = Extract<RunEvent, { type: 'step.finished' }>;
+
+/** `moveTo` is called whenever the story moves on to another time. */
+export type StoryHooks = { readonly moveTo?: (at: number) => void };
+
+/** Tells a reporter what happened in a run, event by event, at times counted in milliseconds from its start. */
+export function tell(reporter: Reporter, workflow: Workflow, hooks: StoryHooks = {}) {
+  const state = initialRun(buildGraph(workflow), workflow);
+  let seq = 0;
+  let now = 0;
+  const event = (happened: RunEvent) => reporter.event({ ...happened, seq: ++seq }, state);
+  const story = {
+    at: (ms: number) => {
+      now = ms;
+      hooks.moveTo?.(runStart + ms);
+      return story;
+    },
+    event: (make: (at: number) => RunEvent) => {
+      event(make(runStart + now));
+      return story;
+    },
+    begin: (params: Extract<RunEvent, { type: 'run.created' }>['params'] = []) => {
+      reporter.begin(workflow, runId);
+      const { name, group, file } = workflow;
+      const created = {
+        type: 'run.created',
+        runId,
+        workflow: name,
+        group,
+        file,
+        trigger: 'cli',
+        retryOf: null,
+      } as const;
+      return story.event((at) => ({ ...created, at, params })).event((at) => ({ type: 'run.started', at }));
+    },
+    start: (step: string, attempt = 1) =>
+      story
+        .event((at) => ({ type: 'step.scheduled', at, step, attempt }))
+        .event((at) => ({ type: 'step.started', at, step, attempt, process: null })),
+    output: (step: string, text: string | Uint8Array, stream: 'stdout' | 'stderr' = 'stdout', attempt = 1) => {
+      reporter.output({ step, attempt, stream, bytes: typeof text === 'string' ? Buffer.from(text) : text });
+      return story;
+    },
+    finish: (step: string, settings: Partial<Omit<Finished, 'type' | 'step' | 'at'>> = {}) =>
+      story.event((at) => ({
+        type: 'step.finished',
+        at,
+        step,
+        attempt: 1,
+        status: 'succeeded',
+        reason: null,
+        message: '',
+        exitCode: 0,
+        signal: null,
+        outputs: {},
+        ...settings,
+      })),
+    fail: (step: string, message = 'exit 3', attempt = 1) =>
+      story.finish(step, { status: 'failed', reason: 'exit', message, attempt, exitCode: 3 }),
+    retry: (step: string, afterMs: number, attempt = 1) =>
+      story.event((at) => ({
+        type: 'step.waiting',
+        at,
+        step,
+        attempt,
+        why: 'retry',
+        until: at + afterMs,
+        outcome: { status: 'failed', reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {} },
+      })),
+  };
+  return story;
+}
+
+/** A step's part of a summary: succeeded at its first attempt unless told otherwise. */
+export function stepSummary(name: string, settings: Partial<StepSummary> = {}): StepSummary {
+  return {
+    name,
+    status: 'succeeded',
+    reason: null,
+    error: null,
+    attempts: 1,
+    exitCode: 0,
+    signal: null,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    outputs: {},
+    log: null,
+    ...settings,
+  };
+}
+
+/** A step that failed with exit code 3, its log kept. */
+export function failedSummary(name: string, settings: Partial<StepSummary> = {}): StepSummary {
+  const log = `/state/runs/1/${name}.out`;
+  return stepSummary(name, { status: 'failed', reason: 'exit', error: 'exit 3', exitCode: 3, log, ...settings });
+}
+
+/** The summary of a run of 14 seconds that succeeded, unless told otherwise. */
+export function runSummary(settings: Partial<RunSummary> = {}): RunSummary {
+  return {
+    runId,
+    workflow: 'nightly-etl',
+    group: '',
+    file: '/project/etl.yaml',
+    status: 'succeeded',
+    reason: null,
+    error: null,
+    trigger: 'cli',
+    retryOf: null,
+    params: [],
+    owner: null,
+    createdAt: '2026-01-15T10:31:02.000Z',
+    startedAt: '2026-01-15T10:31:02.000Z',
+    finishedAt: '2026-01-15T10:31:16.000Z',
+    durationMs: 14_000,
+    steps: [],
+    handlers: [],
+    warnings: [],
+    ...settings,
+  };
+}
+
+/** What a reporter closes with; nothing beside the summary unless told otherwise. */
+export function recapOf(summary: Partial<RunSummary> = {}, settings: Partial<Omit<Recap, 'summary'>> = {}): Recap {
+  const nothing = { places: new Map(), tails: new Map(), origins: new Map() };
+  return { summary: runSummary(summary), ...nothing, kept: true, ...settings };
+}
+
+/** A place in `/project/etl.yaml`. */
+export function etlPlace(line: number, column: number) {
+  return { file: '/project/etl.yaml', start: { line, column }, end: { line, column: column + 4 } };
+}
+
+/** Only commands that exist may be suggested: none, unless a test says so. */
+export const recapOptions = { cwd: '/project', commands: { logs: false, retry: false } };

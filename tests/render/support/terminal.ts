@@ -1,0 +1,15 @@
+import type { Terminal } from '../../../src/render/reporter.ts';
+
+/** A terminal that remembers what was written to it: 80 by 24, UTF-8, no colours unless told otherwise. */
+export function recordingTerminal(settings: Partial<Omit<Terminal, 'write'>> = {}) {
+  const written: string[] = [];
+  const terminal: Terminal = {
+    write: (text) => written.push(typeof text === 'string' ? text : Buffer.from(text).toString('utf8')),
+    isTerminal: false,
+    size: () => ({ columns: 80, rows: 24 }),
+    color: false,
+    unicode: true,
+    ...settings,
+  };
+  return { terminal, written, text: () => written.join('') };
+}

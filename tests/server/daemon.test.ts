@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RunSummary } from '../../src/core/summary.ts';
+import { writeRecord } from '../../src/scheduler/schedule-record.ts';
+import { durableText } from '../../src/store/files/disk/durable-text.ts';
+import { eventually, journalOf, untilGone, untilOver } from '../support/background-runs.ts';
+import { withDaemons } from '../support/daemon.ts';
+import type { Place } from '../support/past-runs.ts';
+
+/** Each run goes on until there is a file named for it, or `go`. */
+const files = {
+  'wait.yaml': `MaxCleanUpTimeSec: 1
+steps:
+  - name: wait
+    command: sh -c 'echo $WF_RUN_ID >> started; until test -e go -o -e go-$WF_RUN_ID; do sleep 0.02; done'
+`,
+  'stubborn.yaml': `MaxCleanUpTimeSec: 1
+steps:
+  - name: stay
+    command: sh -c 'trap "" TERM; echo > stubborn; while :; do sleep 0.02; done'
+`,
+};
+
+/** Of their own, since what is left of a run is found by its id, in whatever home. */
+const [r1 = '', r2 = '', r3 = '', r4 = '', r5 = '', own = ''] = Array.from({ length: 6 }, () => `run-${randomUUID()}`);
+
+const start = (runId: string) => ({ action: 'start', 'request-id': runId });
+const statusOf = async (place: Place, runId: string) => (await place.json<RunSummary>('status', runId)).status;
+
+/** What the journal says, without anybody who could settle the run by looking at it. */
+function endOf(place: Place, runId: string) {
+  return journalOf(place, runId).find(({ type }) => type === 'run.finished');
+}
+
+describe('the queue of a daemon', () => {
+  test('starts runs in their order, some at once, and refuses those for which there is no room', () =>
+    withDaemons(files, async (place) => {
+      const daemon = await place.serve('--max-concurrent-runs', '1', '--max-queued-runs', '2');
+      for (const runId of [r1, r2, r3]) expect((await daemon.act('wait', start(runId))).status).toBe(200);
+      await eventually(async () => (await statusOf(place, r1)) === 'running');
+      expect(await statusOf(place, r2)).toBe('queued');
+
+      const refused = await daemon.act('wait', start(r4));
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+      expect(JSON.parse(refused.body).message).toBe('2 runs wait already, and no more may');
+      expect(existsSync(join(place.runsDir, r4))).toBe(false);
+      const repeated = await daemon.act('wait', start(r3));
+      expect([repeated.status, JSON.parse(repeated.body)]).toEqual([200, { RequestId: r3 }]);
+
+      expect((await daemon.act('wait', { action: 'stop', 'request-id': r2 })).status).toBe(200);
+      expect(endOf(place, r2)).toMatchObject({ status: 'canceled', message: 'stopped by the API' });
+      expect((await daemon.act('wait', start(r5))).status).toBe(200);
+      writeFileSync(join(place.cwd, 'go'), '');
+      for (const runId of [r1, r3, r5]) await untilOver(place, runId, 'succeeded');
+      const started = await Promise.all([r1, r3, r5].map((runId) => place.json('status', runId)));
+      const times = started.map(({ startedAt }) => startedAt);
+      expect(times).toEqual([...times].sort());
+      expect(existsSync(join(place.runsDir, r4))).toBe(false);
+    }));
+
+  test('a run that cannot begin has failed, and does not hold up others', () =>
+    withDaemons(files, async (place) => {
+      const daemon = await place.serve('--max-concurrent-runs', '1');
+      for (const runId of [r1, r2, r3]) await daemon.act('wait', start(runId));
+      writeFileSync(join(place.runsDir, r2, 'scratch/launch.json'), 'torn');
+      writeFileSync(join(place.cwd, 'go'), '');
+      await untilOver(place, r3, 'succeeded');
+      const { status, reason, error } = await place.json('status', r2);
+      expect([status, reason, error?.includes('is lost')]).toEqual(['failed', 'error', true]);
+    }));
+});
+
+describe('a daemon that takes the place of another', () => {
+  test('starts what waits, in its order, and counts what goes on', () =>
+    withDaemons(files, async (place) => {
+      const first = await place.serve('--max-concurrent-runs', '2');
+      for (const runId of [r1, r2, r3, r4]) await first.act('wait', start(runId));
+      await eventually(async () => (await statusOf(place, r2)) === 'running');
+      await first.end('SIGKILL');
+
+      const second = await place.serve('--max-concurrent-runs', '2');
+      expect(second.process.printed()).toContain('took over 2 runs waiting and 2 runs going on');
+      await second.act('wait', start(r5));
+      expect(await second.get('/metrics')).toMatch(/^wf_runs_active 2\n/m);
+      expect(await second.get('/metrics')).toMatch(/^wf_queue_depth 3\n/m);
+      writeFileSync(join(place.cwd, `go-${r1}`), '');
+      await eventually(async () => (await statusOf(place, r3)) === 'running');
+      expect([await statusOf(place, r2), await statusOf(place, r4)]).toEqual(['running', 'queued']);
+      writeFileSync(join(place.cwd, 'go'), '');
+      for (const runId of [r2, r3, r4, r5]) await untilOver(place, runId, 'succeeded');
+      await eventually(async () => /^wf_runs_total\{.*status="succeeded"\} 5$/m.test(await second.get('/metrics')));
+    }));
+
+  test('also counts a run that ended while there was no daemon', () =>
+    withDaemons(files, async (place) => {
+      const first = await place.serve();
+      await first.act('wait', start(r1));
+      await eventually(async () => /wf_runs_active 1/.test(await first.get('/metrics')));
+      await eventually(() => existsSync(join(place.cwd, 'home/daemon/watched.json')));
+      await first.end('SIGKILL');
+      writeFileSync(join(place.cwd, 'go'), '');
+      await untilOver(place, r1, 'succeeded');
+      await place.wf('run', 'wait.yaml', '--run-id', r2);
+
+      const second = await place.serve();
+      const total = 'wf_runs_total{workflow="wait",status="succeeded"} 1\n';
+      await eventually(async () => (await second.get('/metrics')).includes(total));
+    }));
+
+  test('makes up for what was due meanwhile', () => {
+    const scheduled = 'schedule: "0 * * * *"\ncatchup: latest\nsteps:\n  - name: one\n    command: echo 1\n';
+    return withDaemons({ 'hourly.yaml': scheduled }, async (place) => {
+      const rule = {
+        file: join(place.cwd, 'hourly.yaml'),
+        kind: 'start',
+        expression: '0 * * * *',
+        timeZone: null,
+      } as const;
+      const done = Date.now() - 3 * 3_600_000;
+      const record = durableText(join(place.cwd, 'home/schedule.json'));
+      writeRecord(record, { rules: [{ rule, done, goneSince: null }], waiting: [] });
+      await place.serve();
+      const [run] = await eventually(async () => {
+        const runs = await place.json<readonly RunSummary[]>('history', 'hourly');
+        return runs.some(({ status }) => status === 'succeeded') && runs;
+      });
+      expect(run?.trigger).toBe('schedule');
+    });
+  });
+});
+
+test('a run that loses its process is found within five seconds, whoever started it', () =>
+  withDaemons(files, async (place) => {
+    const daemon = await place.serve();
+    await daemon.act('wait', start(r1));
+    const own = place.start('run', 'wait.yaml', '--run-id', r2);
+    await eventually(async () => (await statusOf(place, r1)) === 'running');
+    await eventually(async () => (await place.wf('status', r2, '--json')).stdout.includes('"running"'));
+    const { owner } = await place.json('status', r1);
+
+    const killedAt = Date.now();
+    process.kill(owner?.pid ?? Number.NaN, 'SIGKILL');
+    own.kill('SIGKILL');
+    await untilGone(owner?.pid ?? 0);
+    for (const runId of [r1, r2]) {
+      const end = await eventually(() => endOf(place, runId));
+      expect(end).toMatchObject({ status: 'failed', reason: 'lost' });
+    }
+    expect(Date.now() - killedAt).toBeLessThan(5000);
+    await eventually(async () => /^wf_runs_total\{.*status="failed"\} 2$/m.test(await daemon.get('/metrics')));
+    await daemon.process.until(`run ${r1} of "wait": its process`);
+  }));
+
+test('there is one daemon for the runs of a home', () =>
+  withDaemons(files, async (place) => {
+    const first = await place.serve();
+    const second = await place.wf('serve', '--port', '0', '--dags', place.cwd);
+    expect([second.code, second.stdout]).toEqual([2, '']);
+    expect(second.stderr).toContain(`process ${first.process.pid} on "`);
+    expect(second.stderr).toContain(`at ${first.url}`);
+    expect((await first.end('SIGTERM')).code).toBe(0);
+    await place.serve();
+  }));
+
+describe('when it is told to end', () => {
+  test('runs go on, and those that wait go on waiting', () =>
+    withDaemons(files, async (place) => {
+      const daemon = await place.serve('--max-concurrent-runs', '1');
+      for (const runId of [r1, r2]) await daemon.act('wait', start(runId));
+      await eventually(async () => (await statusOf(place, r1)) === 'running');
+      const { code, stdout } = await daemon.end('SIGTERM');
+      expect([code, stdout.includes('1 run going on without a daemon')]).toEqual([0, true]);
+      expect([await statusOf(place, r1), await statusOf(place, r2)]).toEqual(['running', 'queued']);
+      writeFileSync(join(place.cwd, 'go'), '');
+      await untilOver(place, r1, 'succeeded');
+      expect(await statusOf(place, r2)).toBe('queued');
+    }));
+
+  test('it can stop its runs first, and those of nobody else', () =>
+    withDaemons(files, async (place) => {
+      const daemon = await place.serve('--max-concurrent-runs', '2', '--on-shutdown', 'stop');
+      const person = place.start('run', 'wait.yaml', '--run-id', own);
+      for (const [workflow, runId] of [
+        ['wait', r1],
+        ['stubborn', r2],
+        ['wait', r3],
+      ] as const)
+        await daemon.act(workflow, start(runId));
+      await eventually(() => existsSync(join(place.cwd, 'stubborn')));
+      await eventually(async () => (await statusOf(place, r1)) === 'running');
+      expect((await daemon.end('SIGTERM')).code).toBe(0);
+      for (const runId of [r1, r2])
+        expect(endOf(place, runId)).toMatchObject({
+          status: 'canceled',
+          message: 'stopped by the daemon, which is ending',
+        });
+      expect([await statusOf(place, r3), await statusOf(place, own)]).toEqual(['queued', 'running']);
+      writeFileSync(join(place.cwd, 'go'), '');
+      expect((await person.ended).code).toBe(0);
+    }));
+
+  test('it can wait for its runs, and a second signal ends it at once', () =>
+    withDaemons(files, async (place) => {
+      const daemon = await place.serve('--on-shutdown', 'wait');
+      await daemon.act('wait', start(r1));
+      await eventually(async () => (await statusOf(place, r1)) === 'running');
+      daemon.process.kill('SIGTERM');
+      await daemon.process.until('waiting for 1 run to end');
+      await expect(daemon.get('/health')).rejects.toThrow();
+      writeFileSync(join(place.cwd, 'go'), '');
+      expect((await daemon.process.ended).code).toBe(0);
+      expect(endOf(place, r1)).toMatchObject({ status: 'succeeded' });
+
+      const impatient = await place.serve('--on-shutdown', 'wait');
+      await impatient.act('stubborn', start(r2));
+      await eventually(() => existsSync(join(place.cwd, 'stubborn')));
+      impatient.process.kill('SIGTERM');
+      await impatient.process.until('waiting for 1 run to end');
+      expect((await impatient.end('SIGTERM')).signal).toBe('SIGTERM');
+      await place.wf('stop', r2);
+      await untilOver(place, r2, 'canceled');
+    }));
+});

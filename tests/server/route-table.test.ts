@@ -1,0 +1,250 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Route } from '../../src/server/route.ts';
+import type { Sent } from '../support/api-server.ts';
+import { apiWorld } from '../support/api-world.ts';
+import { traversals } from '../support/traversals.ts';
+import { v1Files } from '../support/v1-files.ts';
+
+/** What holds for every route there is, and for each that will be added to the table. */
+
+const login = { token: 'the-token', readOnlyToken: 'look-only', basic: { username: 'me', password: 'p:w' } };
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+const canary = 'CANARY-7f3a';
+
+test('without a login nothing is reached, whatever the method and the path', async () => {
+  const { ask, routes } = await apiWorld(v1Files, { login });
+  const closed = routes.filter(({ access }) => access !== 'public');
+
+  expect(closed.length).toBeGreaterThan(7);
+  for (const path of [...closed.map((route) => pathOf(route, 'hello')), '/', '/nothing', '/api/v1/dags/%zz', '/api']) {
+    for (const method of methods) {
+      const { status, headers } = await ask(method, path);
+      expect([method, path, status, headers['www-authenticate']]).toEqual([
+        method,
+        path,
+        401,
+        'Basic realm="wf", charset="UTF-8"',
+      ]);
+    }
+  }
+});
+
+test('a wrong login is no better than none', async () => {
+  const { ask, routes } = await apiWorld(v1Files, { login });
+  const wrong = ['Bearer the-toke', 'Bearer the-token-', 'Bearer ', 'Basic bWU6', 'Digest the-token', 'the-token'];
+  const path = pathOf(findRoute(routes, 'read'), 'hello');
+
+  for (const Authorization of wrong) {
+    expect((await ask('GET', path, { headers: { Authorization } })).status).toBe(401);
+  }
+});
+
+test('each kind of login opens what it is for', async () => {
+  const { ask, routes } = await apiWorld(v1Files, { login });
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+  const mayWrite = [
+    'Bearer the-token',
+    'bearer the-token',
+    basic('me:p:w'),
+    basic('anybody:the-token'),
+    basic(':the-token'),
+  ];
+  const mayLook = ['Bearer look-only', basic('x:look-only')];
+
+  for (const route of routes) {
+    const tried = async (Authorization: string) =>
+      (await ask(route.method, pathOf(route, 'nobody'), { headers: { Authorization } })).status;
+    for (const each of mayWrite) expect(await tried(each)).not.toSatisfy((status) => [401, 403].includes(status));
+    for (const each of mayLook) {
+      const status = await tried(each);
+      if (route.access === 'write') expect(status).toBe(403);
+      else expect([401, 403]).not.toContain(status);
+    }
+  }
+});
+
+test('a route that is public tells nothing but that it is there', async () => {
+  const { ask, routes } = await apiWorld(v1Files, { login });
+
+  for (const route of routes.filter(({ access }) => access === 'public')) {
+    const { status, body } = await ask(route.method, pathOf(route, 'hello'));
+    expect([route.path, status, body]).toEqual([
+      '/health',
+      200,
+      '{"status":"ok","eventLoopLagMs":{"mean":0,"p99":0,"max":0}}\n',
+    ]);
+  }
+});
+
+test('no name leads out of the workflows directory', async () => {
+  const world = await apiWorld(v1Files);
+  writeFileSync(join(world.directory, 'outside.yaml'), `# ${canary}\nsteps: [{name: a, command: "true"}]\n`);
+  symlinkSync(join(world.directory, 'outside.yaml'), join(world.directory, 'home.yaml'));
+  const named = world.routes.filter(({ path }) => path.includes('{'));
+  const before = tree(world.directory);
+
+  expect(named.length).toBeGreaterThan(3);
+  expect(traversals.length).toBeGreaterThanOrEqual(60);
+  for (const route of named) {
+    for (const name of traversals) {
+      const path = pathOf(route, name);
+      const { status, body } = await world.ask(route.method, path, write(route, { action: 'start' }));
+      expect([path, status, body.includes(canary)]).toEqual([path, expect.toSatisfy(isRefusal), false]);
+    }
+  }
+  expect(tree(world.directory)).toEqual(before);
+});
+
+test('nor does a value of a query or a body', async () => {
+  const world = await apiWorld(v1Files);
+  writeFileSync(join(world.directory, 'outside.yaml'), `# ${canary}\n`);
+  await world.ask('POST', '/api/v2/workflows/hello/runs', { body: { runId: 'run-1' } });
+  await world.desk.settled();
+  const before = tree(world.directory);
+  const sends = (value: string): readonly (readonly [string, string, Sent?])[] => {
+    const encoded = encodeURIComponent(value);
+    const post = (fields: Record<string, string>) => ({ body: fields });
+    return [
+      ['GET', `/api/v1/dags/hello?tab=log&step=greet&file=${encoded}`],
+      ['GET', `/api/v1/dags/hello?tab=scheduler-log&file=${encoded}`],
+      ['GET', `/api/v1/dags/hello?tab=${encoded}`],
+      ['POST', '/api/v1/dags/hello', post({ action: 'retry', requestId: value })],
+      ['POST', '/api/v1/dags/hello', post({ action: 'stop', requestId: value })],
+      ['POST', '/api/v1/dags/hello', post({ action: value })],
+      ['GET', `/api/v2/workflows?cursor=${encoded}`],
+      ...(value === '' ? [] : [['GET', `/api/v2/runs/run-1/logs?step=${encoded}`] as const]),
+      ['POST', '/api/v2/runs/run-1/retry', post({ from: value })],
+      ['POST', '/api/v2/runs/run-1/retry', post({ step: value })],
+    ];
+  };
+
+  for (const value of traversals) {
+    for (const [method, path, sent] of sends(value)) {
+      const { status, body } = await world.ask(method, path, sent);
+      expect([path, sent, status, body.includes(canary)]).toEqual([path, sent, expect.toSatisfy(isRefusal), false]);
+    }
+    const { status } = await world.ask('GET', `/api/v1/dags?group=${encodeURIComponent(value)}`);
+    expect([value, status]).toEqual([value, expect.toSatisfy((each) => each === 200 || each === 431)]);
+  }
+  expect(tree(world.directory)).toEqual(before);
+});
+
+test('a new name is a file of the workflows directory or nothing', async () => {
+  const world = await apiWorld({ 'hello.yaml': 'steps: [{name: a, command: "true"}]\n' });
+  const outside = () => tree(world.directory).filter((path) => !path.startsWith('dags/'));
+  const before = outside();
+
+  for (const value of traversals) {
+    const made = await world.ask('POST', '/api/v1/dags', { body: { action: 'new', value } });
+    const renamed = await world.ask('POST', '/api/v1/dags/hello', { body: { action: 'rename', value } });
+    if (renamed.status === 200) {
+      const { NewDagID } = JSON.parse(renamed.body);
+      await world.ask('POST', `/api/v1/dags/${encodeURIComponent(NewDagID)}`, {
+        body: { action: 'rename', value: 'hello' },
+      });
+    }
+    expect([value, made.status, renamed.status]).toEqual([
+      value,
+      expect.toSatisfy((status) => [200, 400, 409].includes(status)),
+      expect.toSatisfy((status) => [200, 400, 409].includes(status)),
+    ]);
+  }
+
+  expect(outside()).toEqual(before);
+  const names = readdirSync(world.dags);
+  expect(names).toContain('hello.yaml');
+  for (const name of names) expect(name).toMatch(/^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*\.yaml$/u);
+});
+
+test('a link that leads out of the directory is not written through', async () => {
+  const world = await apiWorld({});
+  const outside = join(world.directory, 'outside.yaml');
+  writeFileSync(outside, 'steps: [{name: a, command: "true"}]\n');
+  symlinkSync(outside, join(world.dags, 'link.yaml'));
+  world.app.catalog.refresh();
+  const save = { action: 'save', value: 'steps: [{name: changed, command: "true"}]\n' };
+
+  const { status, body } = await world.ask('POST', '/api/v1/dags/link', { body: save });
+
+  expect([status, body]).toEqual([400, expect.stringContaining('outside of the workflows directory')]);
+  expect(readFileSync(outside, 'utf8')).not.toContain('changed');
+});
+
+test('every route that takes a body refuses those that are malformed, of another kind or too large', async () => {
+  const world = await apiWorld(v1Files);
+  const taking = world.routes.filter(({ body }) => body === 'form-or-json');
+  const json = { 'Content-Type': 'application/json' };
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const bad: readonly (readonly [number, Sent])[] = [
+    [400, { headers: json, body: '{"action":' }],
+    [400, { headers: json, body: 'null,' }],
+    [400, { headers: json, body: '"start"' }],
+    [400, { headers: form, body: 'action=%zz' }],
+    [400, { headers: form, body: 'action=%ff' }],
+    [413, { headers: json, body: `"${'x'.repeat(1024 * 1024)}"` }],
+    [413, { headers: form, body: `action=start&params=${'x'.repeat(1024 * 1024)}` }],
+    [413, { headers: { ...json, 'Transfer-Encoding': 'chunked' }, body: `"${'x'.repeat(2 * 1024 * 1024)}"` }],
+    [415, { body: 'action=start' }],
+    [415, { headers: { 'Content-Type': 'text/html' }, body: 'action=start' }],
+    [400, { headers: { 'Content-Type': 'multipart/form-data; boundary=x' }, body: '--x' }],
+    [400, { headers: { 'Content-Type': 'multipart/form-data' }, body: 'action=start' }],
+    [415, { headers: { 'Content-Type': 'multipart/mixed; boundary=x' }, body: '--x--' }],
+    [415, { headers: { ...json, 'Content-Encoding': 'gzip' }, body: '{}' }],
+    [415, { headers: { 'Content-Type': 'application/json; charset=utf-16' }, body: '{}' }],
+  ];
+
+  expect(taking.length).toBeGreaterThan(1);
+  for (const route of taking) {
+    for (const [expected, sent] of bad) {
+      const { status, body } = await world.ask(route.method, pathOf(route, 'hello'), sent);
+      expect([route.path, sent.headers, status]).toEqual([route.path, sent.headers, expected]);
+      const told = { v1: { message: expect.any(String), code: expected }, problem: { status: expected } };
+      expect(JSON.parse(body)).toMatchObject(told[route.errors]);
+    }
+  }
+});
+
+test('every route that takes a text refuses other bodies and larger ones', async () => {
+  const world = await apiWorld(v1Files);
+  const taking = world.routes.filter(({ body }) => body === 'text');
+  const yaml = { 'Content-Type': 'text/yaml' };
+  const bad: readonly (readonly [number, Sent])[] = [
+    [415, { body: { steps: [] } }],
+    [415, { body: new URLSearchParams('a=b') }],
+    [415, { headers: { 'Content-Type': 'text/yaml; charset=latin1' }, body: 'steps: []' }],
+    [413, { headers: yaml, body: 'x'.repeat(1024 * 1024 + 1) }],
+  ];
+
+  expect(taking.length).toBeGreaterThan(0);
+  for (const route of taking) {
+    for (const [expected, sent] of bad) {
+      const { status } = await world.ask(route.method, route.path, sent);
+      expect([route.path, sent.headers, status]).toEqual([route.path, sent.headers, expected]);
+    }
+  }
+});
+
+function pathOf({ path }: Route, name: string): string {
+  // The client would take dots apart itself.
+  return path.replace(/\{\w+\}/g, () => encodeURIComponent(name).replaceAll('.', '%2e'));
+}
+
+function write({ body }: Route, fields: object): Sent {
+  return body === 'none' ? {} : { body: fields };
+}
+
+function findRoute(routes: readonly Route[], access: Route['access']): Route {
+  const route = routes.find((each) => each.access === access);
+  if (route === undefined) throw new Error(`no route is "${access}"`);
+  return route;
+}
+
+function isRefusal(status: number): boolean {
+  return [400, 404, 405, 431].includes(status);
+}
+
+function tree(directory: string): readonly string[] {
+  return (readdirSync(directory, { recursive: true }) as string[]).filter((path) => !path.startsWith('home/')).sort();
+}

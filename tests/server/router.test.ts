@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { Route } from '../../src/server/route.ts';
+import { createRouter, type Found } from '../../src/server/router.ts';
+import fc from '../support/fast-check.ts';
+
+const routes = [
+  route('GET', '/api/v1/dags'),
+  route('POST', '/api/v1/dags'),
+  route('GET', '/api/v1/dags/{name}'),
+  route('GET', '/api/v1/dags/{name}/spec'),
+  route('GET', '/api/v1/dags/latest'),
+  route('DELETE', '/api/v1/dags/{id}'),
+  route('GET', '/'),
+];
+
+test('a path is found with and without the last slash', () => {
+  expect(find('GET', '/api/v1/dags')).toBe('GET /api/v1/dags {}');
+  expect(find('GET', '/api/v1/dags/')).toBe('GET /api/v1/dags {}');
+  expect(find('GET', '/')).toBe('GET / {}');
+});
+
+test('a name is one decoded segment, also with an encoded slash in it', () => {
+  expect(find('GET', '/api/v1/dags/group%2Fname')).toBe('GET /api/v1/dags/{name} {"name":"group/name"}');
+  expect(find('GET', '/api/v1/dags/%C3%A4%20b/spec/')).toBe('GET /api/v1/dags/{name}/spec {"name":"ä b"}');
+  expect(find('GET', '/api/v1/dags/..')).toBe('GET /api/v1/dags/{name} {"name":".."}');
+});
+
+test('text goes before a name, and a name is called as its own route calls it', () => {
+  expect(find('GET', '/api/v1/dags/latest')).toBe('GET /api/v1/dags/latest {}');
+  expect(find('DELETE', '/api/v1/dags/latest')).toBe('DELETE /api/v1/dags/{id} {"id":"latest"}');
+});
+
+test('HEAD finds what GET finds', () => {
+  expect(find('HEAD', '/api/v1/dags')).toBe('GET /api/v1/dags {}');
+});
+
+test('a known path with another method tells the methods, of all routes that end there', () => {
+  expect(find('PUT', '/api/v1/dags')).toBe('405 GET, HEAD, OPTIONS, POST');
+  expect(find('PUT', '/api/v1/dags/x')).toBe('405 DELETE, GET, HEAD, OPTIONS');
+});
+
+test('neither empty segments nor parts of a path are found', () => {
+  for (const path of [
+    '/api//v1/dags',
+    '//api/v1/dags',
+    '/api/v1/dags//',
+    '/api/v1',
+    '/api/v1/dags/a/b',
+    '/API/v1/dags',
+  ]) {
+    expect(find('GET', path)).toBe('404');
+  }
+});
+
+test('nothing is found outside of the base path', () => {
+  const { find: findIn } = createRouter(routes, '/wf');
+
+  expect(text(findIn('GET', '/wf/api/v1/dags'))).toBe('GET /api/v1/dags {}');
+  expect(text(findIn('GET', '/wf'))).toBe('GET / {}');
+  expect(text(findIn('GET', '/wf/'))).toBe('GET / {}');
+  expect(text(findIn('GET', '/wfx/api/v1/dags'))).toBe('404');
+  expect(text(findIn('GET', '/api/v1/dags'))).toBe('404');
+});
+
+test('whatever is encoded into a segment comes out of it', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (name) => {
+      expect(find('GET', `/api/v1/dags/${encodeURIComponent(name)}/spec`)).toBe(
+        `GET /api/v1/dags/{name}/spec ${JSON.stringify({ name })}`,
+      );
+    }),
+  );
+});
+
+test('a path that is not well encoded is refused', () => {
+  for (const path of ['/%', '/api/v1/dags/%zz', '/api/v1/dags/%ff', '/api/v1/dags/%2']) {
+    expect(() => find('GET', path)).toThrow('the path is not well encoded');
+  }
+});
+
+test('two routes for the same method and path are a mistake', () => {
+  expect(() => createRouter([...routes, route('GET', '/api/v1/dags')], '')).toThrow('two routes');
+});
+
+function route(method: Route['method'], path: string): Route {
+  return { method, path, access: 'read', body: 'none', errors: 'v1', handle: () => ({ status: 200, body: '' }) };
+}
+
+function find(method: string, path: string): string {
+  return text(createRouter(routes, '').find(method, path));
+}
+
+function text(found: Found): string {
+  switch (found.kind) {
+    case 'route': {
+      const { route, params } = found.match;
+      return `${route.method} ${route.path} ${JSON.stringify(params)}`;
+    }
+    case 'wrong-method':
+      return `405 ${found.allow.join(', ')}`;
+    case 'nothing':
+      return '404';
+  }
+}

@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Limits } from '../../src/server/connection/limits.ts';
+import type { Route } from '../../src/server/route.ts';
+import { createServer, type ListenSettings } from '../../src/server/server.ts';
+import { type ApiServer, apiServer, openSettings } from '../support/api-server.ts';
+import { certificateFile } from '../support/http-server.ts';
+import { withDirectory } from '../support/wf.ts';
+
+const routes: readonly Route[] = [route('GET', 'read'), route('POST', 'write')];
+
+test('it is called by the names of this machine and by those that are allowed, with its own port', async () => {
+  const { ask, address } = await apiServer(routes, { allowedHosts: ['wf.example.com', 'proxy:81'] });
+  const { port } = address;
+  const statusOf = async (Host: string) => (await ask('GET', '/it', { headers: { Host } })).status;
+
+  const mine = [`localhost:${port}`, `LOCALHOST:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`];
+  for (const host of [...mine, 'wf.example.com', 'wf.example.com:9999', 'Proxy:81']) {
+    expect([host, await statusOf(host)]).toEqual([host, 200]);
+  }
+  const others = [
+    'localhost',
+    '127.0.0.1',
+    `localhost:${port + 1}`,
+    `evil.com:${port}`,
+    'evil.com',
+    `localhost.evil.com:${port}`,
+  ];
+  const odd = [
+    `localhost.:${port}`,
+    `127.0.0.1.nip.io:${port}`,
+    `127.1:${port}`,
+    `10.0.0.1:${port}`,
+    'proxy',
+    'xwf.example.com',
+  ];
+  for (const host of [...others, ...odd]) expect([host, await statusOf(host)]).toEqual([host, 421]);
+});
+
+test('a request has exactly one Host header, and a path as its target', async () => {
+  const { raw, address } = await apiServer(routes);
+  const host = `Host: localhost:${address.port}`;
+  const statusOf = async (head: string) => (await raw(`${head}\r\nConnection: close\r\n\r\n`)).split(' ')[1];
+
+  expect(await statusOf(`GET /it HTTP/1.1\r\n${host}`)).toBe('200');
+  expect(await statusOf('GET /it HTTP/1.1')).toBe('400');
+  expect(await statusOf('GET /it HTTP/1.0')).toBe('400');
+  expect(await statusOf(`GET /it HTTP/1.1\r\n${host}\r\nHost: evil.com`)).toBe('400');
+  expect(await statusOf(`GET /it HTTP/1.1\r\n${host}\r\n${host}`)).toBe('400');
+  expect(await statusOf(`GET http://evil.com/it HTTP/1.1\r\n${host}`)).toBe('400');
+  expect(await statusOf(`GET /it HTTP/1.1\r\nHost: user@localhost:${address.port}`)).toBe('400');
+  expect(await statusOf(`OPTIONS * HTTP/1.1\r\n${host}`)).toBe('400');
+});
+
+test('what could be read as two different requests is refused', async () => {
+  const { raw, address } = await apiServer(routes);
+  const head = `POST /it HTTP/1.1\r\nHost: localhost:${address.port}\r\nContent-Type: application/json\r\n`;
+  const smuggled = [
+    'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /it HTTP/1.1\r\n\r\n',
+    'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x',
+    'Content-Length: +2\r\n\r\n{}',
+    'Content-Length: 2, 2\r\n\r\n{}',
+    'Transfer-Encoding: identity, chunked\r\nContent-Length: 2\r\n\r\n{}',
+    'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+    'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+    'X: a\r\n b: folded\r\nContent-Length : 2\r\n\r\n{}',
+    'Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+    'X: \x00\r\n\r\n',
+  ];
+
+  for (const rest of smuggled) {
+    const answers = (await raw(head + rest)).match(/HTTP\/1\.1 \d+/g);
+    expect([rest, answers]).toEqual([rest, ['HTTP/1.1 400']]);
+  }
+});
+
+test('request lines and headers are bounded in length and number', async () => {
+  const { ask, raw, address } = await apiServer(routes, {}, { limits: { headerBytes: 4096, headerCount: 20 } });
+  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'x']));
+
+  expect((await ask('GET', '/it', { headers: headers(15) })).status).toBe(200);
+  expect((await ask('GET', '/it', { headers: headers(25) })).status).toBe(431);
+  expect((await ask('GET', '/it', { headers: { 'X-Long': 'x'.repeat(5000) } })).status).toBe(431);
+  expect((await ask('GET', `/it?${'x'.repeat(5000)}`)).status).toBe(431);
+  const many = 'X: x\r\n'.repeat(500);
+  expect(await raw(`GET /it HTTP/1.1\r\nHost: localhost:${address.port}\r\n${many}\r\n`)).toMatch(/^HTTP\/1.1 431/);
+});
+
+test('pages of other sites are refused, and everything else that is no browser is let through', async () => {
+  const { ask, url } = await apiServer(routes, { corsOrigins: ['https://ops.example.com'] });
+  const statusOf = async (method: string, headers: Record<string, string>) =>
+    (await ask(method, '/it', { headers })).status;
+  const link = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+  const foreign: readonly Record<string, string>[] = [
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'other' },
+    { 'Sec-Fetch-Site': 'cross-site', Origin: url },
+    { Origin: 'https://evil.com' },
+    { Origin: 'null' },
+    { Origin: url.replace(/:\d+$/, ':1') },
+    { Origin: `${url}.evil.com` },
+    { Origin: 'https://ops.example.com.evil.com' },
+    { Origin: 'http://ops.example.com' },
+    { ...link, Origin: 'https://evil.com' },
+    { ...link, 'Sec-Fetch-Dest': 'iframe' },
+  ];
+  const welcome: readonly Record<string, string>[] = [
+    {},
+    { 'Sec-Fetch-Site': 'same-origin', Origin: url },
+    { 'Sec-Fetch-Site': 'none' },
+    { 'Sec-Fetch-Site': 'none', Origin: 'chrome-extension://abcdefgh' },
+    { Origin: url.replace('127.0.0.1', 'LOCALHOST') },
+    { Origin: 'https://ops.example.com', 'Sec-Fetch-Site': 'cross-site' },
+  ];
+
+  for (const method of ['GET', 'POST']) {
+    for (const headers of foreign)
+      expect([method, headers, await statusOf(method, headers)]).toEqual([method, headers, 403]);
+    for (const headers of welcome) {
+      const Host = headers['Origin']?.includes('LOCALHOST')
+        ? { Host: new URL(url).host.replace('127.0.0.1', 'localhost') }
+        : {};
+      expect([method, headers, await statusOf(method, { ...headers, ...Host })]).toEqual([method, headers, 200]);
+    }
+  }
+  expect(await statusOf('GET', link)).toBe(200);
+  expect(await statusOf('POST', link)).toBe(403);
+});
+
+test('without a setting no page is told that it may ask', async () => {
+  const { ask } = await apiServer(routes);
+  const preflight = { Origin: 'https://ops.example.com', 'Access-Control-Request-Method': 'POST' };
+
+  const { status, headers } = await ask('OPTIONS', '/it', { headers: preflight });
+
+  expect(status).toBe(403);
+  expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+test('an origin that is allowed may ask before it has logged in, and may read answers and refusals', async () => {
+  const login = { token: 't', readOnlyToken: null, basic: null };
+  const { ask } = await apiServer(routes, { login, corsOrigins: ['https://ops.example.com'] });
+  const Origin = 'https://ops.example.com';
+
+  const preflight = await ask('OPTIONS', '/it', { headers: { Origin, 'Access-Control-Request-Method': 'POST' } });
+  const refused = await ask('POST', '/it', { headers: { Origin } });
+  const letIn = await ask('POST', '/it', { headers: { Origin, Authorization: 'Bearer t' } });
+
+  expect([preflight.status, refused.status, letIn.status]).toEqual([204, 401, 200]);
+  expect(preflight.headers).toMatchObject({
+    'access-control-allow-origin': Origin,
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+    'access-control-allow-headers': expect.stringContaining('Authorization'),
+    vary: 'Origin',
+  });
+  for (const { headers } of [preflight, refused, letIn]) {
+    expect(headers['access-control-allow-origin']).toBe(Origin);
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  }
+  expect((await ask('OPTIONS', '/it', { headers: { Authorization: 'Bearer t' } })).status).toBe(204);
+});
+
+test('guessing a login gets slower and slower, and the right one has to wait as well', async () => {
+  let now = 0;
+  const login = { token: 'right', readOnlyToken: null, basic: null };
+  const { ask } = await apiServer(routes, { login }, { now: () => now });
+  const tried = async (token: string) => {
+    const { status, headers } = await ask('GET', '/it', { headers: { Authorization: `Bearer ${token}` } });
+    return headers['retry-after'] === undefined ? status : `${status} after ${headers['retry-after']} s`;
+  };
+
+  for (let i = 0; i < 6; i += 1) expect(await tried(`wrong ${i}`.replace(' ', '-'))).toBe(401);
+  expect(await tried('wrong-6')).toBe('429 after 1 s');
+  expect(await tried('right')).toBe('429 after 1 s');
+  now += 1000;
+  expect(await tried('wrong-7')).toBe(401);
+  expect(await tried('right')).toBe('429 after 2 s');
+  expect((await ask('GET', '/it')).status).toBe(401);
+  now += 2000;
+  expect(await tried('right')).toBe(200);
+  expect(await tried('wrong-8')).toBe(401);
+  expect(await tried('right')).toBe(200);
+});
+
+test('a program with an old token does not lock others out', async () => {
+  const login = { token: 'right', readOnlyToken: null, basic: null };
+  const { ask } = await apiServer(routes, { login });
+  const tried = async (token: string) =>
+    (await ask('GET', '/it', { headers: { Authorization: `Bearer ${token}` } })).status;
+
+  for (let i = 0; i < 30; i += 1) expect(await tried('old')).toBe(401);
+
+  expect(await tried('right')).toBe(200);
+});
+
+test('a body is refused by its length before it is sent, and at its limit while it is', async () => {
+  const { raw, address } = await apiServer(routes, {}, { limits: { bodyBytes: 1000, discardedBytes: 5000 } });
+  const head = `POST /it HTTP/1.1\r\nHost: localhost:${address.port}\r\nContent-Type: application/json\r\n`;
+
+  const expecting = await raw(`${head}Content-Length: 999999999\r\nExpect: 100-continue\r\n\r\n`);
+  expect(expecting).toMatch(/^HTTP\/1\.1 413 .*\r\n(.*\r\n)*Connection: close/);
+  const endless = await raw(
+    `${head}Transfer-Encoding: chunked\r\n\r\n${'1000\r\n'}${'x'.repeat(4096)}\r\n${'1000\r\n'}${'x'.repeat(4096)}`,
+  );
+  expect(endless).toMatch(/^HTTP\/1\.1 413/);
+});
+
+test('a body that is waited for with leave is asked for only when it will be taken', async () => {
+  const { raw, address } = await apiServer(routes);
+  const head = `Host: localhost:${address.port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+
+  expect(await raw(`POST /it HTTP/1.1\r\n${head}{}`)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/);
+  expect(await raw(`POST /nothing HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1\.1 404/);
+});
+
+test('a client that is too slow is sent away', async () => {
+  const limits = { headersMs: 100, requestMs: 200, checkMs: 20 };
+  const { raw, address } = await apiServer(routes, {}, { limits });
+  const host = `Host: localhost:${address.port}\r\n`;
+
+  expect(await raw(`GET /it HTTP/1.1\r\n${host}X: `)).toMatch(/^HTTP\/1\.1 408/);
+  const begun = `POST /it HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
+  expect(await raw(begun)).toMatch(/^HTTP\/1\.1 408/);
+});
+
+test('connections beyond the limit are told so, and places are free again afterwards', async () => {
+  const server = await apiServer(routes, {}, { limits: { connections: 3, refusedConnections: 2 } });
+  const kept = await Promise.all([1, 2, 3].map(() => open(server)));
+
+  const request = `POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(500_000)}`;
+  expect(await server.raw(request)).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n(.*\r\n)*Retry-After: 1/);
+  kept[0]?.destroy();
+
+  await expect
+    .poll(async () => (await server.ask('GET', '/it', { headers: { Connection: 'close' } })).status)
+    .toBe(200);
+});
+
+test('thousands of connections at once neither end the server nor keep it from answering', async () => {
+  const server = await apiServer(routes, {}, { limits: { connections: 50, refusedConnections: 50 } });
+  const asked = server.ask('GET', '/it', { headers: { Connection: 'keep-alive' } });
+  const sockets = Array.from({ length: 3000 }, () => connect(server.address.port, '127.0.0.1').on('error', () => {}));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+  for (const socket of sockets) socket.destroy();
+
+  expect((await asked).status).toBe(200);
+  await expect
+    .poll(() =>
+      server.ask('GET', '/it').then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+});
+
+test('nobody listens for others without a login', async () => {
+  for (const host of ['0.0.0.0', '::', '::ffff:0.0.0.0']) {
+    await expect(start({ host })).rejects.toThrow(`will not listen on "${host}" without a login`);
+  }
+  await expect(start({ host: 'no such host' })).rejects.toThrow('is no address of this machine');
+});
+
+test('with a login it does, says what is unsafe about it, and goes by the address it was reached at', async () => {
+  const login = { token: 't', readOnlyToken: null, basic: null };
+  const { ask, logged, address } = await apiServer(routes, { host: '0.0.0.0', login });
+  const headers = { Authorization: 'Bearer t', Host: `127.0.0.1:${address.port}` };
+
+  expect((await ask('GET', '/it', { headers })).status).toBe(200);
+  expect((await ask('GET', '/it', { headers: { ...headers, Host: `192.0.2.1:${address.port}` } })).status).toBe(421);
+  expect(logged).toEqual(['logins and logs cross the network unencrypted: there is no TLS']);
+});
+
+test('a port that is taken is told of', async () => {
+  const { address } = await apiServer(routes);
+
+  await expect(start({ port: address.port })).rejects.toThrow(
+    `cannot listen on 127.0.0.1, port ${address.port}: another program does`,
+  );
+});
+
+test('with a certificate and its key it speaks TLS', async () => {
+  const { ask, url, address } = await apiServer(routes, { tls: { cert: certificateFile, key: keyFile } });
+
+  const { status } = await ask('GET', '/it', { headers: { Host: `localhost:${address.port}` } });
+
+  expect([status, url]).toEqual([200, `https://127.0.0.1:${address.port}`]);
+});
+
+test('TLS files that are no pair, missing or something else are told apart', async () => {
+  await withDirectory(async (directory) => {
+    const other = join(directory, 'other.pem');
+    writeFileSync(other, 'no PEM');
+    const begun = (cert: string, key: string) => start({ tls: { cert, key } });
+
+    await expect(begun(join(directory, 'none'), keyFile)).rejects.toThrow(/cannot read the TLS certificate ".*none"/);
+    await expect(begun(other, keyFile)).rejects.toThrow(/other\.pem" holds no certificate in PEM/);
+    await expect(begun(certificateFile, other)).rejects.toThrow(/other\.pem" holds no key in PEM/);
+    writeFileSync(other, readFileSync(strangeKeyFile));
+    await expect(begun(certificateFile, other)).rejects.toThrow(
+      /the key in ".*other\.pem" is not the one of the certificate/,
+    );
+  });
+});
+
+const keyFile = certificateFile.replace('certificate.pem', 'key.pem');
+const strangeKeyFile = certificateFile.replace('certificate.pem', 'other-key.pem');
+
+function route(method: Route['method'], access: Route['access']): Route {
+  const body = method === 'GET' ? 'none' : 'json';
+  return { method, path: '/it', access, body, errors: 'v1', handle: () => ({ status: 200, body: 'reached' }) };
+}
+
+async function start(settings: Partial<ListenSettings>, limits: Partial<Limits> = {}): Promise<void> {
+  const server = await createServer({ routes, settings: { ...openSettings, ...settings }, log: () => {}, limits });
+  onTestFinished(server.close);
+}
+
+async function open({ address }: ApiServer): Promise<Socket> {
+  const socket = connect(address.port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}

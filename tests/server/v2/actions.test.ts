@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { WfError } from '../../../src/errors.ts';
+import { allRoutes } from '../../../src/server/routes.ts';
+import type { RunDesk } from '../../../src/service/runs/run-desk.ts';
+import { apiServer, jsonOf } from '../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
+import { described } from '../../support/described-answers.ts';
+
+const files = {
+  'sleeper.yaml': 'steps:\n  - {name: one, command: echo hi}\n  - {name: sleep, command: sleep 60, depends: one}\n',
+  'secret.yaml': `env: [{TOKEN: hunter22}]
+secrets: [TOKEN]
+steps:
+  - {name: tell, command: "sh -c 'echo it is $TOKEN'"}
+  - {name: ask, executor: {type: http, config: {headers: {X: hunter22}}}, command: GET http://127.0.0.1:1}
+`,
+  'broken.yaml': 'env: [{TOKEN: hunter22}]\nsteps: [{name: a, comand: x}]\n',
+};
+
+test('a run is stopped once, and can then be retried', async () => {
+  const world = await apiWorld(files);
+  await world.ask('POST', '/api/v2/workflows/sleeper/runs', { body: { runId: 'r' } });
+  const retry = () => world.ask('POST', '/api/v2/runs/r/retry', { body: { runId: 'again' } });
+  expect(await codeOf(retry())).toEqual([409, 'run-active']);
+  await expect
+    .poll(async () => (await world.ask('GET', '/api/v2/runs/r')).body)
+    .toContain('"name":"sleep","status":"running"');
+
+  const stopped = await world.ask('POST', '/api/v2/runs/r/stop');
+  expect([stopped.status, jsonOf(stopped)['runId']]).toEqual([202, 'r']);
+  await world.desk.settled();
+  expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ status: 'canceled', reason: 'stop' });
+  expect(await codeOf(world.ask('POST', '/api/v2/runs/r/stop'))).toEqual([409, 'conflict']);
+  const again = await retry();
+  expect([again.status, jsonOf(again)['retryOf']]).toEqual([201, 'r']);
+  expect(await codeOf(world.ask('POST', '/api/v2/runs/again/steps/one/mark', { body: { status: 'failed' } }))).toEqual([
+    409,
+    'run-active',
+  ]);
+  await world.ask('POST', '/api/v2/runs/again/stop');
+});
+
+test('what the desk answers is told in the words of HTTP', async () => {
+  const world = await apiWorld(files);
+  await world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId: 'r' } });
+  await world.desk.settled();
+  const busy = () => Promise.reject(new WfError('busy', 'too many runs wait'));
+  const ask = await askWith(world, { start: busy, retry: busy, stop: async () => 'canceled' });
+
+  for (const path of ['workflows/sleeper/runs', 'runs/r/retry']) {
+    const { status, headers, body } = await ask('POST', `/api/v2/${path}`);
+    expect([status, headers['retry-after'], JSON.parse(body).code]).toEqual([429, '5', 'busy']);
+  }
+  expect((await ask('POST', '/api/v2/runs/r/stop')).status).toBe(200);
+  const broken = await askWith(world, {
+    ...world.desk,
+    start: () => Promise.reject(new WfError('storage', 'no room')),
+  });
+  expect(await codeOf(broken('POST', '/api/v2/workflows/sleeper/runs'))).toEqual([500, 'storage']);
+});
+
+test('who may only look sees no secret, and changes nothing', async () => {
+  const login = { token: 'all', readOnlyToken: 'look', basic: null };
+  const world = await apiWorld(files, { login });
+  const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+  await world.ask('POST', '/api/v2/workflows/secret/runs', { ...as('all'), body: { runId: 'r' } });
+  await world.desk.settled();
+
+  const all = jsonOf(await world.ask('GET', '/api/v2/workflows/secret', as('all')));
+  expect(all['definition']).toContain('hunter22');
+  const paths = [
+    'workflows',
+    'workflows/secret',
+    'workflows/broken',
+    'runs',
+    'runs/r',
+    'runs/r/events',
+    'runs/r/logs',
+    'runs/r/steps/tell/logs',
+  ];
+  for (const path of paths) {
+    const { status, body } = await world.ask('GET', `/api/v2/${path}`, as('look'));
+    expect([path, status, body.includes('hunter22')]).toEqual([path, 200, false]);
+  }
+  expect((await world.ask('GET', '/api/v2/runs/r/logs', as('all'))).body).toContain('[tell] it is ***');
+  expect(jsonOf(await world.ask('GET', '/api/v2/workflows/secret', as('look')))['definition']).toContain('***');
+  for (const path of ['workflows/secret/runs', 'runs/r/stop', 'runs/r/retry', 'runs/r/steps/tell/mark', 'validate']) {
+    expect(await codeOf(world.ask('POST', `/api/v2/${path}`, as('look')))).toEqual([403, 'forbidden']);
+  }
+});
+
+async function askWith({ app }: ApiWorld, desk: RunDesk) {
+  const routes = allRoutes({ ...app, desk, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) });
+  return described(routes, (await apiServer(routes)).ask);
+}
+
+async function codeOf(
+  asked: Promise<{ readonly status: number; readonly body: string }>,
+): Promise<readonly [number, string]> {
+  const { status, body } = await asked;
+  return [status, JSON.parse(body).code];
+}

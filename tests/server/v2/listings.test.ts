@@ -1,0 +1,98 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { allRoutes } from '../../../src/server/routes.ts';
+import { apiServer, jsonOf } from '../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { v1Files } from '../../support/v1-files.ts';
+
+type WorkflowPage = { readonly workflows: readonly { readonly id: string; readonly suspended: boolean }[] } & Cursor;
+type RunPage = { readonly runs: readonly { readonly runId: string }[] } & Cursor;
+type Cursor = { readonly nextCursor: string | null };
+
+const one = 'steps: [{name: one, command: "true"}]\n';
+
+test('pages of workflows put together are the whole list, also while files come and go', async () => {
+  const { ask, dags, app } = await apiWorld(v1Files);
+  const page = async (query: string) => jsonOf<WorkflowPage>(await ask('GET', `/api/v2/workflows?${query}`));
+  const ids = ({ workflows }: WorkflowPage) => workflows.map(({ id }) => id);
+
+  const first = await page('limit=2');
+  expect(ids(first)).toEqual(['a/same.yaml', 'b/same.yaml']);
+  rmSync(join(dags, 'b/same.yaml'));
+  writeFileSync(join(dags, 'a/before.yaml'), one);
+  writeFileSync(join(dags, 'last.yaml'), one);
+  app.catalog.refresh();
+  const second = await page(`limit=3&cursor=${first.nextCursor}`);
+  const third = await page(`limit=3&cursor=${second.nextCursor}`);
+
+  expect([ids(second), ids(third), third.nextCursor]).toEqual([
+    ['broken.yaml', 'hello.yaml', 'last.yaml'],
+    ['nightly.yaml'],
+    null,
+  ]);
+});
+
+test('a listing is answered from what was made before until something changes', async () => {
+  const { ask, app, dags } = await apiWorld(v1Files);
+  const tagOf = async () => (await ask('GET', '/api/v2/workflows')).headers.etag ?? '';
+
+  const before = await tagOf();
+  expect(await tagOf()).toBe(before);
+  expect((await ask('GET', '/api/v2/workflows', { headers: { 'If-None-Match': before } })).status).toBe(304);
+  app.suspensions.set(join(dags, 'hello.yaml'), true);
+  const page = jsonOf<WorkflowPage>(await ask('GET', '/api/v2/workflows?name=hello'));
+  expect(page.workflows.map(({ suspended }) => suspended)).toEqual([true]);
+  expect(await tagOf()).not.toBe(before);
+});
+
+test('when a schedule has come to its next moment, the listing tells the one after', async () => {
+  const { app } = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${one}` });
+  const clock = createFakeClock();
+  const moments = [clock.now() + 10_000, clock.now() + 20_000];
+  const nextOf = () => new Date(moments.find((at) => at > clock.now()) ?? 0);
+  const { ask } = await apiServer(allRoutes({ ...app, clock, nextOf, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }));
+  const next = async () => Date.parse(JSON.parse((await ask('GET', '/api/v2/workflows')).body).workflows[0].next);
+
+  expect(await next()).toBe(moments[0]);
+  clock.advance(9000);
+  expect(await next()).toBe(moments[0]);
+  clock.advance(1000);
+  expect(await next()).toBe(moments[1]);
+});
+
+test('pages of runs put together are all runs, newest first, also while runs come and go', async () => {
+  const world = await apiWorld({ 'a.yaml': one, 'b.yaml': one });
+  for (const id of ['own-1', 'own-2', null, 'own-3', null]) await start(world, 'a', id);
+  await start(world, 'b', 'other');
+  const page = async (query: string) => jsonOf<RunPage>(await world.ask('GET', `/api/v2/runs?${query}`));
+  const ids = ({ runs }: RunPage) => runs.map(({ runId }) => runId);
+  const all = ids(await page(''));
+
+  expect(all.length).toBe(6);
+  const first = await page('limit=2');
+  expect(ids(await page(`limit=2&cursor=${first.nextCursor}`))).toEqual(all.slice(2, 4));
+  rmSync(join(world.directory, 'home/runs', all[1] ?? ''), { recursive: true });
+  await start(world, 'a', 'new');
+  const rest = await page(`limit=10&cursor=${first.nextCursor}`);
+  expect([ids(first), ids(rest), rest.nextCursor]).toEqual([all.slice(0, 2), all.slice(2), null]);
+  const ofA = jsonOf<RunPage>(await world.ask('GET', `/api/v2/workflows/a/runs?limit=2&cursor=${first.nextCursor}`));
+  expect(ids(ofA)).toEqual(all.slice(2, 4));
+});
+
+test('runs of a workflow that is gone are found by its name and by its file', async () => {
+  const world = await apiWorld({ 'a.yaml': `name: first\n${one}`, 'b.yaml': one });
+  await start(world, 'a', 'run-1');
+  rmSync(join(world.dags, 'a.yaml'));
+  mkdirSync(join(world.dags, 'c'));
+  for (const name of ['first', 'a', join(world.dags, 'a.yaml')]) {
+    const { runs } = jsonOf<RunPage>(await world.ask('GET', `/api/v2/runs?workflow=${encodeURIComponent(name)}`));
+    expect([name, runs.map(({ runId }) => runId)]).toEqual([name, ['run-1']]);
+  }
+});
+
+async function start({ ask, desk }: ApiWorld, name: string, runId: string | null): Promise<void> {
+  expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);
+  await desk.settled();
+}

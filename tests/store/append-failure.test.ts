@@ -1,0 +1,133 @@
+import { appendFileSync, ftruncateSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type JournalCalls, journalCalls } from '../../src/store/files/journal/journal-calls.ts';
+import { events, fileStore, refusal, snapshot, stored } from './world.ts';
+
+function failure(code: string): Error {
+  return Object.assign(new Error(`${code}: failed`), { code });
+}
+
+/** A run with two events, on a system whose calls can be exchanged later. */
+function runOn(calls: Partial<JournalCalls>) {
+  const changeable = { ...journalCalls, ...calls };
+  const { store, runsDir } = fileStore({ calls: changeable });
+  const run = store.create(snapshot('r1'), { logDir: null });
+  return { run, store, calls: changeable, path: join(runsDir, 'r1', 'journal.jsonl') };
+}
+
+test('a write that takes only some bytes at a time is continued', async () => {
+  const taken: number[] = [];
+  const { run, store } = runOn({
+    write: (fd, bytes, offset) => {
+      taken.push(writeSync(fd, bytes, offset, Math.min(7, bytes.length - offset)));
+      return taken.at(-1) ?? 0;
+    },
+  });
+  expect(run.append(events(3))).toEqual(stored(events(3)));
+  expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+  expect(taken.length).toBeGreaterThan(30);
+  await run.close();
+});
+
+test('a write that takes nothing is a failure, not tried for ever', async () => {
+  const { run, calls, path } = runOn({ write: () => 0 });
+  expect(refusal(() => run.append(events(1)))).toEqual({
+    code: 'storage',
+    message: `cannot write "${path}": the system takes no more bytes and does not say why`,
+  });
+  calls.write = journalCalls.write;
+  expect(run.append(events(1))).toEqual(stored(events(1)));
+  await run.close();
+});
+
+test('a batch of events is one write', async () => {
+  let writes = 0;
+  const { run } = runOn({
+    write: (fd, bytes, offset) => {
+      writes++;
+      return journalCalls.write(fd, bytes, offset);
+    },
+  });
+  run.append(events(100));
+  expect(writes).toBe(1);
+  await run.close();
+});
+
+test.each([
+  ['ENOSPC', 'no space left on the device'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EIO', 'the device reports an input/output error'],
+  ['EFBIG', 'the file would grow beyond the size limit'],
+  ['EROFS', 'the file system is read-only'],
+])('%s in the middle of a batch leaves none of it, and the next try goes on', async (code, reason) => {
+  const { run, store, calls, path } = runOn({});
+  run.append(events(2));
+  const before = readFileSync(path);
+
+  let isFirst = true;
+  calls.write = (fd, bytes) => {
+    if (!isFirst) throw failure(code);
+    isFirst = false;
+    return writeSync(fd, bytes, 0, bytes.length - 10);
+  };
+  expect(refusal(() => run.append(events(3, 3)))).toEqual({
+    code: 'storage',
+    message: `cannot write "${path}": ${reason}`,
+  });
+  expect(readFileSync(path).equals(before)).toBe(true);
+
+  calls.write = journalCalls.write;
+  expect(run.append(events(1, 3))).toEqual(stored(events(1, 3), 3));
+  expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+  await run.close();
+});
+
+test('what a failed write left and could not be cut off is cut off before the next one', async () => {
+  const { run, store, calls, path } = runOn({});
+  run.append(events(2));
+  calls.write = (fd, bytes) => {
+    calls.write = () => {
+      throw failure('EIO');
+    };
+    return writeSync(fd, bytes, 0, 10);
+  };
+  calls.truncate = () => {
+    throw failure('EIO');
+  };
+  refusal(() => run.append(events(1, 3)));
+  expect(store.read('r1')).toMatchObject({ events: stored(events(2)), damage: [] });
+
+  calls.write = journalCalls.write;
+  expect(refusal(() => run.append(events(1, 3))).message).toBe(
+    `cannot write "${path}": what a failed write has left cannot be cut off`,
+  );
+
+  calls.truncate = ftruncateSync;
+  run.append(events(1, 3));
+  expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+  await run.close();
+});
+
+test('a journal that somebody else wrote to is not written any more', async () => {
+  const { run, path } = runOn({});
+  run.append(events(1));
+  appendFileSync(path, 'x');
+  expect(refusal(() => run.append(events(1, 2)))).toEqual({
+    code: 'storage',
+    message: `cannot write "${path}": another process has written to it`,
+  });
+  expect(readFileSync(path, 'utf8')).toMatch(/\nx$/);
+  await run.close();
+});
+
+test('a run that was removed meanwhile is not written any more, and can be closed', async () => {
+  const { run, path } = runOn({});
+  await run.flush();
+  rmSync(join(path, '..'), { recursive: true });
+  expect(refusal(() => run.append(events(1)))).toEqual({
+    code: 'storage',
+    message: `cannot write "${path}": it was removed, or another process has taken the run over`,
+  });
+  await run.close();
+});

@@ -1,0 +1,42 @@
+import { crc32 as zlibCrc32 } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { crc32, crc32OfText } from '../../src/store/files/disk/crc32.ts';
+import { seal, unseal } from '../../src/store/files/disk/sealed.ts';
+import fc from '../support/fast-check.ts';
+
+test('the checksum is the one of zlib', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      expect(crc32(bytes)).toBe(zlibCrc32(bytes));
+    }),
+  );
+});
+
+test('the checksum of a text is that of its bytes, however many were made before', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(crc32OfText(text)).toBe(zlibCrc32(Buffer.from(text)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what is sealed is JSON and comes back', () => {
+  fc.assert(
+    fc.property(fc.json(), (json) => {
+      const sealed = seal(json);
+      expect(JSON.parse(sealed).data).toEqual(JSON.parse(json));
+      expect(unseal(Buffer.from(sealed))).toEqual(JSON.parse(json));
+    }),
+  );
+});
+
+test('a sealed text with any one bit changed, or cut anywhere, is not taken', () => {
+  const sealed = Buffer.from(seal('{"name":"été","n":[1,2,3]}'));
+  for (let bit = 0; bit < sealed.length * 8; bit++) {
+    const changed = Buffer.from(sealed);
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(unseal(changed)).toBeUndefined();
+  }
+  for (let length = 0; length < sealed.length; length++) expect(unseal(sealed.subarray(0, length))).toBeUndefined();
+});

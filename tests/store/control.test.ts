@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { StopRequest } from '../../src/store/store.ts';
+import { fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
+
+const ann = { at: 1, by: 'ann', force: false };
+const bob = { at: 2, by: 'bob', force: true };
+
+/** A run of this process, and the requests that it hears. */
+function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
+  const { store } = fileStore({ runsDir });
+  const journal = store.create(snapshot('r1'), { logDir: null });
+  onTestFinished(() => journal.close());
+  const heard: StopRequest[] = [];
+  const next = () => vi.waitUntil(() => heard.length > 0 && heard, { interval: 5, timeout: 5000 });
+  return {
+    store,
+    journal,
+    heard,
+    next,
+    directory: join(runsDir, 'r1'),
+    listen: () => journal.listen((request) => heard.push(request)),
+  };
+}
+
+test('a request that came first is heard, and one that comes later when somebody knocks', async () => {
+  const { store, listen, heard } = listeningRun();
+  store.requestStop('r1', ann);
+  await listen();
+  expect(heard).toEqual([ann]);
+  store.requestStop('r1', bob);
+  (await store.knock('r1'))?.leave();
+  await vi.waitUntil(() => heard.length === 2, { interval: 5 });
+  expect([heard, store.readStop('r1')]).toEqual([[ann, bob], bob]);
+});
+
+test('a request is heard once, however often somebody knocks', async () => {
+  const { store, listen, heard } = listeningRun();
+  await listen();
+  store.requestStop('r1', ann);
+  for (let knocks = 0; knocks < 3; knocks++) (await store.knock('r1'))?.leave();
+  store.requestStop('r1', bob);
+  (await store.knock('r1'))?.leave();
+  await vi.waitUntil(() => heard.length === 2, { interval: 5 });
+  expect(heard).toEqual([ann, bob]);
+});
+
+test('whoever knocks learns when the owner has given the run up', async () => {
+  const { store, listen, journal, directory } = listeningRun();
+  expect(await store.knock('r1')).toBe(null);
+  await listen();
+  const socket = join(directory, 'owner.sock');
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  const door = await store.knock('r1');
+  await journal.close();
+  await door?.closed;
+  expect([existsSync(socket), await store.knock('r1')]).toEqual([false, null]);
+});
+
+test('a run that is closed while its ear opens has none', async () => {
+  const { journal, listen, directory } = listeningRun();
+  const opening = listen();
+  await journal.close();
+  await opening;
+  expect(existsSync(join(directory, 'owner.sock'))).toBe(false);
+});
+
+test('where no socket can be made, requests are found all the same', async () => {
+  const { store, listen, next, directory } = listeningRun();
+  mkdirSync(join(directory, 'owner.sock'));
+  await listen();
+  store.requestStop('r1', ann);
+  expect(await store.knock('r1')).toBe(null);
+  expect(await next()).toEqual([ann]);
+});
+
+test('a socket whose path is too long for one is reached, and nothing is left of the way', async () => {
+  const temporary = temporaryDirectory();
+  const { store, listen, journal, next, directory } = listeningRun(join(temporaryDirectory(), 'd'.repeat(100), 'runs'));
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await listen();
+  expect(existsSync(join(directory, 'owner.sock'))).toBe(true);
+  store.requestStop('r1', ann);
+  (await store.knock('r1'))?.leave();
+  expect(await next()).toEqual([ann]);
+  await journal.close();
+  expect([readdirSync(temporary), existsSync(join(directory, 'owner.sock'))]).toEqual([[], false]);
+});
+
+test('what a dead owner has left in the place of its socket is in nobody’s way', async () => {
+  const { store, listen, directory } = listeningRun();
+  writeFileSync(join(directory, 'owner.sock'), '');
+  expect(await store.knock('r1')).toBe(null);
+  await listen();
+  expect(await store.knock('r1')).not.toBe(null);
+});
+
+test('a run that is not there cannot be reached', async () => {
+  const { store } = listeningRun();
+  expect(refusal(() => store.requestStop('r9', ann)).code).toBe('not-found');
+  expect(refusal(() => store.requestStop('../r1', ann)).code).toBe('not-found');
+});

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { durableText } from '../../src/store/files/disk/durable-text.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'wf-durable-'));
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('a durable text', () => {
+  it('is nothing before it is written, then what was written last', () => {
+    const text = durableText(join(root, 'state/deep/schedule.json'));
+    expect(text.read()).toBeNull();
+    text.write('one');
+    text.write('two');
+    expect(text.read()).toBe('two');
+    expect(readdirSync(join(root, 'state/deep'))).toEqual(['schedule.json']);
+  });
+
+  it('is nobody else’s to read', () => {
+    const path = join(root, 'state/schedule.json');
+    durableText(path).write('one');
+    expect([statSync(path).mode & 0o777, statSync(join(root, 'state')).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  it('stays as it was when it cannot be written, and leaves no draft', () => {
+    const text = durableText(join(root, 'schedule.json'));
+    text.write('one');
+    // Where the draft would be.
+    mkdirSync(join(root, `schedule.json.${process.pid}`));
+    expect(() => text.write('two')).toThrow(expect.objectContaining({ code: 'storage' }));
+    expect(text.read()).toBe('one');
+  });
+
+  it('that cannot be read is told', () => {
+    mkdirSync(join(root, 'schedule.json'));
+    expect(() => durableText(join(root, 'schedule.json')).read()).toThrow(expect.objectContaining({ code: 'storage' }));
+  });
+});

@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createGroupCommit } from '../../src/store/files/journal/group-commit.ts';
+import { type JournalCalls, journalCalls } from '../../src/store/files/journal/journal-calls.ts';
+import { events, fileStore, snapshot } from './world.ts';
+
+/** Flushes that end when the test says so. */
+function heldSync() {
+  const held: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const sync = () => new Promise<void>((resolve, reject) => held.push({ resolve, reject }));
+  return { sync, held };
+}
+
+/** Settles what is settled: promise callbacks run before the next turn. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+test('one flush runs at a time, and all that come during it share the next', async () => {
+  const { sync, held } = heldSync();
+  const commit = createGroupCommit(sync);
+  const ended: string[] = [];
+  const flush = (name: string) => commit.flush().then(() => ended.push(name));
+
+  const all = [flush('first')];
+  commit.mark();
+  all.push(flush('second'), flush('third'));
+  await nextTurn();
+  expect(held.length).toBe(1);
+
+  held[0]?.resolve();
+  await nextTurn();
+  expect([held.length, ended]).toEqual([2, ['first']]);
+
+  commit.mark();
+  all.push(flush('fourth'));
+  held[1]?.resolve();
+  await nextTurn();
+  expect([held.length, ended]).toEqual([3, ['first', 'second', 'third']]);
+
+  held[2]?.resolve();
+  await Promise.all(all);
+  await commit.flush();
+  expect(held.length).toBe(3);
+});
+
+test('a flush asked for while one runs that covers everything is that one', async () => {
+  const { sync, held } = heldSync();
+  const commit = createGroupCommit(sync);
+  const first = commit.flush();
+  const second = commit.flush();
+  held[0]?.resolve();
+  await Promise.all([first, second, commit.flush()]);
+  expect(held.length).toBe(1);
+});
+
+test('after a failed flush none succeeds', async () => {
+  const { sync, held } = heldSync();
+  const commit = createGroupCommit(sync);
+  const first = commit.flush();
+  commit.mark();
+  const second = commit.flush();
+  held[0]?.reject(new Error('lost'));
+  await expect(first).rejects.toThrow('lost');
+  await expect(second).rejects.toThrow('lost');
+  commit.mark();
+  await expect(commit.flush()).rejects.toThrow('lost');
+  expect(held.length).toBe(1);
+});
+
+/** A run whose flushes are recorded: `journal` for its content, else the path. */
+function recordedRun(failing: Partial<JournalCalls> = {}) {
+  const synced: string[] = [];
+  const calls: JournalCalls = {
+    ...journalCalls,
+    syncData: (fd) => {
+      synced.push('journal');
+      return journalCalls.syncData(fd);
+    },
+    syncPath: (path) => {
+      synced.push(path);
+      return journalCalls.syncPath(path);
+    },
+    ...failing,
+  };
+  const { store, runsDir } = fileStore({ calls });
+  const recorded = store.create(snapshot('r1'), { logDir: null });
+  return { run: recorded, store, runsDir, synced };
+}
+
+test('the first flush makes the run findable, the others put only the journal on the disk', async () => {
+  const { run, store, runsDir, synced } = recordedRun();
+  expect(synced).toEqual([]);
+  await run.flush();
+  const directory = join(runsDir, 'r1');
+  const files = ['snapshot.json', 'sources.json'].map((name) => join(directory, name));
+  const aboveRuns = [join(runsDir, '..'), join(runsDir, '..', '..')];
+  expect([...synced].sort()).toEqual(['journal', ...files, directory, runsDir, ...aboveRuns].sort());
+
+  synced.length = 0;
+  await run.flush();
+  expect(synced).toEqual([]);
+
+  run.append(events(1));
+  run.append(events(1, 2));
+  await Promise.all([run.flush(), run.flush()]);
+  expect(synced).toEqual(['journal']);
+
+  run.append(events(1, 3));
+  await run.close();
+  expect(synced).toEqual(['journal', 'journal']);
+
+  synced.length = 0;
+  await store.create(snapshot('r2'), { logDir: null }).close();
+  expect([...synced].sort()).toEqual(
+    ['journal', ...files.map((file) => file.replace('r1', 'r2')), join(runsDir, 'r2'), runsDir].sort(),
+  );
+});
+
+test('a disk that cannot flush is told by name and reason, and the run is given up all the same', async () => {
+  const failure = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+  const { run, store, runsDir } = recordedRun({ syncData: () => Promise.reject(failure) });
+  run.append(events(1));
+  const told = {
+    code: 'storage',
+    message: `cannot flush "${join(runsDir, 'r1', 'journal.jsonl')}": the device reports an input/output error`,
+  };
+  await expect(run.flush()).rejects.toMatchObject(told);
+  await expect(run.close()).rejects.toMatchObject(told);
+  expect(store.read('r1')?.events.length).toBe(1);
+  await expect(store.openForRecovery('r1').close()).rejects.toMatchObject({ code: 'storage' });
+});
+
+test('a directory that cannot be flushed keeps the run from being accepted', async () => {
+  const failure = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
+  const { run } = recordedRun({
+    syncPath: (path) => (path.endsWith('r1') ? Promise.reject(failure) : journalCalls.syncPath(path)),
+  });
+  await expect(run.flush()).rejects.toMatchObject({
+    code: 'storage',
+    message: expect.stringContaining('no space left'),
+  });
+  await expect(run.close()).rejects.toMatchObject({ code: 'storage' });
+});

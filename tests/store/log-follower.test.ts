@@ -1,0 +1,183 @@
+import { appendFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLogFollower, type LogChunk, type LogFollower } from '../../src/store/files/logs/log-follower.ts';
+import { temporaryDirectory } from './world.ts';
+
+const mebibyte = 1024 * 1024;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A follower, what it has delivered, and the logs it can follow. */
+function follower(options: { isBlocked?: () => boolean } = {}) {
+  const directory = temporaryDirectory();
+  const told: string[] = [];
+  const sizes: number[] = [];
+  const buffers = new Set<ArrayBufferLike>();
+  const deliver = ({ step, attempt, stream, bytes }: LogChunk) => {
+    sizes.push(bytes.length);
+    buffers.add(bytes.buffer);
+    if (bytes.length < 100) told.push(`${step} ${attempt} ${stream}: ${Buffer.from(bytes).toString()}`);
+  };
+  const paths = (name: string) => ({
+    stdoutPath: join(directory, `${name}.out`),
+    stderrPath: join(directory, `${name}.err`),
+  });
+  const take = <T>(list: T[]) => list.splice(0);
+  const made: LogFollower = createLogFollower({ deliver, ...options });
+  return { ...made, paths, told: () => take(told), sizes: () => take(sizes), buffers };
+}
+
+function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+test('output is delivered as it grows: the first after 10 ms, more every 100 ms', () => {
+  const { follow, told, paths } = follower();
+  const { stdoutPath, stderrPath } = paths('load');
+  follow('load', 2, paths('load'));
+  writeFileSync(stdoutPath, 'one');
+  vi.advanceTimersByTime(9);
+  expect(told()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(told()).toEqual(['load 2 stdout: one']);
+
+  appendFileSync(stdoutPath, 'two');
+  writeFileSync(stderrPath, 'three');
+  vi.advanceTimersByTime(89);
+  expect(told()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(told()).toEqual(['load 2 stdout: two', 'load 2 stderr: three']);
+  vi.advanceTimersByTime(1000);
+  expect(told()).toEqual([]);
+});
+
+test('the end of an attempt delivers what is left at once, and nothing after it', () => {
+  const { follow, finish, told, paths } = follower();
+  const { stdoutPath, stderrPath } = paths('load');
+  follow('load', 1, paths('load'));
+  writeFileSync(stdoutPath, 'out');
+  writeFileSync(stderrPath, 'err');
+  finish('load', 1);
+  expect(told()).toEqual(['load 1 stdout: out', 'load 1 stderr: err']);
+
+  appendFileSync(stdoutPath, 'late');
+  finish('load', 1);
+  vi.advanceTimersByTime(1000);
+  expect(told()).toEqual([]);
+});
+
+test('attempts of one step and steps of one name but for a number are kept apart', () => {
+  const { follow, finish, told, paths } = follower();
+  const attempts = [
+    ['1 load', 1],
+    ['load', 1],
+    ['load', 11],
+  ] as const;
+  for (const [step, attempt] of attempts) {
+    writeFileSync(paths(`${step}.${attempt}`).stdoutPath, 'x');
+    follow(step, attempt, paths(`${step}.${attempt}`));
+  }
+  for (const [step, attempt] of attempts) finish(step, attempt);
+  expect(told()).toEqual(['1 load 1 stdout: x', 'load 1 stdout: x', 'load 11 stdout: x']);
+});
+
+test('a step that floods its log delivers 1 MiB at a time, in turns with the others, through one small buffer', () => {
+  const { follow, finish, told, sizes, buffers, paths } = follower();
+  writeFileSync(paths('flood').stdoutPath, Buffer.alloc(3 * mebibyte, 'x'));
+  writeFileSync(paths('flood').stderrPath, Buffer.alloc(mebibyte, 'x'));
+  writeFileSync(paths('quiet').stdoutPath, 'hello');
+  follow('flood', 1, paths('flood'));
+  follow('quiet', 1, paths('quiet'));
+
+  vi.advanceTimersByTime(10);
+  expect(told()).toEqual(['quiet 1 stdout: hello']);
+  expect(sizes().reduce((sum, size) => sum + size)).toBe(mebibyte + 'hello'.length);
+  vi.advanceTimersByTime(10);
+  expect(sizes().reduce((sum, size) => sum + size)).toBe(mebibyte);
+
+  expect(finish('flood', 1)).toBe(false);
+  expect(finish('flood', 1)).toBe(true);
+  const rest = sizes();
+  expect(rest.reduce((sum, size) => sum + size)).toBe(2 * mebibyte);
+  expect(Math.max(...rest)).toBe(64 * 1024);
+  expect([...buffers].map(({ byteLength }) => byteLength)).toEqual([64 * 1024]);
+});
+
+test('both streams of a flooding step get their turn', () => {
+  const streams: string[] = [];
+  const { paths } = follower();
+  const { follow, close } = createLogFollower({ deliver: ({ stream }) => streams.push(stream) });
+  writeFileSync(paths('flood').stdoutPath, Buffer.alloc(2 * mebibyte));
+  writeFileSync(paths('flood').stderrPath, Buffer.alloc(2 * mebibyte));
+  follow('flood', 1, paths('flood'));
+  vi.advanceTimersByTime(10);
+  expect(streams).toEqual(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 'stdout' : 'stderr')));
+  close();
+});
+
+test('a blocked reader is left alone until it has caught up, but for the end of an attempt', () => {
+  let isBlocked = true;
+  const { follow, finish, told, paths } = follower({ isBlocked: () => isBlocked });
+  writeFileSync(paths('load').stdoutPath, 'one');
+  follow('load', 1, paths('load'));
+  writeFileSync(paths('other').stdoutPath, 'other');
+  follow('other', 1, paths('other'));
+  vi.advanceTimersByTime(1000);
+  expect(told()).toEqual([]);
+  finish('other', 1);
+  expect(told()).toEqual(['other 1 stdout: other']);
+  isBlocked = false;
+  vi.advanceTimersByTime(100);
+  expect(told()).toEqual(['load 1 stdout: one']);
+});
+
+test('a log that its step cuts is read from its start again', () => {
+  const { follow, finish, told, paths } = follower();
+  const { stderrPath } = paths('load');
+  writeFileSync(stderrPath, 'a long line');
+  follow('load', 1, paths('load'));
+  vi.advanceTimersByTime(10);
+  truncateSync(stderrPath);
+  appendFileSync(stderrPath, 'new');
+  finish('load', 1);
+  expect(told()).toEqual(['load 1 stderr: a long line', 'load 1 stderr: new']);
+});
+
+test('what cannot be read is passed over, and read as soon as it can be', () => {
+  const { follow, finish, told, paths } = follower();
+  follow('load', 1, { ...paths('load'), stderrPath: '/dev/null/none' });
+  vi.advanceTimersByTime(300);
+  writeFileSync(paths('load').stdoutPath, 'there');
+  vi.advanceTimersByTime(100);
+  expect(told()).toEqual(['load 1 stdout: there']);
+  finish('load', 1);
+});
+
+test('there is no timer and no open file while nothing is followed', () => {
+  const { follow, finish, close, sizes, paths } = follower();
+  const before = openDescriptors();
+  expect(vi.getTimerCount()).toBe(0);
+  for (const name of ['a', 'b', 'c']) {
+    writeFileSync(paths(name).stdoutPath, 'x');
+    follow(name, 1, paths(name));
+  }
+  vi.advanceTimersByTime(10);
+  expect([vi.getTimerCount(), openDescriptors()]).toEqual([1, before + 3]);
+  finish('a', 1);
+  finish('b', 1);
+  finish('c', 1);
+  expect([vi.getTimerCount(), openDescriptors()]).toEqual([0, before]);
+
+  follow('a', 2, paths('a'));
+  vi.advanceTimersByTime(10);
+  sizes();
+  appendFileSync(paths('a').stdoutPath, 'not delivered');
+  close();
+  expect([vi.getTimerCount(), openDescriptors(), sizes()]).toEqual([0, before, []]);
+});

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { handler, step, workflow } from '../support/workflow.ts';
+import { closeLog, fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
+
+test('each attempt has two files of its own, which are only ever appended to', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  for (const text of ['one\n', 'two\n']) {
+    const log = run.openLog('load', 1);
+    expect(run.logPaths('load', 1)).toEqual({ stdoutPath: log.stdoutPath, stderrPath: log.stderrPath });
+    writeSync(log.stdoutFd, text);
+    writeSync(log.stderrFd, text.toUpperCase());
+    closeLog(log);
+  }
+  closeLog(run.openLog('load', 2));
+  await run.close();
+
+  const logs = join(runsDir, 'r1', 'logs');
+  expect(readdirSync(logs).sort()).toEqual([
+    '00002-load.1.err',
+    '00002-load.1.out',
+    '00002-load.2.err',
+    '00002-load.2.out',
+  ]);
+  expect(readFileSync(join(logs, '00002-load.1.out'), 'utf8')).toBe('one\ntwo\n');
+  expect(readFileSync(join(logs, '00002-load.1.err'), 'utf8')).toBe('ONE\nTWO\n');
+});
+
+test('names become file names that no other name shares', () => {
+  const { store } = fileStore();
+  const names = ['a b', 'a/b', '../../etc', 'ünï', '步骤', '.x', `long ${'x'.repeat(300)}`];
+  const steps = names.map((name) => step(name));
+  const handlers = { failure: handler('failure'), exit: handler('exit') };
+  const run = store.create({ runId: 'r1', workflow: workflow({ steps, handlers }), sources: [] }, { logDir: null });
+  const directory = join(run.logPaths('a b', 1).stdoutPath, '..');
+  const stem = (name: string) => run.logPaths(name, 1).stdoutPath.slice(directory.length + 1);
+  expect([...names, 'handlerOn.failure', 'handlerOn.exit'].map(stem)).toEqual([
+    '00001-a-b.1.out',
+    '00002-a-b.1.out',
+    '00003-etc.1.out',
+    '00004-n.1.out',
+    '00005-step.1.out',
+    '00006-x.1.out',
+    `00007-long-${'x'.repeat(55)}.1.out`,
+    '00009-handlerOn.failure.1.out',
+    '00011-handlerOn.exit.1.out',
+  ]);
+  expect(() => run.logPaths('no such step', 1)).toThrow('no step is called "no such step"');
+  return run.close();
+});
+
+test('a log directory outside holds the logs, and readers find them there', async () => {
+  const logDir = join(temporaryDirectory(), 'var', 'log');
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir });
+  const log = run.openLog('load', 1);
+  writeSync(log.stdoutFd, 'out');
+  closeLog(log);
+  await run.close();
+
+  const path = join(logDir, 'nightly-etl', 'r1', '00002-load.1.out');
+  expect(readFileSync(path, 'utf8')).toBe('out');
+  expect(fileStore({ runsDir }).store.read('r1')?.logPaths('load', 1).stdoutPath).toBe(path);
+  expect(existsSync(join(runsDir, 'r1', 'logs'))).toBe(false);
+});
+
+test('a log that cannot be opened is refused in plain words, and nothing stays open', async () => {
+  const logDir = join(temporaryDirectory(), 'file');
+  writeFileSync(logDir, '');
+  const run = fileStore().store.create(snapshot('r1'), { logDir });
+  const path = join(logDir, 'nightly-etl', 'r1', '00002-load.1.out');
+  expect(refusal(() => run.openLog('load', 1))).toEqual({
+    code: 'storage',
+    message: `cannot open "${path}": a part of the path is not a directory`,
+  });
+  await run.close();
+});
+
+test('a log directory that was removed meanwhile is made again', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  rmSync(join(runsDir, 'r1', 'logs'), { recursive: true });
+  closeLog(run.openLog('load', 1));
+  expect(existsSync(run.logPaths('load', 1).stderrPath)).toBe(true);
+  await run.close();
+});

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { step, workflow } from '../../support/workflow.ts';
+
+// Under the given umask, makes everything that stores make; tells the mode of each, and the umask that a child gets.
+const [directory = '', umask = ''] = process.argv.slice(2);
+process.umask(Number.parseInt(umask, 8));
+const snapshot = { runId: 'r1', workflow: workflow({ steps: [step('a')] }), sources: [] };
+const files = createFileStore({ runsDir: join(directory, 'state', 'runs'), identify, isAlive });
+await files.create(snapshot, { logDir: null }).close();
+const runs = [
+  files.openForRecovery('r1'),
+  files.create({ ...snapshot, runId: 'r2' }, { logDir: join(directory, 'logs') }),
+  createMemoryStore({ tempDir: () => directory }).create(snapshot, { logDir: null }),
+];
+for (const run of runs) {
+  const { stdoutFd, stderrFd } = run.openLog('a', 1);
+  closeSync(stdoutFd);
+  closeSync(stderrFd);
+  run.scratch();
+}
+const modes = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((path) => {
+  const stat = statSync(join(directory, path));
+  return `${stat.isDirectory() ? 'directory' : 'file'} ${(stat.mode & 0o777).toString(8)}`;
+});
+for (const run of runs) await run.close();
+const childUmask = execFileSync('sh', ['-c', 'umask'], { encoding: 'utf8' }).trim();
+writeSync(1, JSON.stringify({ modes: [...new Set(modes)].sort(), childUmask }));

@@ -1,0 +1,15 @@
+import { writeSync } from 'node:fs';
+import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { createFileStore } from '../../../src/store/files/file-store.ts';
+
+// Says that it is ready, waits for a word, removes every run and tells which of them it was that removed.
+const [runsDir = ''] = process.argv.slice(2);
+const store = createFileStore({ runsDir, identify, isAlive });
+const ids = store.list();
+
+process.stdin.once('data', () => {
+  const removed = ids.filter((runId) => store.remove(runId, () => true) !== null);
+  writeSync(1, `${removed.join(' ')}\n`);
+});
+process.stdin.on('end', () => process.exit());
+writeSync(1, 'ready\n');

@@ -1,0 +1,111 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ProcessIdentity } from '../../src/core/run.ts';
+import { events, fileStore, refusal, snapshot, stored } from './world.ts';
+
+const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };
+
+/** A run of three events whose owner died. */
+function abandonedRun() {
+  const { store, runsDir } = fileStore();
+  const run = fileStore({ runsDir, identify: () => dead }).store.create(snapshot('r1'), { logDir: null });
+  run.append(events(3));
+  return { store, directory: join(runsDir, 'r1'), run };
+}
+
+test('a run whose owner died goes on behind its last event', async () => {
+  const { store } = abandonedRun();
+  const recovered = store.openForRecovery('r1');
+  expect(recovered.append(events(2, 4))).toEqual(stored(events(2, 4), 4));
+  await recovered.close();
+  expect(store.read('r1')).toMatchObject({ events: stored(events(5)), damage: [] });
+});
+
+test('a torn end is put aside before the run goes on', async () => {
+  const { store, directory } = abandonedRun();
+  appendFileSync(join(directory, 'journal.jsonl'), '{"crc":"half');
+  const recovered = store.openForRecovery('r1');
+  recovered.append(events(1, 4));
+  await recovered.close();
+  expect(store.read('r1')).toMatchObject({ events: stored(events(4)), damage: [] });
+  expect(readFileSync(join(directory, 'journal.damaged-1'), 'utf8')).toBe('{"crc":"half');
+});
+
+test('a damaged end is put aside each time, and none is lost', async () => {
+  const { store, directory } = abandonedRun();
+  const path = join(directory, 'journal.jsonl');
+  for (const [index, garbage] of ['one\ntwo\n', 'three\nfour\n'].entries()) {
+    appendFileSync(path, garbage);
+    expect(store.read('r1')?.damage.length).toBe(1);
+    await store.openForRecovery('r1').close();
+    expect(readFileSync(join(directory, `journal.damaged-${index + 1}`), 'utf8')).toBe(garbage);
+    expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+  }
+});
+
+test('an owner that was believed dead cannot write any more, nor end what is not its own', async () => {
+  const { store, run } = abandonedRun();
+  const recovered = store.openForRecovery('r1');
+  expect(refusal(() => run.append(events(1, 4))).message).toMatch(/another process has taken the run over$/);
+  recovered.append(events(1, 4));
+  await run.close();
+  expect(refusal(() => store.openForRecovery('r1')).code).toBe('run-active');
+  await recovered.close();
+  expect(store.read('r1')).toMatchObject({ events: stored(events(4)), damage: [] });
+});
+
+test('a run whose owner lives is left alone', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  expect(refusal(() => store.openForRecovery('r1'))).toEqual({
+    code: 'run-active',
+    message: expect.stringMatching(`^the run is still going: process ${process.pid} on ".+" owns it$`),
+  });
+  expect(readdirSync(join(runsDir, 'r1'))).not.toContain('owner.2');
+  run.append(events(1));
+  await run.close();
+});
+
+test('a run that its owner closed can be taken over again and again', async () => {
+  const { store } = fileStore();
+  await store.create(snapshot('r1'), { logDir: null }).close();
+  for (const seq of [1, 2, 3]) {
+    const recovered = store.openForRecovery('r1');
+    expect(refusal(() => store.openForRecovery('r1')).code).toBe('run-active');
+    recovered.append(events(1, seq));
+    await recovered.close();
+  }
+  expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+});
+
+test('a torn owner is nobody, since the machine has gone down meanwhile', async () => {
+  const { store, runsDir } = fileStore();
+  store.create(snapshot('r1'), { logDir: null });
+  const path = join(runsDir, 'r1', 'owner');
+  writeFileSync(path, readFileSync(path).subarray(0, 20));
+  await store.openForRecovery('r1').close();
+});
+
+test('what the dead owner kept in its scratch directory goes with the run', async () => {
+  const { store, directory, run } = abandonedRun();
+  writeFileSync(join(run.scratch(), 'script'), 'true');
+  await store.openForRecovery('r1').close();
+  expect(readdirSync(directory)).not.toContain('scratch');
+});
+
+test('an attempt to take over that fails leaves the run to the next', async () => {
+  const { store, directory } = abandonedRun();
+  // A file stands where the new journal is to be written.
+  writeFileSync(join(directory, '.journal-owner.2'), 'in the way');
+  expect(refusal(() => store.openForRecovery('r1')).code).toBe('storage');
+  await store.openForRecovery('r1').close();
+  expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+});
+
+test('there is nothing to take over where there is no run', () => {
+  expect(refusal(() => fileStore().store.openForRecovery('r1'))).toEqual({
+    code: 'not-found',
+    message: 'there is no run "r1"',
+  });
+});

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { crc32OfText } from '../../src/store/files/disk/crc32.ts';
+import { fileStore, temporaryDirectory } from './world.ts';
+
+const uuid = (number: number) => `01997c3e-1a2b-7000-8000-${String(number).padStart(12, '0')}`;
+
+/** A store of so many runs, of which there is no more than the directories. */
+function world(count = 1000) {
+  const runsDir = join(temporaryDirectory(), 'runs');
+  const { store } = fileStore({ runsDir });
+  for (let number = 0; number < count; number++) mkdirSync(join(runsDir, uuid(number)), { recursive: true });
+  const path = join(runsDir, '.listing');
+  const written = () => (existsSync(path) ? readFileSync(path, 'latin1') : '');
+  /** Lists until the listing is written down. */
+  const settle = async () => {
+    for (; written() === ''; await delay(5)) store.list();
+    return written();
+  };
+  return { store, runsDir, path, written, settle };
+}
+
+function resealed(text: string): string {
+  return `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}`;
+}
+
+/** Until the last change of a directory is long enough ago to tell it from another. */
+async function untilSettled(directory: string): Promise<void> {
+  while (Date.now() - statSync(directory).ctimeMs < 100) await delay(5);
+}
+
+test('what a directory of many runs holds is written down, and taken from there until it changes', async () => {
+  const { store, path, settle } = world();
+  const text = await settle();
+  expect(store.list()).toHaveLength(1000);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  // Shows where it is taken from.
+  writeFileSync(path, resealed(text.slice(9).replace(uuid(500), 'from-the-listing')));
+  expect(store.list()).toContain('from-the-listing');
+});
+
+test('a run that comes or goes is seen at once', async () => {
+  const { store, runsDir, settle, path } = world();
+  for (let number = 2000; number < 2020; number++) {
+    await settle();
+    mkdirSync(join(runsDir, uuid(number)));
+    expect(store.list()[0]).toBe(uuid(number));
+    rmSync(join(runsDir, uuid(number)), { recursive: true });
+    expect(store.list()[0]).toBe(uuid(999));
+    writeFileSync(path, '');
+  }
+});
+
+test('a listing that was copied with the times of its directory is not believed', async () => {
+  const { store, runsDir, settle } = world();
+  await settle();
+  const { atime, mtime } = statSync(runsDir);
+  rmSync(join(runsDir, uuid(7)), { recursive: true });
+  utimesSync(runsDir, atime, mtime);
+  expect(store.list()).not.toContain(uuid(7));
+});
+
+test('a listing that is damaged anywhere is not believed', async () => {
+  const { store, settle, path } = world();
+  const expected = store.list();
+  const text = await settle();
+  for (const at of [0, 4, 8, 9, 20, 60, 5000, text.length - 1]) {
+    writeFileSync(path, `${text.slice(0, at)}#${text.slice(at + 1)}`);
+    expect(store.list()).toEqual(expected);
+    writeFileSync(path, text.slice(0, at));
+    expect(store.list()).toEqual(expected);
+  }
+});
+
+test('a listing is not written through a link, nor for few runs', async () => {
+  const { store, runsDir, path } = world();
+  const precious = join(runsDir, '../precious');
+  writeFileSync(precious, '');
+  symlinkSync(precious, path);
+  await untilSettled(runsDir);
+  expect([store.list().length, store.list().length]).toEqual([1000, 1000]);
+  expect(readFileSync(precious, 'utf8')).toBe('');
+  const few = world(50);
+  await untilSettled(few.runsDir);
+  expect([few.store.list().length, few.store.list().length, few.written()]).toEqual([50, 50, '']);
+  expect(existsSync(few.path)).toBe(false);
+});

@@ -1,0 +1,69 @@
+import { closeSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { RunEvent } from '../../src/core/run.ts';
+import { WfError } from '../../src/errors.ts';
+import type { AttemptLog } from '../../src/executors/executor.ts';
+import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { createFileStore, type FileStore, type FileStoreOptions } from '../../src/store/files/file-store.ts';
+import type { Snapshot } from '../../src/store/store.ts';
+import { step, workflow } from '../support/workflow.ts';
+
+/** An empty directory for as long as the test runs. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-store-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A store in a directory that does not exist yet. */
+export function fileStore(options: Partial<FileStoreOptions> = {}): { store: FileStore; runsDir: string } {
+  const runsDir = options.runsDir ?? join(temporaryDirectory(), 'state', 'runs');
+  return { store: createFileStore({ identify, isAlive, ...options, runsDir }), runsDir };
+}
+
+/** What a run of two steps starts from. */
+export function snapshot(runId: string): Snapshot {
+  return {
+    runId,
+    workflow: workflow({ name: 'nightly etl', steps: [step('extract rows'), step('load')] }),
+    sources: [{ path: '/etl.yaml', text: 'steps: [] # été\n' }],
+  };
+}
+
+/** As many events as asked for, each different. */
+export function events(count: number, from = 1): readonly RunEvent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: 'step.ready' as const,
+    at: 1_700_000_000_000 + from + index,
+    step: `Schritt "${from + index}" – ✓`,
+  }));
+}
+
+/** The events as a store tells them, numbered from `from`. */
+export function stored(told: readonly RunEvent[], from = 1): readonly object[] {
+  return told.map((event, index) => ({ ...event, seq: from + index }));
+}
+
+/** The `WfError` that the call throws. */
+export function refusal(call: () => unknown): { code: string; message: string } {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof WfError) return { code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** What the engine does with an attempt's log once the attempt has ended. */
+export function closeLog({ stdoutFd, stderrFd }: AttemptLog): void {
+  closeSync(stdoutFd);
+  closeSync(stderrFd);
+}
+
+/** Changes a file's bytes. */
+export function rewrite(path: string, change: (bytes: Buffer) => Uint8Array): void {
+  writeFileSync(path, change(readFileSync(path)));
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { createDaemonApp, type DaemonApp } from '../../src/daemon-app.ts';
+import type { DescribedRoute } from '../../src/server/openapi/operation.ts';
+import { allRoutes } from '../../src/server/routes.ts';
+import type { ListenSettings, ServerOptions } from '../../src/server/server.ts';
+import { type ApiServer, apiServer } from './api-server.ts';
+import { described } from './described-answers.ts';
+import { type InProcessDesk, inProcessDesk } from './in-process-desk.ts';
+
+/** The API over a workflows directory of its own, until the test ends. Answers that are not as described make a test fail. */
+export type ApiWorld = ApiServer & {
+  readonly app: DaemonApp;
+  readonly desk: InProcessDesk;
+  /** Holds everything of the world, the workflows directory `dags` too. */
+  readonly directory: string;
+  readonly dags: string;
+  readonly routes: readonly DescribedRoute[];
+  /** What differs from world to world is replaced: paths, ids, times, process numbers. */
+  readonly stable: (text: string) => string;
+};
+
+/** Makes a world of these files, by their paths in the workflows directory. */
+export async function apiWorld(
+  files: Readonly<Record<string, string>>,
+  settings: Partial<ListenSettings> = {},
+  options: Partial<ServerOptions> = {},
+): Promise<ApiWorld> {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  const dags = join(directory, 'dags');
+  mkdirSync(dags);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dags, name)), { recursive: true });
+    writeFileSync(join(dags, name), text);
+  }
+  const env = { PATH: process.env['PATH'], WF_HOME: join(directory, 'home') };
+  const config = readConfig(env, directory, { dags }, { isDaemon: true });
+  const report = (error: unknown) => {
+    throw error;
+  };
+  const app = { ...(await createDaemonApp(config, { dags, report })), desk: inProcessDesk(config) };
+  onTestFinished(async () => {
+    app.close();
+    await app.desk.settled();
+    rmSync(directory, { recursive: true });
+  });
+  const routes = allRoutes({ ...app, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }, settings.basePath);
+  const server = await apiServer(routes, settings, options);
+  return {
+    ...server,
+    ask: described(routes, server.ask),
+    routes,
+    directory,
+    app,
+    desk: app.desk,
+    dags,
+    stable: (text) => stable(text, directory),
+  };
+}
+
+function stable(text: string, directory: string): string {
+  return text
+    .replaceAll(directory, '<dir>')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<run>')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replace(/"Pid":( ?)[1-9]\d*/g, '"Pid":$1"<pid>"')
+    .replace(/"pid":\d+,"startTime":\d+,"boot":"[^"]+"/g, '"pid":"<pid>","startTime":"<ticks>","boot":"<boot>"')
+    .replace(/("pid":"<pid>".*?"host":)"[^"]+"/g, '$1"<host>"')
+    .replace(/"pid":[1-9]\d*,"host":"[^"]*"/g, '"pid":"<pid>","host":"<host>"')
+    .replace(/"durationMs":( ?)\d+/g, '"durationMs":$1"<ms>"');
+}

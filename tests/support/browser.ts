@@ -1,0 +1,48 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** The browser of this machine; null when it has none. */
+export const browserPath: string | null = findBrowser(['chromium', 'chromium-browser', 'google-chrome']);
+
+/** A page with what it has done since it was opened. */
+export type Visit = {
+  readonly page: Page;
+  /** Addresses that were asked for, the page itself first. */
+  readonly requests: readonly string[];
+  /** What stands in the console, and errors that nobody caught. */
+  readonly messages: readonly string[];
+};
+
+/** Starts the browser; the caller closes it. */
+export function launchBrowser(): Promise<Browser> {
+  const isRoot = process.getuid?.() === 0;
+  return chromium.launch({ executablePath: browserPath ?? '', args: isRoot ? ['--no-sandbox'] : [] });
+}
+
+/** Opens an address in a window of its own, which goes away with the browser. */
+export async function visit(browser: Browser, address: string, options: BrowserContextOptions): Promise<Visit> {
+  const page = await browser.newPage(options);
+  const requests: string[] = [];
+  const messages: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => messages.push(message.text()));
+  page.on('pageerror', (error) => messages.push(String(error)));
+  await page.goto(address);
+  return { page, requests, messages };
+}
+
+function findBrowser(names: readonly string[]): string | null {
+  const directories = (process.env['PATH'] ?? '').split(delimiter);
+  const paths = names.flatMap((name) => directories.map((directory) => join(directory, name)));
+  return paths.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

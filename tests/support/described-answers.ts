@@ -1,0 +1,122 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { DescribedRoute } from '../../src/server/openapi/operation.ts';
+import type { ApiRequest } from '../../src/server/route.ts';
+import type { JsonSchema } from '../docs/json-schemas.ts';
+import type { Answer, ApiServer } from './api-server.ts';
+
+type Ask = ApiServer['ask'];
+
+/** As much of an OpenAPI document as tests look at. */
+export type ApiDocument = {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+};
+
+/** One route of a document. */
+export type ApiOperation = {
+  readonly operationId: string;
+  readonly parameters?: readonly ({
+    readonly name: string;
+    readonly in: string;
+    readonly description: string;
+  } & Content)[];
+  readonly requestBody?: { readonly description: string; readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>
+  >;
+};
+
+type Content = { readonly schema: JsonSchema; readonly example?: unknown };
+
+/** The document as a server with these routes hands it out. */
+export function documentOf(routes: readonly DescribedRoute[]): ApiDocument {
+  const route = routes.find(({ path }) => path === '/api/openapi.json');
+  const reply = route?.handle({} as ApiRequest);
+  if (reply === undefined || !('body' in reply)) throw new Error('there is no document');
+  return JSON.parse(String(reply.body)) as ApiDocument;
+}
+
+/** The same, but every answer that is not as the document says makes the asking fail. */
+export function described(routes: readonly DescribedRoute[], ask: Ask): Ask {
+  const problems = answerCheck(documentOf(routes));
+  return async (method, path, sent) => {
+    const answer = await ask(method, path, sent);
+    const found = problems(method, path, answer);
+    if (found.length > 0) throw new Error(`${method} ${path} is not as described: ${found.join('; ')}\n${answer.body}`);
+    return answer;
+  };
+}
+
+/**
+ * What is wrong with an answer by a document. It is taken at its word: no key may be there that it does not know, and no status
+ * or media type. What is at no path of it, or has no method there, is left alone.
+ */
+export function answerCheck(
+  document: ApiDocument,
+): (method: string, path: string, answer: Answer) => readonly string[] {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  ajv.addSchema(closed(document) as object, 'api');
+  const problemsWith = (pointer: string, value: unknown): readonly string[] => {
+    const validate = ajv.getSchema(`api#${pointer}`);
+    if (validate === undefined) return [`there is no ${pointer}`];
+    if (validate(value) === true) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  };
+  const places = Object.entries(document.paths).map(([path, methods]) => ({ path, methods, pattern: patternOf(path) }));
+  return (method, path, answer) => {
+    const base = document.servers[0]?.url === '/' ? '' : (document.servers[0]?.url ?? '');
+    const plain = (path.split('?')[0] ?? '').slice(base.length);
+    const place = places.find(({ pattern }) => pattern.test(plain));
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const response = place?.methods[verb]?.responses[answer.status];
+    if (place === undefined || place.methods[verb] === undefined) return [];
+    if (response === undefined) return [`the status ${answer.status} is not described`];
+    if (answer.body === '') return [];
+    const type = answer.headers['content-type']?.split(';')[0] ?? '';
+    if (response.content?.[type] === undefined) return [`"${type}" is not described for ${answer.status}`];
+    const parts = [place.path, verb, 'responses', answer.status, 'content', type, 'schema'];
+    const pointer = `/paths/${parts.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+    if (type === 'text/event-stream')
+      return eventsOf(answer.body).flatMap((data) => problemsWith('/components/schemas/Event', data));
+    if (type === 'application/x-ndjson')
+      return linesOf(answer.body).flatMap((line) => problemsWith('/components/schemas/LogLine', line));
+    return type.endsWith('json') ? problemsWith(pointer, JSON.parse(answer.body)) : [];
+  };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`);
+}
+
+function eventsOf(text: string): readonly unknown[] {
+  const frames = text.split('\n\n').filter((frame) => frame.startsWith('id: '));
+  return frames.map((frame) => JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? 'null'));
+}
+
+function linesOf(text: string): readonly unknown[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => closed(item));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, key.startsWith('example') ? value : closed(value)]),
+  );
+  const isObject = 'type' in schema && 'properties' in schema && !('additionalProperties' in schema);
+  return isObject && typeof schema.properties === 'object' && isTypeObject(schema.type)
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}
+
+function isTypeObject(type: unknown): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object'));
+}

@@ -1,0 +1,114 @@
+import { buildGraph } from '../../src/core/graph.ts';
+import type { CancelReason, Outcome, RestoredStep, RunEvent, RunInput, StepStatus } from '../../src/core/run.ts';
+import { initialRun, type RunState, stepState, steps } from '../../src/core/run-state.ts';
+import { transition } from '../../src/core/transition.ts';
+import { handlerName } from '../../src/core/workflow.ts';
+import { failure, success } from './outcome.ts';
+import { type WorkflowSettings, workflow } from './workflow.ts';
+
+/**
+ * A run that a test moves by hand, one input at a time: it plays everything outside the core. Every method gives the
+ * events that its input led to. Time stands still unless the test sets `now`.
+ */
+export class DrivenRun {
+  readonly events: RunEvent[] = [];
+  state: RunState;
+  now = 1000;
+
+  constructor(settings: WorkflowSettings) {
+    const made = workflow(settings);
+    this.state = initialRun(buildGraph(made), made);
+  }
+
+  /** A run that has been started. */
+  static started(settings: WorkflowSettings): DrivenRun {
+    const run = new DrivenRun(settings);
+    run.start();
+    return run;
+  }
+
+  send(input: RunInput): readonly RunEvent[] {
+    const { run, events } = transition(this.state, input);
+    this.state = run;
+    this.events.push(...events);
+    return events;
+  }
+
+  start(restored: readonly RestoredStep[] = []): readonly RunEvent[] {
+    return this.send({ type: 'start', at: this.now, restored });
+  }
+
+  /** The step's present attempt has begun. */
+  begin(step: string, attempt = this.step(step).attempt): readonly RunEvent[] {
+    return this.send({ type: 'attempt-started', at: this.now, step, attempt, process: null });
+  }
+
+  /** The step's present attempt is over. */
+  end(step: string, outcome: Outcome, attempt = this.step(step).attempt): readonly RunEvent[] {
+    return this.send({ type: 'attempt-ended', at: this.now, step, attempt, outcome });
+  }
+
+  succeed(...names: string[]): readonly RunEvent[] {
+    return names.flatMap((name) => this.end(name, success()));
+  }
+
+  fail(...names: string[]): readonly RunEvent[] {
+    return names.flatMap((name) => this.end(name, failure()));
+  }
+
+  /** The timer of a waiting step fires. */
+  fire(step: string, attempt = this.step(step).attempt): readonly RunEvent[] {
+    return this.send({ type: 'timer-fired', at: this.now, step, attempt });
+  }
+
+  endDelay(): readonly RunEvent[] {
+    return this.send({ type: 'delay-over', at: this.now });
+  }
+
+  cancel(reason: CancelReason = 'stop', force = false): readonly RunEvent[] {
+    return this.send({ type: 'cancel', at: this.now, reason, message: `because of ${reason}`, force });
+  }
+
+  step(name: string) {
+    return stepState(this.state, name);
+  }
+
+  /** Of the steps, and of the handlers that the run has reached. */
+  get statuses(): Readonly<Record<string, StepStatus>> {
+    const handlers = (this.state.handling?.handlers ?? []).map((kind) => this.step(handlerName(kind)));
+    return Object.fromEntries([...steps(this.state), ...handlers].map(({ name, status }) => [name, status]));
+  }
+
+  /** How the run ended: status and reason. */
+  get ending(): readonly [string, string | null] {
+    return [this.state.status, this.state.reason];
+  }
+}
+
+/** Events as short texts, for tests about their order: `step.scheduled a 1`, `step.finished b failed`, `run.started`. */
+export function told(events: readonly RunEvent[]): readonly string[] {
+  return events.map((event) => {
+    switch (event.type) {
+      case 'step.scheduled':
+      case 'step.started':
+        return `${event.type} ${event.step} ${event.attempt}`;
+      case 'step.restored':
+      case 'step.finished':
+        return `${event.type} ${event.step} ${event.status}`;
+      case 'step.waiting':
+        return `${event.type} ${event.step} ${event.why} until ${event.until}`;
+      case 'step.ready':
+        return `${event.type} ${event.step}`;
+      case 'run.delayed':
+        return `${event.type} until ${event.until}`;
+      case 'run.handling':
+        return `${event.type} ${event.handlers.join(' ')}`;
+      case 'run.finished':
+        return event.reason === null
+          ? `${event.type} ${event.status}`
+          : `${event.type} ${event.status} ${event.reason}`;
+      default:
+        return event.type;
+    }
+  });
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Outcome, StoredEvent } from '../../src/core/run.ts';
+import type { Workflow } from '../../src/core/workflow.ts';
+import type { Capture } from '../../src/engine/attempt.ts';
+import type { ActiveRun, RunRequest } from '../../src/engine/engine.ts';
+import { createLocalEngine, type FindSubworkflow } from '../../src/engine/local.ts';
+import type { Notify } from '../../src/engine/notices.ts';
+import { WfError } from '../../src/errors.ts';
+import type { Attempt } from '../../src/executors/executor.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { RunJournal, RunStore } from '../../src/store/store.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+
+/** How a step of a test does its work. */
+export type Work = (attempt: Attempt) => Outcome | Promise<Outcome>;
+
+/** An engine whose steps do what a test says, with a clock that the test moves. */
+export type EngineWorld = {
+  readonly clock: FakeClock;
+  readonly start: (workflow: Workflow, request?: Partial<RunRequest>) => ActiveRun;
+  /** All events of all runs so far, in the order in which they were told. */
+  readonly events: StoredEvent[];
+  /** Resolves with the first event of that type and step, also when it has been told already. */
+  readonly told: (type: StoredEvent['type'], step?: string) => Promise<StoredEvent>;
+  /** Types of the events, with the step where there is one. */
+  readonly story: () => string[];
+};
+
+/** What a test changes of the world. */
+export type WorldOptions = {
+  readonly work?: Readonly<Record<string, Work>>;
+  readonly capture?: Capture;
+  readonly wrapStore?: (store: RunStore) => RunStore;
+  readonly findSubworkflow?: FindSubworkflow;
+  readonly processEnv?: Readonly<Record<string, string>>;
+  readonly notify?: Notify;
+};
+
+/** Makes a world for the time of a function. */
+export async function withEngine<T>(options: WorldOptions, use: (world: EngineWorld) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  try {
+    return await use(createWorld(directory, options));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function createWorld(directory: string, options: WorldOptions): EngineWorld {
+  const clock = createFakeClock();
+  const events: StoredEvent[] = [];
+  const listeners = new Set<() => void>();
+  const store = createMemoryStore({ tempDir: () => directory });
+  const work: Work = (attempt) => (options.work?.[attempt.step.name] ?? succeed)(attempt);
+  let runs = 0;
+  const engine = createLocalEngine({
+    store: options.wrapStore?.(store) ?? store,
+    clock,
+    processEnv: options.processEnv ?? {},
+    owner: { pid: 1, startTime: 1, boot: 'boot', host: 'host' },
+    executor: () => ({ run: async (_, attempt) => work(attempt) }),
+    capture: options.capture ?? (() => Promise.reject(new Error('no capture in this test'))),
+    background: { moment: () => null, find: () => [], end: () => Promise.resolve() },
+    findSubworkflow: options.findSubworkflow ?? noSubworkflow,
+    openPipes: () => Promise.reject(new Error('no pipes in this test')),
+    newRunId: () => `child-${++runs}`,
+    notify: options.notify ?? (() => null),
+  });
+  const watch = (event: StoredEvent) => {
+    events.push(event);
+    for (const listener of listeners) listener();
+  };
+  return {
+    clock,
+    events,
+    start: (workflow, request = {}) => engine.start({ ...defaults, workflow, ...request }, watch),
+    told: (type, step) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const found = events.find(
+            (event) => event.type === type && (step === undefined || ('step' in event && event.step === step)),
+          );
+          if (!found) return;
+          listeners.delete(look);
+          resolve(found);
+        };
+        listeners.add(look);
+        look();
+      }),
+    story: () =>
+      events.map((event) => ('step' in event && event.step !== null ? `${event.type} ${event.step}` : event.type)),
+  };
+}
+
+const defaults = {
+  runId: 'run-1',
+  sources: [],
+  params: [],
+  trigger: 'cli',
+  retryOf: null,
+  restored: [],
+  ancestors: [],
+} as const;
+
+const succeed: Work = (attempt) => {
+  attempt.started(null);
+  return { status: 'succeeded', exitCode: 0, outputs: {} };
+};
+
+const noSubworkflow: FindSubworkflow = ({ run }) => {
+  throw new WfError('not-found', `no workflow "${run}"`);
+};
+
+/** Work that goes on until it is asked to end, then ends as a process does that the signal kills. */
+export const untilStopped: Work = (attempt) => {
+  attempt.started(null);
+  return new Promise((resolve) => {
+    const end = () =>
+      resolve({
+        status: 'failed',
+        reason: 'signal',
+        message: 'killed by SIGTERM',
+        exitCode: 143,
+        signal: 'SIGTERM',
+        outputs: {},
+      });
+    attempt.signal.addEventListener('abort', end);
+  });
+};
+
+/** Work that only a kill ends. */
+export const untilKilled: Work = (attempt) => {
+  attempt.started(null);
+  return new Promise((resolve) => {
+    const end = () =>
+      resolve({
+        status: 'failed',
+        reason: 'signal',
+        message: 'killed by SIGKILL',
+        exitCode: 137,
+        signal: 'SIGKILL',
+        outputs: {},
+      });
+    attempt.kill.addEventListener('abort', end);
+  });
+};
+
+/** A store whose journals pass through `change` first. */
+export function withJournal(change: (journal: RunJournal) => Partial<RunJournal>): (store: RunStore) => RunStore {
+  return (store) => ({
+    ...store,
+    create: (...request) => {
+      const journal = store.create(...request);
+      return { ...journal, ...change(journal) };
+    },
+  });
+}

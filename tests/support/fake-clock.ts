@@ -1,0 +1,34 @@
+import type { Clock } from '../../src/engine/clock.ts';
+
+/** A clock that stands still until it is told to go on. */
+export type FakeClock = Clock & {
+  /** Goes on by so many milliseconds and fires what is due, in order. */
+  readonly advance: (ms: number) => void;
+  /** Timers that are set. */
+  readonly pending: () => number;
+};
+
+/** Starts at 1,000,000. */
+export function createFakeClock(): FakeClock {
+  let now = 1_000_000;
+  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  const due = (until: number) => [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+  return {
+    now: () => now,
+    setTimer: (at, callback) => {
+      const timer = { at, callback };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance: (ms) => {
+      const until = now + ms;
+      for (let next = due(until); next; next = due(until)) {
+        timers.delete(next);
+        now = Math.max(now, next.at);
+        next.callback();
+      }
+      now = until;
+    },
+    pending: () => timers.size,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Outcome, Outputs } from '../../src/core/run.ts';
+
+/** How an attempt ends that went well. */
+export function success(outputs: Outputs = {}): Outcome {
+  return { status: 'succeeded', exitCode: 0, outputs };
+}
+
+/** How an attempt ends that did not; exit code 1 unless told otherwise. */
+export function failure(settings: Partial<Extract<Outcome, { status: 'failed' }>> = {}): Outcome {
+  return { status: 'failed', reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {}, ...settings };
+}
+
+/** How an attempt ends whose precondition is not met. */
+export function skip(message = 'precondition not met'): Outcome {
+  return { status: 'skipped', message };
+}
+
+/** How an attempt ends that was asked to. */
+export function canceled(): Outcome {
+  return { status: 'canceled', message: 'stopped', exitCode: 143, signal: 'SIGTERM' };
+}

@@ -1,0 +1,103 @@
+/** A terminal as it would look: knows the few sequences that `wf` may send and refuses every other one. */
+export class VirtualScreen {
+  /** Everything that was ever on the screen, from the first line; those above the window can no longer be reached. */
+  readonly #lines: string[] = [''];
+  #columns: number;
+  #rows: number;
+  #row = 0;
+  #column = 0;
+  #top = 0;
+  isCursorVisible = true;
+  /** How often something was written. */
+  writes = 0;
+
+  constructor(columns: number, rows: number) {
+    this.#columns = columns;
+    this.#rows = rows;
+  }
+
+  readonly size = () => ({ columns: this.#columns, rows: this.#rows });
+
+  readonly write = (text: string | Uint8Array): void => {
+    this.writes++;
+    const all = typeof text === 'string' ? text : Buffer.from(text).toString('utf8');
+    for (const [token] of all.matchAll(tokens)) this.#take(token);
+  };
+
+  /** Changes the width as terminals do that break long lines anew; the cursor stays with its character. */
+  resize(columns: number, rows: number): void {
+    const rowsBelow = this.#lines.length - this.#row;
+    const broken = this.#lines.flatMap((line) => breakLine(line, columns));
+    this.#lines.splice(0, this.#lines.length, ...broken);
+    this.#row = this.#lines.length - rowsBelow;
+    this.#columns = columns;
+    this.#rows = rows;
+    this.#top = Math.max(0, this.#row - rows + 1);
+  }
+
+  /** All lines, those that have scrolled out first, without empty ones at the end. */
+  text(): string {
+    return this.#lines
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trimEnd();
+  }
+
+  /** The lines in the window. */
+  window(): readonly string[] {
+    return this.#lines.slice(this.#top, this.#top + this.#rows).map((line) => line.trimEnd());
+  }
+
+  #take(token: string): void {
+    if (token === '\n') this.#lineFeed();
+    else if (token === '\r') this.#column = 0;
+    else if (token === '\u001b[J') this.#eraseBelow();
+    else if (token === '\u001b[K') this.#put(this.#line().slice(0, this.#column));
+    else if (token === '\u001b[?25l') this.isCursorVisible = false;
+    else if (token === '\u001b[?25h') this.isCursorVisible = true;
+    else if (token.endsWith('A') && token.startsWith('\u001b[')) this.#up(Number.parseInt(token.slice(2), 10));
+    else if (token.endsWith('m') && token.startsWith('\u001b[')) return;
+    else if (token.startsWith('\u001b')) throw new Error(`The terminal was sent ${JSON.stringify(token)}.`);
+    else this.#print(token);
+  }
+
+  #print(character: string): void {
+    if (this.#column === this.#columns) this.#lineFeed();
+    const line = this.#line().padEnd(this.#column);
+    this.#put(line.slice(0, this.#column) + character + line.slice(this.#column + 1));
+    this.#column++;
+  }
+
+  #lineFeed(): void {
+    this.#row++;
+    this.#column = 0;
+    if (this.#row === this.#lines.length) this.#lines.push('');
+    this.#top = Math.max(this.#top, this.#row - this.#rows + 1);
+  }
+
+  #up(rows: number): void {
+    this.#row = Math.max(this.#top, this.#row - rows);
+  }
+
+  #eraseBelow(): void {
+    this.#put(this.#line().slice(0, this.#column));
+    this.#lines.length = this.#row + 1;
+  }
+
+  #line(): string {
+    return this.#lines[this.#row] ?? '';
+  }
+
+  #put(line: string): void {
+    this.#lines[this.#row] = line;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
+const tokens = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b.?|[\s\S]/gu;
+
+function breakLine(line: string, columns: number): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at === 0 || at < line.length; at += columns) parts.push(line.slice(at, at + columns));
+  return parts;
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** The launcher of the built program. */
+export const launcher = resolve(import.meta.dirname, '../../bin/wf.js');
+
+/** How a program ended and what it printed. */
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** How to start `wf`; its home is `WF_HOME` of `env`. */
+export type WfOptions = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** What goes to standard error counts as standard output, in the order in which it comes. */
+  readonly mergesErrors?: boolean;
+};
+
+/** A started `wf`; `until` resolves once its standard output holds the text so many times. */
+export type RunningWf = {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  readonly until: (text: string, times?: number) => Promise<void>;
+  /** Its standard output so far. */
+  readonly printed: () => string;
+  readonly kill: (signal: NodeJS.Signals) => void;
+};
+
+/** Runs the built program to its end, in a plain environment. */
+export function wf(args: readonly string[], options: WfOptions = {}): Promise<Ended> {
+  return startWf(args, options).ended;
+}
+
+/** Starts the built program. */
+export function startWf(
+  args: readonly string[],
+  { cwd, env = {}, input, mergesErrors = false }: WfOptions = {},
+): RunningWf {
+  const child = spawn(process.execPath, [launcher, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const watchers = new Set<() => void>();
+  const told = (text: string) => {
+    stdout += text;
+    for (const look of watchers) look();
+  };
+  child.stdout.setEncoding('utf8').on('data', told);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (mergesErrors) told(text);
+    else stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
+  const ended = new Promise<Ended>((done) =>
+    child.on('close', (code, signal) => done({ code, signal, stdout, stderr })),
+  );
+  const until = (text: string, times = 1) =>
+    new Promise<void>((found, failed) => {
+      const look = () => {
+        if (stdout.split(text).length <= times) return;
+        watchers.delete(look);
+        found();
+      };
+      watchers.add(look);
+      look();
+      void ended.then(() => failed(new Error(`ended without "${text}":\n${stdout}${stderr}`)));
+    });
+  return { pid: child.pid ?? 0, ended, until, printed: () => stdout, kill: (signal) => child.kill(signal) };
+}
+
+/** A temporary directory for the time of a function. */
+export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  try {
+    return await use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
