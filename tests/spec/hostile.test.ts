@@ -58,7 +58,7 @@ const shapes: readonly (readonly [name: string, text: string, code: string])[] =
   ],
   ['variables', `env:\n${each((i) => `  A${i}: $A${i + 1}$A${i - 1}\n`, 5000)}steps: []`, 'no-steps'],
   ['cron fields', `schedule: "${'1,'.repeat(many)}1 * * * *"`, 'no-steps'],
-  ['more words than are read', '- a\n'.repeat(140_000), 'file-too-large'],
+  ['more words than are read', '- a\n'.repeat(210_000), 'file-too-large'],
   ['mistyped keys in steps', `steps:\n${each((i) => `- {name: a${i}, comand: x}\n`, 3500)}`, 'unknown-key'],
   ['steps of a wrong shape', `steps:\n${each((i) => `- {name: a${i}, command: {a: 1}}\n`, 3500)}`, 'wrong-type'],
   ['maps as keys in each other', `x-a: ${'{'.repeat(12)}a${'}: 1'.repeat(11)}}\n`.repeat(500), 'complex-key'],

@@ -60,6 +60,18 @@ test('a journal without a whole line is told of, unless the run has just been ma
   await made.close();
 });
 
+test('a run whose writer writes and lets go while it is read is told whole', async () => {
+  let letGo = (): boolean => false;
+  const { store } = fileStore({ isAlive: () => letGo() });
+  const run = store.create(snapshot('r1'), { logDir: null });
+  letGo = () => {
+    run.append(events(2));
+    return false;
+  };
+  expect(store.read('r1')).toMatchObject({ events: stored(events(2)), damage: [] });
+  await run.close();
+});
+
 test('a journal with any one bit changed tells every line before the changed one', async () => {
   const { store, path, whole } = await closedRun();
   fc.assert(
