@@ -23,9 +23,9 @@ export async function runProcess(
   program: Program,
   feed?: (input: Writable) => void,
 ): Promise<Outcome> {
-  const { signal, kill, log } = attempt;
+  const { workflow, signal, kill, log } = attempt;
   if (signal.aborted || kill.aborted) return { status: 'canceled', message: '', exitCode: null, signal: null };
-  const asked = feed === undefined && log.isDirect ? starters.start(program, log) : null;
+  const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
   return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
 }

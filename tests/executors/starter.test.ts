@@ -29,7 +29,15 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   };
   await ready();
   const start = (argv: readonly string[], given: { cwd?: string; env?: Record<string, string>; path?: string } = {}) =>
-    starter.start({ argv, path: given.path ?? argv[0] ?? '', cwd: given.cwd ?? dir, env: given.env ?? env, ...files });
+    starter.start(
+      starter.request({
+        argv,
+        path: given.path ?? argv[0] ?? '',
+        cwd: given.cwd ?? dir,
+        env: given.env ?? env,
+        ...files,
+      }),
+    );
   const stdout = () => readFileSync(files.stdoutPath, 'utf8');
   return { dir, files, starter, ready, start, stdout, stderr: () => readFileSync(files.stderrPath, 'utf8') };
 }
@@ -132,7 +140,7 @@ describe('starters', () => {
     const running: StartedProcess[] = [];
     const start = async () => {
       const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
-      return starters.start({ argv: ['sleep', '0.01'], cwd: dir, env: { PATH: path } }, files);
+      return starters.start({ argv: ['sleep', '0.01'], cwd: dir, env: { PATH: path } }, files, 0);
     };
     expect(await start()).toBeNull();
     await expect
@@ -161,7 +169,7 @@ describe('starters', () => {
     const dir = temporaryDirectory();
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
     for (let count = 0; count < 50; count++) {
-      expect(await starters.start({ cwd: dir, env: { PATH: path }, ...given }, files)).toBeNull();
+      expect(await starters.start({ cwd: dir, env: { PATH: path }, ...given }, files, 0)).toBeNull();
     }
     expect(existsSync(files.stdoutPath)).toBe(false);
   });

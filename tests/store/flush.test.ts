@@ -77,6 +77,10 @@ function recordedRun(failing: Partial<JournalCalls> = {}) {
       synced.push('journal');
       return journalCalls.syncData(fd);
     },
+    syncDataNow: (fd) => {
+      synced.push('journal');
+      journalCalls.syncDataNow(fd);
+    },
     syncPath: (path) => {
       synced.push(path);
       return journalCalls.syncPath(path);
@@ -115,6 +119,41 @@ test('the first flush makes the run findable, the others put only the journal on
   expect([...synced].sort()).toEqual(
     ['journal', ...files.map((file) => file.replace('r1', 'r2')), join(runsDir, 'r2'), runsDir].sort(),
   );
+});
+
+/** Lets some time pass that a quick disk would not take. */
+function dawdle() {
+  const end = performance.now() + 2;
+  while (performance.now() < end);
+}
+
+test('a disk that flushes quickly is not handed to another thread, until it is slow', async () => {
+  const flushes: string[] = [];
+  let isSlow = true;
+  const { run } = recordedRun({
+    syncData: async () => {
+      flushes.push('pool');
+      if (isSlow) dawdle();
+    },
+    syncDataNow: () => {
+      flushes.push('here');
+      if (isSlow) dawdle();
+    },
+  });
+  const flush = async () => {
+    run.append(events(1, flushes.length + 1));
+    await run.flush();
+  };
+  await flush();
+  await flush();
+  isSlow = false;
+  await flush();
+  await flush();
+  isSlow = true;
+  await flush();
+  await flush();
+  expect(flushes).toEqual(['pool', 'pool', 'pool', 'here', 'here', 'pool']);
+  await run.close();
 });
 
 test('a disk that cannot flush is told by name and reason, and the run is given up all the same', async () => {

@@ -7,7 +7,7 @@ import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { starterProgram } from './program.ts';
 
-/** What a starter is asked for: a program by its path, whose output is appended to files. The texts are without a NUL. */
+/** What a starter is asked for: a program by its path, whose output is appended to files. */
 export type StartRequest = OutputFiles & {
   readonly path: string;
   readonly argv: readonly string[];
@@ -43,7 +43,7 @@ export class Starter {
   #partial = '';
   #state: StarterState = { type: 'opening' };
 
-  /** `env` is what most programs will have: only what differs is sent with each. `changed`: it is ready, or gone. */
+  /** `env`, without a NUL, is what most programs will have: only what differs is sent with each. `changed`: it is ready, or gone. */
   constructor(env: Readonly<Record<string, string>>, changed: () => void) {
     this.#env = env;
     this.#changed = changed;
@@ -81,23 +81,20 @@ export class Starter {
     this.#child.stdin?.end();
   }
 
-  /** Must be ready. */
-  start({ path, argv, cwd, env, stdoutPath, stderrPath }: StartRequest): StartedProcess {
+  /** The texts that ask for a program. */
+  request({ path, argv, cwd, env, stdoutPath, stderrPath }: StartRequest): readonly string[] {
+    return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
+  }
+
+  /** Must be ready; none of the texts of the request may hold a NUL. */
+  start(request: readonly string[]): StartedProcess {
     if (this.#state.type !== 'ready') throw new Error(`a starter that is ${this.#state.type} was asked for a program`);
     const identity = this.#state.next;
     const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
       this.#state = { type: 'busy', program: identity, tell };
     });
     this.#hold('stdout', true);
-    this.#send(identity.pid, [
-      cwd,
-      stdoutPath,
-      stderrPath,
-      path,
-      String(argv.length),
-      ...argv,
-      ...changes(this.#env, env),
-    ]);
+    this.#send(identity.pid, request);
     return { identity, ended, abandon: () => this.#hold('stdout', false) };
   }
 

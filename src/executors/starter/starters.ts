@@ -2,10 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import type { Program } from '../spawn-problem.ts';
 import type { OutputFiles, StartedProcess } from '../started-process.ts';
-import { Starter } from './starter.ts';
+import { Starter, type StartRequest } from './starter.ts';
 
-/** A run of few steps is over before starters would pay for their own start. */
-const worthwhileAfter = 24;
+/** Fewer programs are over before starters would pay for their own start. */
+const worthwhileFrom = 24;
 const mostStarters = 4;
 /** In UTF-16 units. */
 const longestRequest = 32 * 1024;
@@ -22,18 +22,25 @@ export class Starters {
   readonly #waiting: ((starter: Starter | null) => void)[] = [];
   #asked = 0;
 
-  /** Null: it has to be started in another way, which also tells best what is wrong with it. */
-  start(program: Program, files: OutputFiles): Promise<StartedProcess | null> | StartedProcess | null {
+  /**
+   * `expected`: how many programs will be asked for, as far as is known. Null: it has to be started in another way, which
+   * also tells best what is wrong with it.
+   */
+  start(
+    program: Program,
+    files: OutputFiles,
+    expected: number,
+  ): Promise<StartedProcess | null> | StartedProcess | null {
     this.#asked += 1;
-    if (this.#asked < worthwhileAfter) return null;
+    if (Math.max(this.#asked, expected) < worthwhileFrom) return null;
     const path = this.#find(program);
-    if (path === null || !isPlain(program)) return null;
+    if (path === null) return null;
     const request = { ...program, ...files, path };
     const ready = this.#ready();
-    if (ready !== null) return ready.start(request);
+    if (ready !== null) return ask(ready, request);
     this.#openAnother(program.env);
     if (!this.#isOneSoonReady()) return null;
-    return new Promise((resolve) => this.#waiting.push((starter) => resolve(starter?.start(request) ?? null)));
+    return new Promise((resolve) => this.#waiting.push((starter) => resolve(starter && ask(starter, request))));
   }
 
   /** They go with this process; this ends them before. */
@@ -53,6 +60,7 @@ export class Starters {
   /** For the programs to come. One that is gone is not replaced: what has ended it would end the next. */
   #openAnother(env: Program['env']): void {
     if (this.#starters.length >= mostStarters || this.#starters.some(({ state }) => state === 'opening')) return;
+    if (!Object.entries(env).flat().every(isPlain)) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
   }
 
@@ -84,17 +92,13 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Short enough to be read at once, so that a child that is killed has read all of it or nothing; and without a NUL. */
-function isPlain({ argv, cwd, env }: Program): boolean {
-  let length = cwd.length;
-  for (const text of argv) {
-    if (text.includes('\0')) return false;
-    length += text.length;
-  }
-  for (const name in env) {
-    const value = env[name] ?? '';
-    if (name.includes('\0') || value.includes('\0')) return false;
-    length += name.length + value.length;
-  }
-  return length <= longestRequest && !cwd.includes('\0');
+/** Null for what is too long to be read at once: a child that is killed has to have read all of it or nothing. */
+function ask(starter: Starter, request: StartRequest): StartedProcess | null {
+  const texts = starter.request(request);
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return length <= longestRequest && texts.every(isPlain) ? starter.start(texts) : null;
+}
+
+function isPlain(text: string): boolean {
+  return !text.includes('\0');
 }

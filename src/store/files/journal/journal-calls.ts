@@ -1,4 +1,4 @@
-import { close, fdatasync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
+import { close, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
 import { errorCode } from '../disk/storage-error.ts';
 
 /** Every system call that a journal lives on once it is open, so that each of them can be made to fail. */
@@ -7,18 +7,21 @@ export type JournalCalls = {
   readonly write: (fd: number, bytes: Uint8Array, offset: number) => number;
   readonly stat: (fd: number) => { readonly size: number; readonly nlink: number };
   readonly truncate: (fd: number, length: number) => void;
-  /** Puts the content of an open file on the disk. */
+  /** Puts the content of an open file on the disk, in the thread pool. */
   readonly syncData: (fd: number) => Promise<void>;
+  /** The same, while everything else waits. */
+  readonly syncDataNow: (fd: number) => void;
   /** Puts a file or the entries of a directory on the disk. */
   readonly syncPath: (path: string) => Promise<void>;
 };
 
-/** The calls themselves. The synchronous ones take microseconds, the flushes run in the thread pool. */
+/** The calls themselves. The synchronous ones take microseconds. */
 export const journalCalls: JournalCalls = {
   write: (fd, bytes, offset) => writeSync(fd, bytes, offset),
   stat: (fd) => fstatSync(fd),
   truncate: (fd, length) => ftruncateSync(fd, length),
   syncData: (fd) => settle((done) => fdatasync(fd, done)),
+  syncDataNow: (fd) => fdatasyncSync(fd),
   syncPath: async (path) => {
     const fd = await new Promise<number>((resolve, reject) => {
       open(path, 'r', (error, opened) => (error ? reject(error) : resolve(opened)));

@@ -15,6 +15,12 @@ export type JournalPosition = {
   readonly seq: number;
 };
 
+/**
+ * A disk that flushes within this time is flushed right here: to wake a thread for it, and to be woken by that again, takes
+ * longer. One that does not, or no longer, is left to the thread pool, where it holds nobody up.
+ */
+const quickFlushMs = 0.5;
+
 /** The only writer of one journal. It holds whole lines at every moment that another process can see it, but a crash. */
 export class JournalFile {
   readonly path: string;
@@ -25,6 +31,8 @@ export class JournalFile {
   #isOpen = true;
   /** A write failed and the half of it that was written could not be cut off yet. */
   #isTorn = false;
+  /** The last flush was quick. */
+  #isDiskQuick = false;
 
   constructor(position: JournalPosition, calls: JournalCalls) {
     this.path = position.path;
@@ -50,7 +58,10 @@ export class JournalFile {
   /** Puts what was appended on the disk; rejects with a `WfError` `storage`. */
   async sync(): Promise<void> {
     try {
-      await this.#calls.syncData(this.#fd);
+      const before = process.hrtime.bigint();
+      if (this.#isDiskQuick) this.#calls.syncDataNow(this.#fd);
+      else await this.#calls.syncData(this.#fd);
+      this.#isDiskQuick = Number(process.hrtime.bigint() - before) < quickFlushMs * 1e6;
     } catch (error) {
       throw storageError('flush', this.path, error);
     }
