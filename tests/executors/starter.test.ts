@@ -156,6 +156,21 @@ describe('starters', () => {
     for (const { ended } of running) expect(await ended).toEqual({ code: 0, signal: null });
   });
 
+  test('are opened with the first program where many are expected', async () => {
+    const starters = new Starters();
+    onTestFinished(() => starters.close());
+    const dir = temporaryDirectory();
+    const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
+    const start = (argv: readonly string[]) => starters.start({ argv, cwd: dir, env: { PATH: path } }, files, 24);
+    expect(await start(['true'])).toBeNull();
+    let started: StartedProcess | null = null;
+    for (let asked = 0; asked < 10 && started === null; asked++) {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      started = await start(['true']);
+    }
+    expect(await started?.ended).toEqual({ code: 0, signal: null });
+  });
+
   test.each([
     ['a name that is nowhere', { argv: ['no-such-program'] }],
     ['arguments that are long', { argv: ['true', 'x'.repeat(100_000)] }],
