@@ -199,7 +199,8 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
   });
 
   test('that is stopped ends with all it has started, and cleans up', async () => {
-    const playbook = play('- shell: touch ready; sleep 300\n  args: {chdir: "{{ playbook_dir }}"}');
+    // Nothing that ends well while it is interrupted: a shell that waits for such a program goes on.
+    const playbook = play('- shell: echo > ready; exec sleep 300\n  args: {chdir: "{{ playbook_dir }}"}');
     const { running, stop, dir, processes, stderr } = start({}, { playbook });
     await until(() => existsSync(join(dir, 'ready')));
     stop();

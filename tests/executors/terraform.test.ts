@@ -183,7 +183,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     const slow = `resource "terraform_data" "first" {}
       resource "terraform_data" "slow" {
         depends_on = [terraform_data.first]
-        provisioner "local-exec" { command = "touch ready; sleep 300" }
+        provisioner "local-exec" { command = "echo > ready; exec sleep 300" }
       }`;
     const dir = await configuration(slow);
     const { running, stop, stdout, processes } = start({ subcommand: 'apply', autoApprove: true }, { cwd: dir });
