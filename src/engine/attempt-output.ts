@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, statfsSync, writeSync } from 'node:fs';
 import type { Attempt, AttemptLog } from '../executors/executor.ts';
 import { type OutputText, readOutput } from './output.ts';
 
@@ -21,12 +21,26 @@ export function directOutput(log: AttemptLog): AttemptOutput {
     log,
     write: (stream, chunk) => writeAll(stream === 'stdout' ? log.stdoutFd : log.stderrFd, bytesOf(chunk)),
     settle: () => {},
-    text: (name) => readOutput(log.stdoutPath, name),
+    text: (name) => {
+      if (!isDeviceFull(log.stdoutPath)) return readOutput(log.stdoutFd, name);
+      return { problem: `output "${name}" may be cut short: no space is left on the device of "${log.stdoutPath}"` };
+    },
     close: () => {
       closeSync(log.stdoutFd);
       closeSync(log.stderrFd);
     },
   };
+}
+
+/** A process that could not write its output need not say so, nor fail. */
+function isDeviceFull(path: string): boolean {
+  try {
+    const { blocks, bfree, bavail } = statfsSync(path);
+    return blocks > 0 && (process.getuid?.() === 0 ? bfree : bavail) === 0;
+  } catch {
+    // The log was removed: what it holds can still be read.
+    return false;
+  }
 }
 
 /** Writes all of it, however often the system takes only a part. */

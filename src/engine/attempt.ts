@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expandText } from '../core/interpolate.ts';
 import type { Outcome, ProcessIdentity } from '../core/run.ts';
@@ -142,6 +143,8 @@ async function withCopies(
   cwd: string,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
+  const hasCopies = step.stdout !== null || step.stderr !== null;
+  if (hasCopies && !existsSync(cwd)) return errorOutcome(`directory "${cwd}" does not exist`);
   const copies: OutputCopy[] = [];
   const { log } = output;
   let outcome: Outcome;

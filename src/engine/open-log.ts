@@ -4,7 +4,7 @@ import { WfError } from '../errors.ts';
 import type { AttemptLog } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
 
-/** Opens an attempt's log; where the disk refuses, the step runs all the same and its output is lost, which is told. */
+/** Opens an attempt's log; where the disk refuses, the step can run all the same, and what it prints is lost. */
 export function openLog(
   journal: RunJournal,
   step: string,
@@ -21,11 +21,11 @@ export function openLog(
       stdoutFd: openSync(devNull, 'a'),
       stderrFd: openSync(devNull, 'a'),
     };
-    return { log, problem: notKept(step, error) };
+    return { log, problem: error.message };
   }
 }
 
 /** What is told of a step whose log the disk refuses. */
-export function notKept(step: string, error: unknown): string {
-  return `the output of "${step}" is not kept: ${error instanceof Error ? error.message : String(error)}`;
+export function notKept(step: string, why: string): string {
+  return `the output of "${step}" is not kept: ${why}`;
 }

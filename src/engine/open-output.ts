@@ -24,17 +24,27 @@ export async function openOutput(
   { openPipes, journal, secrets, outputs, warn }: OutputOptions,
 ): Promise<AttemptOutput | { readonly problem: string }> {
   const { log, problem } = openLog(journal, step.name, number);
-  if (problem !== null) warn(step.name, problem);
+  if (problem !== null) {
+    const key = (['output', 'stdout', 'stderr'] as const).find((name) => step[name] !== null);
+    if (key !== undefined) {
+      directOutput(log).close();
+      return { problem: `"${key}" needs the log of the step: ${problem}` };
+    }
+    warn(step.name, notKept(step.name, problem));
+  }
   const isOther = step.executor.type === 'workflow';
   if (!isOther && !secrets.areInPlay) return directOutput(log);
   const output = step.output === null ? null : secrets.isSecret(step.output) ? 'secret' : 'shown';
-  const onFailure = (error: unknown) => warn(step.name, notKept(step.name, error));
+  const onFailure = (error: unknown) => warn(step.name, notKept(step.name, reasonOf(error)));
   try {
     const pipes = isOther ? null : await openPipes(journal.scratch());
     return outputs.start(log, { pipes, output, onFailure });
   } catch (error) {
     directOutput(log).close();
-    const why = error instanceof Error ? error.message : String(error);
-    return { problem: `the output cannot be masked, since no pipe can be made for it: ${why}` };
+    return { problem: `the output cannot be masked, since no pipe can be made for it: ${reasonOf(error)}` };
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

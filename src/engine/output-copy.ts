@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const pollIntervalMs = 100;
@@ -22,7 +22,7 @@ export class OutputCopy {
   constructor(logPath: string, path: string) {
     this.#path = path;
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      makeDirectory(dirname(path));
       this.#to = openSync(path, 'a');
     } catch (error) {
       throw new OutputCopy.Problem(problemWith(path, error));
@@ -54,6 +54,15 @@ export class OutputCopy {
   }
 }
 
+/** With those above it. Not `recursive`, which never ends where a directory takes no other, as those of /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path);
+}
+
 function problemWith(path: string, error: unknown): string {
-  return `cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`;
+  const text = error instanceof Error ? error.message : String(error);
+  // Without what Node adds for programmers: `EISDIR: illegal operation on a directory, open '/tmp'`.
+  return `cannot write "${path}": ${text.replace(/^[A-Z]+: /, '').replace(/, \w+(?: '.*')?$/, '')}`;
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 
 /** The most that an `output` variable may hold, in bytes. */
 const largestOutput = 1024 * 1024;
@@ -6,23 +6,18 @@ const largestOutput = 1024 * 1024;
 /** The text of an `output` variable, or why there is none. */
 export type OutputText = { readonly text: string } | { readonly problem: string };
 
-/** Reads a step's standard output as the value of a variable: without the white space around it. */
-export function readOutput(path: string, name: string): OutputText {
-  const fd = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(fd);
-    if (size > largestOutput) return tooLarge(name, size);
-    const buffer = Buffer.allocUnsafe(size);
-    let length = 0;
-    while (length < size) {
-      const read = readSync(fd, buffer, length, size - length, length);
-      if (read === 0) break;
-      length += read;
-    }
-    return { text: buffer.toString('utf8', 0, length).trim() };
-  } finally {
-    closeSync(fd);
+/** Reads a step's standard output, in an open file, as the value of a variable: without the white space around it. */
+export function readOutput(fd: number, name: string): OutputText {
+  const { size } = fstatSync(fd);
+  if (size > largestOutput) return tooLarge(name, size);
+  const buffer = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(fd, buffer, length, size - length, length);
+    if (read === 0) break;
+    length += read;
   }
+  return { text: buffer.toString('utf8', 0, length).trim() };
 }
 
 /** Standard output that is gathered while it comes, for a step whose log does not hold all of it. */

@@ -195,6 +195,20 @@ describe('a run in this process', () => {
     });
   });
 
+  it.each(['output', 'stdout', 'stderr'] as const)(
+    'does not run a step without the log that its "%s" needs',
+    async (key) => {
+      const openLog = () => {
+        throw full;
+      };
+      await withEngine({ wrapStore: withJournal(() => ({ openLog })) }, async ({ start }) => {
+        const state = await start(workflow({ steps: [step('a', { [key]: 'x' })] })).finished;
+        const message = `"${key}" needs the log of the step: no space left on the device`;
+        expect(stepState(state, 'a')).toMatchObject({ status: 'failed', message });
+      });
+    },
+  );
+
   it('starts nothing when its environment cannot be evaluated', async () => {
     const capture = () => Promise.resolve({ ok: false, stdout: '', message: 'exit 1' });
     await withEngine({ capture }, async ({ start, story }) => {
@@ -215,27 +229,6 @@ describe('a run in this process', () => {
       expect((await run.finished).status).toBe('canceled');
       expect(story()).toEqual(['run.created', 'run.owned', 'run.finished']);
     });
-  });
-
-  it('tells a handler how the run went', async () => {
-    const seen: Record<string, string | undefined> = {};
-    const fails: Work = () => ({
-      status: 'failed',
-      reason: 'exit',
-      message: 'exit 3',
-      exitCode: 3,
-      signal: null,
-      outputs: { OUT: 'text' },
-    });
-    const look: Work = ({ env }) => {
-      for (const name of ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'OUT']) seen[name] = env[name];
-      return { status: 'succeeded', exitCode: 0, outputs: {} };
-    };
-    const failing = workflow({ steps: [step('a')], handlers: { failure: handler('failure') } });
-    await withEngine({ work: { a: fails, 'handlerOn.failure': look } }, async ({ start }) => {
-      await start(failing).finished;
-    });
-    expect(seen).toEqual({ WF_STATUS: 'failed', WF_FAILED_STEP: 'a', WF_ERROR: 'exit 3', OUT: 'text' });
   });
 
   it('rejects when an executor throws, which is a bug', async () => {

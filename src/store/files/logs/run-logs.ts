@@ -60,11 +60,11 @@ function openBoth(paths: LogPaths, directory: string): AttemptLog {
 function openLogFile(path: string, directory: string): number {
   return storing('open', path, () => {
     try {
-      return openPrivate(path, 'a');
+      return openPrivate(path, 'a+');
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
       makePrivateDirectory(directory);
-      return openPrivate(path, 'a');
+      return openPrivate(path, 'a+');
     }
   });
 }

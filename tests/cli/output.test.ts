@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeWith } from '../support/require.ts';
+import { launcher, wf, withDirectory } from '../support/wf.ts';
+
+/** Runs a file of a directory, the home of `wf` in it. */
+function runIn(cwd: string, yaml: string) {
+  writeFileSync(join(cwd, 'w.yaml'), yaml);
+  return wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
+}
+
+describe('what a step prints', () => {
+  test('is the value of its "output", although the step removes the directory of its log', async () => {
+    await withDirectory(async (cwd) => {
+      const yaml = `logDir: ${cwd}/logs
+steps:
+  - name: a
+    command: echo kept; rm -rf logs
+    output: OUT
+  - name: b
+    depends: a
+    command: echo "<$OUT>"
+`;
+      const { code, stdout, stderr } = await runIn(cwd, yaml);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain('<kept>');
+    });
+  });
+
+  test.each([
+    ['/proc/none/file', 'cannot write "/proc/none/file": no such file or directory'],
+    ['/', 'cannot write "/": illegal operation on a directory'],
+    ['/dev/full', 'cannot write "/dev/full": no space left on device'],
+  ])('cannot go to %s, which is told in plain words', async (file, message) => {
+    await withDirectory(async (cwd) => {
+      const { code, stdout } = await runIn(cwd, `steps:\n  - name: a\n    command: echo 1\n    stdout: ${file}\n`);
+      expect({ code, recap: stdout.split('\n').find((line) => line.startsWith('✖')) }).toEqual({
+        code: 1,
+        recap: `✖ a   ${message}   w.yaml:2:5`,
+      });
+    });
+  });
+
+  test('goes to no file of a directory that is not there, which is not made', async () => {
+    await withDirectory(async (cwd) => {
+      const yaml = 'steps:\n  - name: a\n    command: echo 1\n    dir: none\n    stdout: logs/a.txt\n';
+      const { code, stdout } = await runIn(cwd, yaml);
+      expect({ code, made: existsSync(join(cwd, 'none')) }).toEqual({ code: 1, made: false });
+      expect(stdout).toContain(`✖ a   directory "${cwd}/none" does not exist`);
+    });
+  });
+});
+
+/** A shell in which file systems can be mounted that are gone with it. */
+const inNamespace = ['--map-root-user', '--mount', 'sh', '-ec'];
+const canMount = spawnSync('unshare', [...inNamespace, 'mount -t tmpfs none /mnt']).status === 0;
+
+describeWith('unshare', canMount, 'on a full disk', () => {
+  test('an "output" fails its step, since it may be cut short', async () => {
+    await withDirectory(async (cwd) => {
+      mkdirSync(join(cwd, 'disk'));
+      const yaml = `logDir: ${cwd}/disk
+steps:
+  - name: a
+    command: head -c 600000 /dev/zero | tr '\\0' x || true
+    output: OUT
+  - name: b
+    depends: a
+    command: echo "<$OUT>"
+`;
+      writeFileSync(join(cwd, 'w.yaml'), yaml);
+      const script = 'mount -t tmpfs -o size=256k none disk; exec "$0" "$@"';
+      const { status, stdout } = spawnSync(
+        'unshare',
+        [...inNamespace, script, process.execPath, launcher, 'run', 'w.yaml'],
+        {
+          cwd,
+          env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', WF_HOME: join(cwd, 'home') },
+          encoding: 'utf8',
+        },
+      );
+      expect(status).toBe(1);
+      expect(stdout).toMatch(/✖ a {3}output "OUT" may be cut short: no space is left on the device of ".*\/disk\/.*"/);
+      expect(stdout).not.toContain('[b] START');
+    });
+  });
+});
