@@ -2,12 +2,18 @@ import type { RunState } from '../core/run-state.ts';
 import { steps } from '../core/run-state.ts';
 import { verdict } from '../core/verdict.ts';
 
-/** What a handler is told of the run: its status word, and the first failed step with its error, or empty texts. */
+/**
+ * What a handler is told of the run: its status word, the step that failed first, and why it or the run failed; empty
+ * texts where there is nothing to tell.
+ */
 export function handlerVariables(run: RunState): Readonly<Record<string, string>> {
-  const failed = [...steps(run)].find(({ status }) => status === 'failed');
+  const { status, message } = verdict(run);
+  const [failed] = [...steps(run)]
+    .filter((step) => step.status === 'failed')
+    .sort((a, b) => Number(a.restored) - Number(b.restored) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
   return {
-    WF_STATUS: verdict(run).status,
+    WF_STATUS: status,
     WF_FAILED_STEP: failed?.name ?? '',
-    WF_ERROR: failed?.message ?? run.message,
+    WF_ERROR: failed?.message ?? message,
   };
 }
