@@ -82,20 +82,24 @@ function finishedColor(status: FinishedStatus, colors: ChalkInstance): (text: st
   }
 }
 
-const countWords: readonly (readonly [StepStatus, string])[] = [
-  ['succeeded', 'succeeded'],
-  ['failed', 'failed'],
-  ['skipped', 'skipped'],
-  ['canceled', 'canceled'],
-  ['upstream_failed', 'not run'],
-  ['pending', 'not reached'],
-];
+/** In the order in which they are told. */
+const countWords: Readonly<Record<StepStatus, string>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  skipped: 'skipped',
+  canceled: 'canceled',
+  upstream_failed: 'not run',
+  running: 'running',
+  waiting: 'waiting',
+  scheduled: 'scheduled',
+  pending: 'not reached',
+};
 
 function countsText(steps: readonly StepSummary[], separator: string): string {
   const counts = new Map<StepStatus, number>();
   for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return countWords
-    .flatMap(([status, word]) => (counts.has(status) ? [`${counts.get(status)} ${word}`] : []))
+  return (Object.keys(countWords) as StepStatus[])
+    .flatMap((status) => (counts.has(status) ? [`${counts.get(status)} ${countWords[status]}`] : []))
     .join(separator);
 }
 

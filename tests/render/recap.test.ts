@@ -30,6 +30,14 @@ test('a run that succeeded takes one line', () => {
   expect(recap({ steps: [stepSummary('a'), stepSummary('b')] })).toBe('SUCCEEDED nightly-etl in 14s   2 succeeded\n');
 });
 
+test('every step is counted, also of a run that did not come to an end', () => {
+  const statuses = ['pending', 'scheduled', 'waiting', 'running', 'upstream_failed', 'canceled', 'skipped'] as const;
+  const steps = statuses.map((status) => ({ ...stepSummary(status), status }));
+  expect(recap({ steps })).toContain(
+    '1 skipped · 1 canceled · 1 not run · 1 running · 1 waiting · 1 scheduled · 1 not reached',
+  );
+});
+
 test('commands that exist are given ready to be pasted', () => {
   const steps = [failedSummary("it's here & now"), failedSummary('-rf')];
   expect(recap({ ...failed, steps }, {}, true)).toBe(
