@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
@@ -87,7 +87,7 @@ function openRoot(request: LoadRequest): { path: string; dir: string; content: s
   try {
     return { path: request.file, dir: dirname(request.file), content: readFile(request.file) };
   } catch (error) {
-    const near = didYouMean(filesLike(request.file));
+    const near = existsSync(request.file) ? '' : didYouMean(filesLike(request.file));
     const help = near === '' ? {} : { help: `${near.charAt(0).toUpperCase()}${near.slice(1)}` };
     throw new WfError('not-found', `cannot read "${request.file}": ${reason(error)}`, { ...help, cause: error });
   }
