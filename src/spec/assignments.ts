@@ -5,10 +5,10 @@ import type { NamedTexts } from './raw.ts';
 /** A name that programs and shells take for a variable. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** An entry of `env`, and the way from `env` to it. */
-export type LocatedAssignment = Assignment & { readonly path: Path };
+/** An entry of `env`, and the way from `env` to it; `isBare` is a text without `=`, whose value is empty. */
+export type LocatedAssignment = Assignment & { readonly path: Path; readonly isBare: boolean };
 
-/** The entries of `env` in their order, whichever of its forms it has. A text without `=` is a name without a value. */
+/** The entries of `env` in their order, whichever of its forms it has. */
 export function assignments(env: NamedTexts | undefined): LocatedAssignment[] {
   if (env === undefined) return [];
   if (!Array.isArray(env)) return ofMap(env as { [name: string]: string }, []);
@@ -18,13 +18,14 @@ export function assignments(env: NamedTexts | undefined): LocatedAssignment[] {
 }
 
 function ofMap(map: { readonly [name: string]: string }, path: Path): LocatedAssignment[] {
-  return Object.entries(map).map(([name, value]) => ({ name, value, path: [...path, name] }));
+  return Object.entries(map).map(([name, value]) => ({ name, value, path: [...path, name], isBare: false }));
 }
 
 function ofText(text: string, index: number): LocatedAssignment {
   const at = text.indexOf('=');
-  const name = at === -1 ? text : text.slice(0, at);
-  return { name: name.trim(), value: at === -1 ? '' : text.slice(at + 1), path: [index] };
+  const isBare = at === -1;
+  const name = isBare ? text : text.slice(0, at);
+  return { name: name.trim(), value: isBare ? '' : text.slice(at + 1), path: [index], isBare };
 }
 
 /** The name in `NAME`, `$NAME` or `${NAME}`; null when it is none. */

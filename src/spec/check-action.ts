@@ -3,7 +3,8 @@ import { ignoredProblems } from './check-ignored.ts';
 import { didYouMean, nearNames } from './near-names.ts';
 import type { Path, Problem } from './problem.ts';
 import { problem } from './problem.ts';
-import type { NamedTexts, RawAction } from './raw.ts';
+import type { NamedTexts, RawAction, TextOrList } from './raw.ts';
+import { asList } from './raw.ts';
 import { executorConfigSchema } from './schema.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
 import type { SpecFile } from './spec-file.ts';
@@ -22,6 +23,7 @@ export function actionProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw } = entry;
   return [
     ...workProblems(entry),
+    ...blankProblems(entry),
     ...ignoredProblems(entry),
     ...signalProblems(entry),
     ...outputProblems(entry),
@@ -29,14 +31,21 @@ export function actionProblems(entry: ActionEntry): Problem[] {
   ];
 }
 
-/** Names of variables that nothing could use. */
+/** Names of variables that nothing could use, and names without a value. */
 export function envProblems(file: SpecFile, path: Path, env: NamedTexts | undefined): Problem[] {
   return assignments(env).flatMap((entry) => {
-    if (VARIABLE_NAME.test(entry.name)) return [];
+    if (VARIABLE_NAME.test(entry.name))
+      return entry.isBare ? [bareName(file, [...path, ...entry.path], entry.name)] : [];
     const message = `"${entry.name}" is not the name of a variable`;
     const help = 'A name has letters, digits and "_", and begins with no digit.';
     return [problem('invalid-name', spotIn(file, [...path, ...entry.path], 'key'), message, { help })];
   });
+}
+
+/** Elsewhere this passes a variable on, which happens here anyway; to make it empty would be a bad surprise. */
+function bareName(file: SpecFile, path: Path, name: string): Problem {
+  const help = `Write "${name}=value". What is set where wf runs, steps have without being told so.`;
+  return problem('wrong-value', spotIn(file, path), `"${name}" has no value`, { help });
 }
 
 /** There must be something to run, and only one kind of it. */
@@ -56,6 +65,23 @@ function workProblems(entry: ActionEntry): Problem[] {
   }
   const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
   return [...params, ...executorProblems(entry)];
+}
+
+/** What is there and says nothing. What containers, filters and tools make of an empty text is their own affair. */
+function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+  const type = typeof raw.executor === 'string' ? raw.executor : (raw.executor?.type ?? 'command');
+  const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
+  const written = keys.filter((key) => raw[key] !== undefined);
+  if (!written.every((key) => isBlank(raw[key]))) return [];
+  return written.map((key) =>
+    problem('wrong-value', spotIn(file, [...path, key]), `the "${key}" of ${what} is empty`, {
+      label: 'nothing to run',
+    }),
+  );
+}
+
+function isBlank(value: TextOrList | undefined): boolean {
+  return asList(value).every((text) => text.trim() === '');
 }
 
 function conflicting({ file, path, what }: ActionEntry, kept: string, other: string): Problem {

@@ -18,6 +18,7 @@ const MOST_NAMES = 10;
 export function fileProblems(file: SpecFile): Problem[] {
   const { raw } = file;
   return [
+    ...workflowNameProblems(file),
     ...envProblems(file, ['env'], raw.env),
     ...paramProblems(file),
     ...conditionProblems(file),
@@ -27,6 +28,12 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...actionEntries(file).flatMap(actionProblems),
     ...mapOfSteps(file),
   ];
+}
+
+function workflowNameProblems(file: SpecFile): Problem[] {
+  if (file.raw.name?.trim() !== '') return [];
+  const help = 'Without "name" it is called like its file.';
+  return [problem('invalid-name', spotIn(file, ['name']), 'the name of the workflow is empty', { help })];
 }
 
 function nameProblems(entry: StepEntry): Problem[] {

@@ -71,6 +71,11 @@ function visit(walk: Walk, file: SpecFile, level: Level): void {
 function follow(walk: Walk, text: string, level: Level): void {
   const spot = level.spots.at(-1);
   if (spot === undefined) return;
+  if (text.trim() === '') {
+    walk.problems.push(problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or leave it out.' }));
+    walk.hasAll = false;
+    return;
+  }
   const found = walk.find(text, level.path);
   if (found.kind !== 'file') {
     walk.problems.push(notFound(text, found, spot));
