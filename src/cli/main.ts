@@ -9,6 +9,10 @@ import { buildProgram } from './program.ts';
  * what the user can mend as a message, anything else as a bug with its stack.
  */
 export async function main(argv: readonly string[]): Promise<number> {
+  if (!hasDirectory()) {
+    createConsole(process.env, null).err.write(`error: the directory here is gone\n  help: cd to one that is there\n`);
+    return exitCodes.unusable;
+  }
   const console = createConsole(process.env, await findColor(argv, process.env));
   let exitCode: number = exitCodes.succeeded;
   try {
@@ -23,6 +27,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   await Promise.all([console.out.drained(), console.err.drained()]);
   const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
+}
+
+/** A shell may stand in a directory that was removed: nothing can be found from there. */
+function hasDirectory(): boolean {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Their output is also kept elsewhere, and their exit code tells of the run; what any other command prints is all it does. */

@@ -45,6 +45,25 @@ describe('wf exec', () => {
   });
 
   it.each([
+    [[''], 'the command is empty\n  help: wf exec make test'],
+    [['--name', ' ', 'true'], 'the name is empty\n  help: leave --name out, or give it one'],
+  ])('refuses %j, which say nothing', async (words, message) => {
+    await withPlace({}, async (place) => {
+      expect(await place.wf('exec', ...words)).toMatchObject({ code: 2, stderr: `error: ${message}\n` });
+    });
+  });
+
+  it('has no file that could be taken instead of what was run', async () => {
+    await withPlace({}, async (place) => {
+      await place.wf('exec', '--run-id', 'r1', 'false');
+      const message = 'error: run r1 was not made from a file\n';
+      const help = '  help: what it ran is kept with it: once it has ended, wf retry r1 runs it again\n';
+      expect(await place.wf('restart', 'r1')).toMatchObject({ code: 2, stderr: message + help });
+      expect(await place.wf('retry', 'r1', '--file')).toMatchObject({ code: 2, stderr: message + help });
+    });
+  });
+
+  it.each([
     [['sh', '-c', ':', '--color'], false],
     [['--name', '--color', 'sh', '-c', ':'], false],
     [['--dir', '/', '--', 'sh', '-c', ':', '--color'], false],

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { wf, withDirectory } from '../support/wf.ts';
+import { launcher, wf, withDirectory } from '../support/wf.ts';
 
 const good = 'steps:\n  - name: a\n    command: echo hello\n';
 
@@ -67,6 +68,39 @@ describe('wf list', () => {
       ]);
       expect(await told(['--dags', 'w.yaml'])).toEqual([2, '', refused('w.yaml', 'is not a directory', '--dags')]);
       expect(await told([])).toEqual([0, '', 'no workflows in ~/home/dags\n']);
+    });
+  });
+});
+
+describe('a name in several groups', () => {
+  it('is told with what to write instead', async () => {
+    await withDirectory(async (cwd) => {
+      const files = ['dags/etl.yaml', 'dags/b/etl.yaml'].map((file) => join(cwd, file));
+      mkdirSync(join(cwd, 'dags/b'), { recursive: true });
+      for (const file of files) writeFileSync(file, good);
+      const options = { cwd, env: { WF_HOME: join(cwd, 'home') } };
+      const { code, stderr } = await wf(['run', 'etl', '--dags', 'dags'], options);
+      expect(code).toBe(2);
+      for (const file of files) expect(stderr).toContain(file);
+      expect(stderr).toContain('help: name its group too, as in "group/name", or give its path\n');
+      for (const file of [...files, 'b/etl'])
+        expect((await wf(['validate', file, '--dags', 'dags'], options)).code).toBe(0);
+    });
+  });
+});
+
+describe('a directory that was removed', () => {
+  it('is told by every command that is given in it', async () => {
+    await withDirectory(async (cwd) => {
+      for (const words of [['run', 'w.yaml'], ['list'], ['help']]) {
+        mkdirSync(join(cwd, 'gone'));
+        const script = 'rmdir ../gone && exec "$0" "$@"';
+        const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, launcher, ...words], {
+          cwd: join(cwd, 'gone'),
+          encoding: 'utf8',
+        });
+        expect([status, stderr]).toEqual([2, 'error: the directory here is gone\n  help: cd to one that is there\n']);
+      }
     });
   });
 });

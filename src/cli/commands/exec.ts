@@ -21,6 +21,8 @@ export type ExecOptions = CommonOptions &
 /** Runs one command as a run of its own; its exit code is the command's. */
 export async function execCommand(options: ExecOptions, console: Console): Promise<number> {
   const { words, name } = options;
+  if (words[0]?.trim() === '') throw new WfError('usage', 'the command is empty', { help: 'wf exec make test' });
+  if (name.trim() === '') throw new WfError('usage', 'the name is empty', { help: 'leave --name out, or give it one' });
   const config = configFor(options);
   const { workflowPlaces } = await import('../../app.ts');
   const dir = directoryOf(config.cwd, options);

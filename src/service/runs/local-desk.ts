@@ -70,6 +70,6 @@ async function requestToRetry(order: RetryOrder, { places, stop }: DeskTools): P
 export function fileOf({ runId, state }: PastRun, places: WorkflowPlaces): LoadedWorkflow {
   if (state.file !== null) return getWorkflow({ name: state.file }, places);
   throw new WfError('usage', `run ${runId} was not made from a file`, {
-    help: 'start it again as it was then, without its file',
+    help: `what it ran is kept with it: once it has ended, wf retry ${runId} runs it again`,
   });
 }

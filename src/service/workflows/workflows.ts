@@ -67,7 +67,7 @@ export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): st
   if (only === undefined) throw notFound(name, cwd, dagsDir, listed);
   if (other === undefined) return only;
   throw new WfError('usage', `"${name}" names ${found.length} workflows: ${found.join(', ')}`, {
-    help: 'name its group too, as in "group/name"',
+    help: 'name its group too, as in "group/name", or give its path',
   });
 }
 
