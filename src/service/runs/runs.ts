@@ -27,6 +27,7 @@ export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, retry } = request;
   refuseDangerous(workflow, params);
   refuseMasked(params);
+  refuseUnusable(params);
   return {
     runId: request.runId ?? newRunId(),
     workflow,
@@ -61,4 +62,13 @@ function refuseMasked(params: readonly Param[]): void {
       help: 'give it again',
     },
   );
+}
+
+/** No program can be given such a value, neither as a word nor in its environment. */
+function refuseUnusable(params: readonly Param[]): void {
+  const index = params.findIndex(({ value }) => value.includes('\0'));
+  if (index === -1) return;
+  const name = params[index]?.name;
+  const which = name === null ? `parameter ${index + 1}` : `parameter "${name}"`;
+  throw new WfError('usage', `the value of ${which} holds the character U+0000`, { help: 'give it without' });
 }
