@@ -28,6 +28,9 @@ export type BackgroundProcesses = {
 /** The longest that leftovers may hold the end of a run after their SIGTERM. */
 const longestGraceMs = 5000;
 
+/** How often is looked for what comes to light only when others were ended. */
+const mostLooks = 5;
+
 /** The processes that a run's attempts have led, so that what they leave behind can be found and ended. */
 export class Background {
   readonly #processes: BackgroundProcesses;
@@ -61,8 +64,14 @@ export class Background {
     const recorded = [...this.#leaders].flatMap(([step, leaders]) => (spared.has(step) ? [] : leaders));
     const [first] = this.#leaders.keys();
     if (first === undefined) return;
-    const left = this.#processes.find(this.#markOf(first), { recorded, spared, since: this.#since });
-    if (left.length > 0)
+    const known = new Set<number>();
+    // More than once, since what is found may start something else before it gets the signal.
+    for (let looks = 0; looks < mostLooks; looks += 1) {
+      const found = this.#processes.find(this.#markOf(first), { recorded, spared, since: this.#since });
+      const left = found.filter(({ pid }) => !known.has(pid));
+      if (left.length === 0) return;
+      for (const { pid } of left) known.add(pid);
       await this.#processes.end(left, { signal: 'SIGTERM', graceMs: Math.min(graceMs, longestGraceMs) });
+    }
   }
 }

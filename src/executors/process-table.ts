@@ -86,16 +86,37 @@ function readText(path: string): string {
   return length === null ? '' : buffer.toString('latin1', 0, length);
 }
 
+/** How often a process is looked at again that is on its way from one program to the next, a millisecond apart. */
+const mostLooks = 50;
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
 /**
  * The environment with which a process was started, as `NAME=value` entries, each with a NUL before and after it. Null for
- * processes of other users and those that have ended. The bytes are good until the next call.
+ * processes of other users, those that have ended and those that have none. The bytes are good until the next call.
  */
 export function readEnvironment(pid: number): Buffer | null {
-  const length = readInto(`/proc/${pid}/environ`, 1);
-  if (length === null || length === 1) return null;
-  buffer[0] = 0;
-  buffer[length] = 0;
-  return buffer.subarray(0, length + 1);
+  for (let looks = 0, before: number | null = null; looks < mostLooks; looks += 1) {
+    const length = readInto(`/proc/${pid}/environ`, 1);
+    if (length === null) return null;
+    if (length > 1) {
+      buffer[0] = 0;
+      buffer[length] = 0;
+      return buffer.subarray(0, length + 1);
+    }
+    // In the middle of `execve` there is no environment, not even an empty one: it has no address.
+    const end = environmentEnd(pid);
+    if (end === null || (end !== 0 && end === before)) return null;
+    before = end;
+    if (end === 0) Atomics.wait(sleeper, 0, 0, 1);
+  }
+  return null;
+}
+
+/** The address at which the environment of a process ends; null for a process that has ended. */
+function environmentEnd(pid: number): number | null {
+  const length = readInto(`/proc/${pid}/stat`, 0, isWholeLine);
+  const field = length === null ? null : numbers(buffer.toString('latin1', 0, length));
+  return field === null || !field(23) ? null : field(51);
 }
 
 function processDirectories(): readonly string[] {
@@ -132,18 +153,27 @@ function readInto(path: string, start: number, isWhole = (_end: number) => false
   }
 }
 
-/** The second field is the program's name in parentheses and may hold any character, also spaces and parentheses. */
 function parseStat(line: string): ProcessEntry | null {
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  const field = (number: number) => Number(fields[number - 3]);
-  if (fields.length < 22) return null;
+  const field = numbers(line);
+  if (Number.isNaN(field(23))) return null;
   return {
     pid: Number.parseInt(line, 10),
     parent: field(4),
     group: field(5),
     session: field(6),
     startTime: field(22),
-    isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    isZombie: /^[ZX]/.test(afterName(line)),
     hasMemory: field(23) > 0,
   };
+}
+
+/** The fields of a line by their number, those of them that are numbers; others and missing ones are NaN. */
+function numbers(line: string): (field: number) => number {
+  const fields = afterName(line).split(' ');
+  return (field) => Number(fields[field - 3] ?? Number.NaN);
+}
+
+/** From the third field on. The second is the program's name in parentheses and may hold any character, also those. */
+function afterName(line: string): string {
+  return line.slice(line.lastIndexOf(')') + 2);
 }

@@ -91,6 +91,14 @@ describe('the processes of a run', () => {
     expect(findRunProcesses(marked(attempt.runId.slice(0, -1)), { recorded: [] })).toEqual([]);
   });
 
+  test('are found while they go from one program to the next, when they have no environment', async () => {
+    const { attempt, dir } = testAttempt({ step: { command: `setsid ${program('again.sh')} ready & true` } });
+    expect(await executor.run({}, attempt)).toEqual(succeeded);
+    const pid = Number(await fileText(join(dir, 'ready')));
+    for (let look = 0; look < 200; look++)
+      expect(findRunProcesses(marked(attempt.runId), { recorded: [] })).toEqual([identify(pid)]);
+  });
+
   test('are not those of a run that another store has under the same id', async () => {
     const log = (store: string) => ({ variables: { WF_LOG_FILE: `/${store}/runs/same/logs/1.out` } });
     const { attempt } = testAttempt({ ...log('one'), step: { command: 'sleep 300 & true' } });
