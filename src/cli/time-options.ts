@@ -1,3 +1,4 @@
+import { isCalendarDay } from '../core/calendar-day.ts';
 import { WfError } from '../errors.ts';
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
@@ -19,6 +20,9 @@ export function parseInstant(option: string, text: string, day: 'start' | 'end')
   const moment = /^\d{4}-\d{2}-\d{2}/.test(text)
     ? Date.parse(isDay ? text + time : text.replace(' ', 'T'))
     : Number.NaN;
-  if (!Number.isNaN(moment)) return moment;
-  throw new WfError('usage', `${option} "${text}" is not a time`, { help: 'such as 2026-03-01 or 2026-03-01T10:30' });
+  if (Number.isNaN(moment)) {
+    throw new WfError('usage', `${option} "${text}" is not a time`, { help: 'such as 2026-03-01 or 2026-03-01T10:30' });
+  }
+  if (isCalendarDay(text.slice(0, 10))) return moment;
+  throw new WfError('usage', `${option} "${text}" is not a time`, { help: 'that month has fewer days' });
 }

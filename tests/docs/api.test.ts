@@ -5,7 +5,7 @@ import type { JsonSchema } from './json-schemas.ts';
 import { expectPage, table } from './reference-page.ts';
 import { keyTable, typeText } from './schema-text.ts';
 
-const everywhere = new Set(['400', '401', '403', '413', '415', '421', '431', '500', '503']);
+const everywhere = new Set(['400', '401', '403', '408', '413', '415', '421', '431', '500', '503']);
 const answerHeads = ['status', 'meaning', 'body'];
 
 type Operation = ApiOperation & {

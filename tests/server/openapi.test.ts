@@ -69,6 +69,34 @@ test('an answer that is not as described is found out', async () => {
   expect(problems({}, { status: 404, headers: { 'content-type': 'application/problem+json' } })).not.toEqual([]);
 });
 
+test('what is refused before it is a request is described for every route', async () => {
+  const { routes, raw, address } = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
+  const check = answerCheck(documentOf(routes));
+  const host = `Host: localhost:${address.port}\r\n`;
+  const refused = [
+    ['GET / HTTP/1.1\r\nnot a header\r\n\r\n', 400, 'application/json'],
+    [`GET http://evil.com/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'application/problem+json'],
+    [`GET / HTTP/1.1\r\n${host}X: `, 408, 'application/json'],
+    [`GET / HTTP/1.1\r\n${host}X: ${'x'.repeat(100_000)}`, 431, 'application/json'],
+    [`GET / HTTP/1.1\r\n${host}${'X: x\r\n'.repeat(150)}\r\n`, 431, 'application/problem+json'],
+  ] as const;
+
+  for (const [request, status, type] of refused) {
+    const answer = parsed(await raw(request));
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, `${type}; charset=utf-8`]);
+    expect(check('POST', '/api/v2/workflows/a/runs', answer)).toEqual([]);
+    if (type === 'application/json') expect(check('POST', '/api/v1/dags/a', answer)).toEqual([]);
+  }
+});
+
+test('an error has the shape of its part of the API, whatever is asked there', async () => {
+  const { ask } = await apiWorld({}, { login: { token: 't', readOnlyToken: null, basic: null } });
+  const typeOf = async (path: string) => (await ask('GET', path)).headers['content-type']?.split(';')[0];
+
+  expect(await typeOf('/api/v2/runs?workflow=/api/v1')).toBe('application/problem+json');
+  expect(await typeOf('/api/v1/search?q=/api/v2')).toBe('application/json');
+});
+
 test('is handed out for programs and for people, and is only sent when it is new', async () => {
   const { ask, routes } = await apiWorld({}, { basePath: '/wf' });
   const document = documentOf(routes);
@@ -109,6 +137,14 @@ test('the page runs nothing, loads nothing, and every link in it leads somewhere
   expect(links.filter((link) => link !== 'openapi.json' && !ids.includes(link?.slice(1)))).toEqual([]);
   for (const { operation } of operationsOf(documentOf(routes))) expect(ids).toContain(operation.operationId);
 });
+
+/** An answer as it came over the wire. */
+function parsed(text: string): Answer {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => line.split(': ')).map(([name = '', value]) => [name.toLowerCase(), value]);
+  return { status: Number(first.split(' ')[1]), headers: Object.fromEntries(headers), body };
+}
 
 function operationsOf({ paths }: ApiDocument) {
   return Object.entries(paths).flatMap(([path, methods]) =>

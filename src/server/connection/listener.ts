@@ -121,7 +121,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
 
 /** Paths of a part of the API that has its own way of telling errors, also where no route is reached. */
 function styleOf(url: string): ErrorStyle {
-  return url.includes('/api/v1') ? 'v1' : 'problem';
+  return url.replace(/\?.*/s, '').includes('/api/v1') ? 'v1' : 'problem';
 }
 
 /** Only a path: a whole address, as proxies are asked, would be a second host beside the header. */

@@ -127,6 +127,7 @@ function commonProblems({ access, body }: Route): Readonly<Record<string, string
       access === 'write'
         ? 'The login allows looking only, or a page of another site asks.'
         : 'A page of another site asks.',
+    408: 'The request took too long to come.',
     413: 'The body is too large.',
     ...(body === 'none' ? {} : { 415: 'The body is of a kind that is not taken here.' }),
     421: 'The server is not called by that name.',
@@ -137,14 +138,17 @@ function commonProblems({ access, body }: Route): Readonly<Record<string, string
 }
 
 function errorObject(status: string, text: string, { errors }: Route): JsonObject {
-  // Told before it is known what was asked for.
-  const isRaw = status === '503' || status === '431';
-  const problem = { 'application/problem+json': { schema: ref('Problem') } };
-  const message = { 'application/json': { schema: ref('ErrorV1') } };
   const retry = status === '429' || status === '503' ? { headers: retryAfter } : {};
   const login = status === '401' ? { headers: authenticate } : {};
-  const content = errors === 'v1' ? message : isRaw ? { ...problem, ...message } : problem;
-  return { description: `${STATUS_CODES[status]}. ${text}`, ...retry, ...login, content };
+  return { description: `${STATUS_CODES[status]}. ${text}`, ...retry, ...login, content: errorContent(status, errors) };
+}
+
+/** What is told before it is known what was asked for comes in the older shape everywhere. */
+function errorContent(status: string, errors: Route['errors']): JsonObject {
+  const problem = { 'application/problem+json': { schema: ref('Problem') } };
+  const message = { 'application/json': { schema: ref('ErrorV1') } };
+  if (errors === 'v1' || status === '408' || status === '503') return message;
+  return status === '400' || status === '431' ? { ...problem, ...message } : problem;
 }
 
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string' } } };

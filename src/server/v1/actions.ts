@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { MarkedStatus } from '../../core/run.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { acceptedRun, isStartOf } from '../accepted-run.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
@@ -44,14 +45,11 @@ export function unknownAction(action: string, known: readonly string[]): HttpErr
   return new HttpError(400, `there is no action "${action}"`, { help: `actions: ${known.join(', ')}` });
 }
 
-async function start(
-  { file }: ListedWorkflow,
-  { params, requestId }: ActionFields,
-  { desk }: V1Parts,
-): Promise<object> {
+async function start({ file }: ListedWorkflow, { params, requestId }: ActionFields, parts: V1Parts): Promise<object> {
   const runId = requestId === '' ? null : requestId;
-  const accepted = await desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
-  return { RequestId: accepted.runId };
+  const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
+  const run = await acceptedRun(accepted, isStartOf(file), parts);
+  return { RequestId: run.runId };
 }
 
 /** The run that is named, else every active one. */

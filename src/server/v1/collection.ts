@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { prefers } from '../reply/accept.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
@@ -10,6 +11,8 @@ import { errorOf, fileText, workflowView } from './workflow-view.ts';
 /** Lines that are shown around one that is found. */
 const around = 2;
 const mostMatches = 20;
+
+const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
 /** `POST /api/v1/dags`: makes a workflow. */
 export function createDag({ editor }: V1Parts): (request: ApiRequest) => Reply {
@@ -33,7 +36,7 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   return ({ params: { name = '' }, headers, access }) => {
     const listed = parts.names.find(name);
     const text = fileText(listed, access, parts);
-    if (/\b(text|application)\/(x-)?yaml\b/.test(headers.accept ?? '')) {
+    if (prefers(headers.accept, yamlTypes, ['application/json'])) {
       return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
     }
     const error = errorOf(listed);

@@ -91,10 +91,10 @@ export const v1Operations = {
     answers: { 200: json('It is done.', ref('DoneV1'), { RequestId: 'etl-2026-03-01' }) },
     problems: {
       404: 'There is no such workflow, run or step.',
-      409: 'The name is that of several workflows, or is taken.',
+      409: 'The name is that of several workflows or is taken, or there is another run of that id.',
       422: 'The workflow has errors, which `diagnostics` tells.',
+      429: 'Too many runs wait already, or there were too many wrong logins.',
       501: 'That is not part of this version.',
-      503: 'Too many runs wait already, or there are too many connections.',
     },
   },
   remove: {
@@ -113,7 +113,7 @@ export const v1Operations = {
     parameters: [name],
     answers: {
       200: {
-        description: 'The text; as it is for who prefers YAML.',
+        description: 'The text; as it is for who prefers YAML by `Accept`.',
         content: {
           'application/json': {
             schema: ref('SpecV1'),

@@ -141,7 +141,10 @@ export const v1Schemas: Readonly<Record<string, Schema>> = {
       value: { ...fieldValue, description: 'For `suspend` true or false, for `save` the text, for `rename` the name.' },
       requestId: { ...fieldValue, description: 'A run; for `start` the id of the new one.' },
       'request-id': { ...fieldValue, description: 'The same.' },
-      step: { ...fieldValue, description: 'For `mark-success`, `mark-failed`; for `retry` a step alone.' },
+      step: {
+        ...fieldValue,
+        description: 'For `mark-success`, `mark-failed`; for `retry` a step alone. Never a handler.',
+      },
       params: { ...fieldValue, description: 'For `start` and `retry`: `A=1 B="x y"`.' },
     },
   },

@@ -1,5 +1,5 @@
 import type { MarkedStatus } from '../../core/run.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../openapi/operation.ts';
+import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
@@ -9,11 +9,13 @@ import { findRun } from './find-run.ts';
 import { runId, stepName } from './parameters.ts';
 import type { V2Parts } from './parts.ts';
 
+const step: Parameter = { ...stepName, description: 'The name of a step. Handlers cannot be marked.' };
+
 const operation: Operation = {
   id: 'markStep',
   tag: 'Runs',
   summary: 'Says how a step of a run that has ended counts from now on',
-  parameters: [runId, stepName],
+  parameters: [runId, step],
   body: {
     description: 'How the step counts.',
     isRequired: true,

@@ -1,3 +1,4 @@
+import { isCalendarDay } from '../../core/calendar-day.ts';
 import { HttpError } from '../reply/http-error.ts';
 
 /** A whole number in the query, from 0 on; `fallback` where it is not given. Throws an `HttpError` 400 for anything else. */
@@ -7,6 +8,14 @@ export function numberIn(query: URLSearchParams, name: string, fallback: number)
   const number = /^\d{1,15}$/.test(text) ? Number(text) : null;
   if (number !== null) return number;
   throw new HttpError(400, `"${name}" must be a whole number`);
+}
+
+/** Which attempt at a step is wanted, from 1 on; null where it is not given. Throws an `HttpError` 400 for anything else. */
+export function attemptIn(query: URLSearchParams): number | null {
+  if (!query.get('attempt')) return null;
+  const attempt = numberIn(query, 'attempt', 0);
+  if (attempt > 0) return attempt;
+  throw new HttpError(400, '"attempt" must be from 1 on', { help: 'leave it out for the last attempt' });
 }
 
 /** How many of something are wanted. Throws an `HttpError` 400 unless it is 1 to `most`. */
@@ -46,10 +55,13 @@ export function momentIn(query: URLSearchParams, name: string): number | null {
   if (text === null || text === '') return null;
   const isMoment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/.test(text);
   const at = isMoment ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  throw new HttpError(400, `"${name}" is no moment`, {
-    help: 'a moment is 2026-03-01T12:00:00Z, with its zone, or 2026-03-01 for the start of that day in UTC',
-  });
+  if (Number.isNaN(at)) {
+    throw new HttpError(400, `"${name}" is no moment`, {
+      help: 'a moment is 2026-03-01T12:00:00Z, with its zone, or 2026-03-01 for the start of that day in UTC',
+    });
+  }
+  if (isCalendarDay(text.slice(0, 10))) return at;
+  throw new HttpError(400, `"${name}" cannot be "${text}"`, { help: 'that month has fewer days' });
 }
 
 function asWord<Word extends string>(given: string, name: string, words: readonly Word[]): Word {

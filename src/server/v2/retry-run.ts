@@ -22,7 +22,7 @@ const operation: Operation = {
     schema: ref('RetryRequest'),
     example: { from: 'load', params: ['DAY=2026-03-02'] },
   },
-  answers: acceptedAnswers,
+  answers: acceptedAnswers('a retry of the same run. Its steps and parameters are not compared.'),
   problems: {
     404: 'There is no such run, or no such step.',
     409: 'The run is still going, every step has succeeded, or there is another run of that id.',

@@ -10,7 +10,7 @@ import { findRun } from './find-run.ts';
 import { tailStart } from './log-tail.ts';
 import { filter, flag, runId } from './parameters.ts';
 import type { LogFiles, V2Parts } from './parts.ts';
-import { flagIn, numberIn, wordIn } from './query.ts';
+import { attemptIn, flagIn, numberIn, wordIn } from './query.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -98,7 +98,7 @@ function wantedIn(query: URLSearchParams, accept: string): Wanted {
   const isJson = format === null ? accept.includes('application/x-ndjson') : format === 'json';
   return {
     step: query.get('step') || null,
-    attempt: numberIn(query, 'attempt', 0) || null,
+    attempt: attemptIn(query),
     stream: wordIn(query, 'stream', streams),
     tail: query.get('tail') ? numberIn(query, 'tail', 0) : null,
     follow: flagIn(query, 'follow'),

@@ -1,3 +1,4 @@
+import { isStartOf } from '../accepted-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
 import type { ApiRequest, Reply } from '../route.ts';
 import { acceptedAnswers, acceptedReply } from './accepted.ts';
@@ -19,10 +20,10 @@ const operation: Operation = {
     schema: ref('StartRequest'),
     example: { params: { DAY: '2026-03-01' }, runId: 'etl-2026-03-01' },
   },
-  answers: acceptedAnswers,
+  answers: acceptedAnswers('a start of the same workflow. Its parameters are not compared.'),
   problems: {
     404: 'There is no such workflow.',
-    409: 'The name is that of several workflows, or the id that of a run of another one.',
+    409: 'The name is that of several workflows, or the id that of a run of another one, or of a retry.',
     422: 'The workflow has errors, which `diagnostics` tells.',
     429: 'Too many runs wait already, or there were too many wrong logins.',
   },
@@ -48,6 +49,6 @@ function startRun(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
     const params = paramsField(fields['params']);
     const runId = textField(fields, 'runId');
     const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
-    return acceptedReply(accepted, (run) => run.file === file, parts);
+    return acceptedReply(accepted, isStartOf(file), parts);
   };
 }

@@ -10,7 +10,7 @@ import { type ByteRange, byteRange } from './byte-range.ts';
 import { findRun } from './find-run.ts';
 import { filter, flag, runId, stepName } from './parameters.ts';
 import type { V2Parts } from './parts.ts';
-import { flagIn, numberIn, wordIn } from './query.ts';
+import { attemptIn, flagIn, numberIn, wordIn } from './query.ts';
 import { logView } from './run-logs.ts';
 
 const streams = ['stdout', 'stderr'] as const;
@@ -78,7 +78,7 @@ function stepLog(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { id = '', step = '' }, query, headers }) => {
     const wanted: Wanted = {
       step,
-      attempt: numberIn(query, 'attempt', 0) || null,
+      attempt: attemptIn(query),
       stream: wordIn(query, 'stream', streams) ?? 'stdout',
       offset: numberIn(query, 'offset', 0),
     };

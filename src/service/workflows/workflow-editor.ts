@@ -31,6 +31,8 @@ export type EditorParts = {
 /** Letters and digits of any script, and what is common between them; nothing that a path or a shell gives a meaning. */
 const usableName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
 const longestNameBytes = 200;
+/** So much of a name that is too long is told, in characters. */
+const shownOfLong = 40;
 
 const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
 
@@ -81,14 +83,25 @@ export function createWorkflowEditor({ places, catalog, suspensions }: EditorPar
 /** The name without extension. Two workflows of one name could not be called by it any more, wherever they lie. */
 function freeName(given: string, catalog: Pick<Catalog, 'list'>): string {
   const name = given.trim().replace(/\.ya?ml$/, '');
-  if (!usableName.test(name) || Buffer.byteLength(name) > longestNameBytes) {
-    throw new WfError('usage', `"${given}" cannot be the name of a workflow`, {
-      help: 'a name has letters, digits, spaces and _ . + -, and no directory',
-    });
-  }
+  requireUsable(name);
   const other = catalog.list().find(({ file }) => parse(file).name === name);
   if (other === undefined) return name;
   throw new WfError('conflict', `a workflow "${name}" exists already`, { help: `it is "${other.file}"` });
+}
+
+/** Throws a `WfError` `usage` that says which names there can be; a long one is not told whole. */
+function requireUsable(name: string): void {
+  const bytes = Buffer.byteLength(name);
+  if (bytes > longestNameBytes) {
+    const start = [...name].slice(0, shownOfLong).join('');
+    throw new WfError('usage', `"${start}..." cannot be the name of a workflow: it has ${bytes} bytes`, {
+      help: `a name has at most ${longestNameBytes} bytes`,
+    });
+  }
+  if (usableName.test(name)) return;
+  throw new WfError('usage', `"${name}" cannot be the name of a workflow`, {
+    help: 'a name has letters, digits, spaces and _ . + -, and begins with a letter, a digit or _',
+  });
 }
 
 /** What a link leads to is edited in its own place; one that leads out of the directory is not followed. */

@@ -90,6 +90,42 @@ test('a run that is named is started once, however often it is asked for', async
   expect(app.board.runIdsOf(join(app.catalog.list()[0]?.file ?? ''))).toEqual(['once']);
 });
 
+test('a run is not started under the id of a run of another workflow, or of a retry', async () => {
+  const quick = 'steps: [{name: a, command: "false"}]\n';
+  const { ask, desk } = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
+  const start = (name: string, requestId: string) =>
+    ask('POST', `/api/v1/dags/${name}`, { body: { action: 'start', requestId } });
+  await start('a', 'first');
+  await desk.settled();
+  await ask('POST', '/api/v2/runs/first/retry', { body: { runId: 'again' } });
+  await desk.settled();
+
+  for (const [name, id] of [
+    ['b', 'first'],
+    ['a', 'again'],
+  ] as const) {
+    const { status: code, body } = await start(name, id);
+    const message = `there is another run "${id}"`;
+    expect([code, JSON.parse(body)]).toEqual([409, { message, detailedMessage: 'choose another id' }]);
+  }
+  expect((await start('a', 'first')).status).toBe(200);
+  expect(jsonOf<Listed>(await ask('GET', '/api/v1/dags?searchName=b')).DAGs[0]?.Status.RequestId).toBe('');
+});
+
+test('a workflow that is renamed begins a history of its own, and its run goes on until it is stopped by its id', async () => {
+  const world = await apiWorld({ 'old.yaml': sleeper });
+  const post = (path: string, body: object) => world.ask('POST', `/api/${path}`, { body });
+  await post('v1/dags/old', { action: 'start', requestId: 'r' });
+  await post('v1/dags/old', { action: 'rename', value: 'new' });
+
+  expect(jsonOf(await world.ask('GET', '/api/v2/workflows/new/runs'))['runs']).toEqual([]);
+  expect((await post('v1/dags/new', { action: 'stop' })).status).toBe(400);
+  expect((await post('v1/dags/new', { action: 'stop', requestId: 'r' })).status).toBe(404);
+  expect((await post('v2/runs/r/stop', {})).status).toBe(202);
+  await world.desk.settled();
+  expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ workflow: 'old', status: 'canceled' });
+});
+
 test('stop ends every active run of a workflow and none of another', async () => {
   const world = await apiWorld({ 'a.yaml': sleeper, 'b.yaml': sleeper });
   const post = (name: string, body: object) => world.ask('POST', `/api/v1/dags/${name}`, { body });
@@ -107,6 +143,15 @@ test('stop ends every active run of a workflow and none of another', async () =>
   expect((await post('a', { action: 'stop' })).status).toBe(400);
   expect((await post('b', { action: 'stop', requestId: 'a-1' })).status).toBe(404);
   await post('b', { action: 'stop', requestId: 'b-1' });
+});
+
+test('the text of a workflow comes in the form that the client likes best', async () => {
+  const { ask } = await apiWorld({ 'a.yaml': sleeper });
+  const typeFor = async (Accept: string) =>
+    (await ask('GET', '/api/v1/dags/a/spec', { headers: { Accept } })).headers['content-type']?.split(';')[0];
+
+  expect(await typeFor('application/json, text/yaml;q=0.5')).toBe('application/json');
+  expect(await typeFor('application/json;q=0.5, application/yaml')).toBe('text/yaml');
 });
 
 test('saving keeps the mode of the file and leaves nothing beside it', async () => {

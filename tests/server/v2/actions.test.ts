@@ -4,7 +4,7 @@ import { allRoutes } from '../../../src/server/routes.ts';
 import type { RunDesk } from '../../../src/service/runs/run-desk.ts';
 import { apiServer, jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
-import { described } from '../../support/described-answers.ts';
+import { described, documentOf } from '../../support/described-answers.ts';
 
 const files = {
   'sleeper.yaml': 'steps:\n  - {name: one, command: echo hi}\n  - {name: sleep, command: sleep 60, depends: one}\n',
@@ -38,6 +38,40 @@ test('a run is stopped once, and can then be retried', async () => {
     'run-active',
   ]);
   await world.ask('POST', '/api/v2/runs/again/stop');
+});
+
+test('a start that is repeated is answered with its run whatever its parameters, and never with a retry', async () => {
+  const world = await apiWorld(files);
+  const start = (runId: string, params: string) =>
+    world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId, params } });
+  await start('r', 'A=1');
+  await world.desk.settled();
+  await world.ask('POST', '/api/v2/runs/r/retry', { body: { runId: 'again', useFile: true } });
+  await world.desk.settled();
+
+  const repeated = await start('r', 'A=2');
+  expect([repeated.status, jsonOf(repeated)['params']]).toEqual([200, [{ name: 'A', value: '1' }]]);
+  expect(await codeOf(start('again', 'A=1'))).toEqual([409, 'run-exists']);
+  const { responses } = documentOf(world.routes).paths['/api/v2/workflows/{name}/runs']?.['post'] ?? {};
+  expect(responses?.['200']?.description).toBe(
+    'There is a run of that id already: a start of the same workflow. Its parameters are not compared.',
+  );
+});
+
+test('only steps are marked, and the description says so', async () => {
+  const handled = 'steps: [{name: one, command: "true"}]\nhandlerOn: {exit: {command: "true"}}\n';
+  const world = await apiWorld({ 'handled.yaml': handled });
+  await world.ask('POST', '/api/v2/workflows/handled/runs', { body: { runId: 'r' } });
+  await world.desk.settled();
+  const path = '/api/v2/runs/r/steps/handlerOn.exit';
+
+  expect((await world.ask('GET', `${path}/logs`)).status).toBe(200);
+  const marked = await world.ask('POST', `${path}/mark`, { body: { status: 'failed' } });
+  expect([marked.status, jsonOf(marked)['detail']]).toEqual([404, 'the workflow has no step "handlerOn.exit"']);
+  const { parameters } = documentOf(world.routes).paths['/api/v2/runs/{id}/steps/{step}/mark']?.['post'] ?? {};
+  expect(parameters?.find(({ name }) => name === 'step')?.description).toBe(
+    'The name of a step. Handlers cannot be marked.',
+  );
 });
 
 test('what the desk answers is told in the words of HTTP', async () => {
