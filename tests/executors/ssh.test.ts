@@ -113,7 +113,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
 
     test('by SIGINT ends a command that does nothing about it', async () => {
       const { running, stop, stdout } = startRemote(server, {
-        step: { command: 'echo ready; sleep 300', signalOnStop: 'SIGINT' },
+        step: { command: 'echo ready; exec sleep 300', signalOnStop: 'SIGINT' },
       });
       await until(() => stdout() === 'ready\n');
       stop();

@@ -216,7 +216,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
   test('that is stopped during "init" goes no further', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, 'bin'));
-    const fake = '#!/bin/sh\n[ "$1" = init ] || touch applied\ntouch ready\nsleep 300\n';
+    const fake = '#!/bin/sh\n[ "$1" = init ] || touch applied\necho > ready\nexec sleep 300\n';
     writeFileSync(join(dir, 'bin/terraform'), fake, { mode: 0o755 });
     const config = { binary: 'bin/terraform', init: true, subcommand: 'apply' };
     const { running, stop } = start(config, { cwd: dir });
