@@ -4,6 +4,7 @@ import { attemptsOf } from '../../service/past/attempts.ts';
 import { followLogs, type LogView, showLogs } from '../../service/past/log-view.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
+import { prefers } from '../reply/accept.ts';
 import { createStreamWriter } from '../reply/stream-writer.ts';
 import type { ApiRequest, Reply } from '../route.ts';
 import { findRun } from './find-run.ts';
@@ -72,7 +73,7 @@ type Wanted = {
 
 function runLogs(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { id = '' }, query, headers }) => {
-    const wanted = wantedIn(query, headers.accept ?? '');
+    const wanted = wantedIn(query, headers.accept);
     const run = await findRun(id, parts);
     // What is not there is told before anything is sent.
     attemptsOf(run, wanted);
@@ -93,9 +94,9 @@ function runLogs(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   };
 }
 
-function wantedIn(query: URLSearchParams, accept: string): Wanted {
+function wantedIn(query: URLSearchParams, accept: string | undefined): Wanted {
   const format = wordIn(query, 'format', ['text', 'json']);
-  const isJson = format === null ? accept.includes('application/x-ndjson') : format === 'json';
+  const isJson = format === null ? prefers(accept, ['application/x-ndjson'], ['text/plain']) : format === 'json';
   return {
     step: query.get('step') || null,
     attempt: attemptIn(query),
