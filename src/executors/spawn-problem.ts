@@ -64,6 +64,10 @@ function programProblem(program: Program, code: string): SpawnProblem {
   if (kindOf(found) === 'directory') return { message: `"${name}" is a directory`, exitCode: 126 };
   if (code !== 'ENOENT') return { message: `not executable: "${name}"`, exitCode: 126 };
   const interpreter = interpreterOf(found);
+  if (interpreter?.endsWith('\r')) {
+    const message = `"${name}" cannot be started: its lines end as on Windows (CR LF), and must end in LF`;
+    return { message, exitCode: 127 };
+  }
   const missing = interpreter === null ? 'the program that should load it' : `"${interpreter}", its interpreter,`;
   return { message: `"${name}" cannot be started: ${missing} was not found`, exitCode: 127 };
 }

@@ -17,10 +17,15 @@ describe('exit codes', () => {
       './lost',
       failed('exit', '"./lost" cannot be started: "/no/such/interpreter", its interpreter, was not found', 127),
     ],
+    [
+      './windows',
+      failed('exit', '"./windows" cannot be started: its lines end as on Windows (CR LF), and must end in LF', 127),
+    ],
   ])('%s', async (command, expected) => {
     const world = testAttempt({ step: { command } });
     writeFileSync(join(world.dir, 'plain'), 'echo no', { mode: 0o644 });
     writeFileSync(join(world.dir, 'lost'), '#!/no/such/interpreter -x\n', { mode: 0o755 });
+    writeFileSync(join(world.dir, 'windows'), '#!/bin/sh\r\necho hi\r\n', { mode: 0o755 });
     mkdirSync(join(world.dir, 'directory'));
     expect(await executor.run({}, world.attempt)).toEqual(expected);
   });
