@@ -1,4 +1,6 @@
+import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
+import { workflowNames } from '../workflow-names.ts';
 import type { Variables } from './settings.ts';
 
 /** They say where Docker is, which is not where the container is. */
@@ -7,10 +9,17 @@ const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_P
 /** They describe this machine, also where the workflow changes them. */
 const ofTheMachine = new Set(['PATH', 'HOME', 'PWD', 'USER', 'SHELL', 'HOSTNAME']);
 
+/** What every step is told of its run, and handlers of its end. */
+const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID'];
+const ofTheEnd = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'];
+
+/** Places on this machine, of use only where the container sees them too. */
+const placesOfLogs = ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'];
+
 /**
  * The environment of a step's container as the API takes it. A container has an environment of its own, and gets as little
- * as it needs: which run and step it belongs to, the workflow's variables, parameters and outputs that the command or
- * script mentions, the `env` of the step, and last what the executor's settings say.
+ * as it needs: which run and step it belongs to, the workflow's variables, parameters, secrets and outputs that the command
+ * or script mentions, the `env` of the step, and last what the executor's settings say.
  */
 export function containerEnv(
   attempt: Attempt,
@@ -23,6 +32,8 @@ export function containerEnv(
     WF_WORKFLOW: workflow.name,
     WF_STEP: step.name,
     WF_ATTEMPT: String(number),
+    ...pick(env, ofTheRun),
+    ...(handlerKind(step.name) === null ? {} : pick(env, ofTheEnd)),
     ...pick(env, mentioned(mention, attempt)),
     ...pick(env, given),
     ...own,
@@ -32,15 +43,11 @@ export function containerEnv(
 }
 
 /** Names of variables of the workflow, not of this machine, that stand as a word in a text. */
-function mentioned(text: string, { workflow, params }: Attempt): readonly string[] {
+function mentioned(text: string, attempt: Attempt): readonly string[] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g));
-  const names = [
-    ...workflow.env.map(({ name }) => name),
-    ...workflow.params.map(({ name }) => name),
-    ...params.map((param) => /^([A-Za-z_]\w*)=/.exec(param)?.[1]),
-    ...workflow.steps.map(({ output }) => output),
-  ];
-  return names.filter((name) => typeof name === 'string').filter((name) => words.has(name) && !ofTheMachine.has(name));
+  const names = [...workflowNames(attempt), ...attempt.workflow.secrets.map(({ name }) => name)];
+  const known = [...names, ...names.map((name) => `WF_OUTPUT_FILE_${name}`), ...placesOfLogs];
+  return known.filter((name) => words.has(name) && !ofTheMachine.has(name));
 }
 
 function pick(env: Attempt['env'], names: readonly string[]): Variables {

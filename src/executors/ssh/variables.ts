@@ -1,4 +1,5 @@
 import type { Attempt } from '../executor.ts';
+import { workflowNames } from '../workflow-names.ts';
 import { quoteWord } from './quote-word.ts';
 
 /** What tells a step of its run; the rest of `WF_*` is about this machine. */
@@ -11,15 +12,9 @@ const runVariables = [
  * The names to which the workflow gives values: they mean the same on another machine. All others (`HOME`, `PATH`) are the
  * other machine's own.
  */
-export function ownNames({ workflow, step, params, scope, env }: Attempt): ReadonlySet<string> {
-  const named = params.map((param) => /^([A-Za-z_]\w*)=/.exec(param)?.[1]);
-  const names = [
-    ...runVariables,
-    ...[...workflow.env, ...step.env].map(({ name }) => name),
-    ...[...workflow.params.map(({ name }) => name), ...named],
-    ...workflow.steps.map(({ output }) => output),
-  ];
-  const known = names.filter((name) => name !== null && name !== undefined);
+export function ownNames(attempt: Attempt): ReadonlySet<string> {
+  const { step, scope, env } = attempt;
+  const known = [...runVariables, ...workflowNames(attempt), ...step.env.map(({ name }) => name)];
   return new Set(known.filter((name) => (env[name] ?? scope(name)) !== undefined));
 }
 
