@@ -3,8 +3,12 @@ import type { Assignment } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
 import type { Environment } from './environment.ts';
 
-/** A longer output is not put into the environment, where it would make every later program fail to start. */
+/** What no environment takes is kept out of it: every later program would fail to start. */
 const longestEnvironmentValue = 100 * 1024;
+
+function fitsEnvironment(value: string): boolean {
+  return Buffer.byteLength(value) <= longestEnvironmentValue && !value.includes('\0');
+}
 
 /**
  * The variables of one run as its steps see them: the process's environment beneath the workflow's `env` and parameters,
@@ -12,10 +16,10 @@ const longestEnvironmentValue = 100 * 1024;
  */
 export class RunVariables {
   readonly #args: readonly string[];
-  /** Stores a long output and tells where. */
+  /** Stores an output that no environment takes, and tells where. */
   readonly #keep: (name: string, value: string) => string;
-  /** Outputs that are too long for the environment. */
-  readonly #long = new Map<string, string>();
+  /** Outputs that no environment takes, for their length or a NUL. */
+  readonly #others = new Map<string, string>();
   readonly #env: Record<string, string>;
 
   constructor(environment: Environment, args: readonly string[], keep: (name: string, value: string) => string) {
@@ -31,12 +35,12 @@ export class RunVariables {
 
   /** Sets a variable for everything that starts from now on. */
   set(name: string, value: string): void {
-    if (Buffer.byteLength(value) <= longestEnvironmentValue) {
+    if (fitsEnvironment(value)) {
       this.#env[name] = value;
-      this.#long.delete(name);
+      if (this.#others.delete(name)) delete this.#env[`WF_OUTPUT_FILE_${name}`];
     } else {
       delete this.#env[name];
-      this.#long.set(name, value);
+      this.#others.set(name, value);
       this.#env[`WF_OUTPUT_FILE_${name}`] = this.#keep(name, value);
     }
   }
@@ -46,7 +50,7 @@ export class RunVariables {
     const env = { ...this.#env, ...own };
     const scope: Scope = (name) => {
       if (Object.hasOwn(env, name)) return env[name];
-      return this.#long.get(name) ?? this.#args[Number(name) - 1];
+      return this.#others.get(name) ?? this.#args[Number(name) - 1];
     };
     for (const { name, value } of entries) env[name] = expandText(value, scope);
     return { scope, env };

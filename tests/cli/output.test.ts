@@ -29,6 +29,31 @@ steps:
     });
   });
 
+  test('is in a file, and in no environment, where it holds a NUL, which no environment takes', async () => {
+    await withDirectory(async (cwd) => {
+      const yaml = `steps:
+  - name: a
+    command: printf 'a\\0b'
+    output: OUT
+  - name: b
+    depends: a
+    command: od -An -c "$WF_OUTPUT_FILE_OUT"
+  - name: c
+    depends: a
+    command: echo "$OUT"
+    continueOn: {failure: true}
+handlerOn:
+  exit:
+    command: echo cleaned up
+`;
+      const { code, stdout } = await runIn(cwd, yaml);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/\[b\] \| +a +\\0 +b/);
+      expect(stdout).toContain('argument 1 of "echo" holds a NUL character');
+      expect(stdout).toContain('| cleaned up');
+    });
+  });
+
   test.each([
     ['/proc/none/file', 'cannot write "/proc/none/file": no such file or directory'],
     ['/', 'cannot write "/": illegal operation on a directory'],
