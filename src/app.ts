@@ -29,6 +29,7 @@ import type { AcceptedRun } from './service/runs/run-desk.ts';
 import { newRunId } from './service/runs/run-id.ts';
 import type { StartRequest } from './service/runs/runs.ts';
 import type { StopTools } from './service/runs/stop-run.ts';
+import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
 import { parseParamTemplates } from './spec/params.ts';
 import { createFileStore, type FileStore } from './store/files/file-store.ts';
@@ -205,10 +206,12 @@ function fileStore({ runsDir }: Config): FileStore {
 /** `run:` names a file beside its parent, or a workflow of the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
   return ({ run, params, parent }) => {
-    const { workflow, sources } = getWorkflow(
-      { name: run },
-      { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) },
-    );
-    return { workflow, sources, params: parseParamTemplates(params) };
+    const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
+    try {
+      const { workflow, sources } = getWorkflow({ name: run }, places);
+      return { workflow, sources, params: parseParamTemplates(params) };
+    } catch (error) {
+      throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
+    }
   };
 }

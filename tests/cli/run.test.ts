@@ -295,6 +295,18 @@ describe('places', () => {
     });
   });
 
+  it('tells what is wrong with a workflow that a step runs, and where', async () => {
+    await withWorkflow('steps:\n  - name: a\n    run: child\n', async (options) => {
+      writeFileSync(join(options.cwd, 'child.yaml'), 'steps:\n  - name: b\n    comand: echo\n    depends: c\n');
+      const { code, stdout } = await wf(['run', 'w.yaml'], options);
+      expect(code).toBe(1);
+      expect(stdout).toContain(
+        `✖ a   "child" is not a valid workflow: ${options.cwd}/child.yaml:3:5: unknown key "comand" in step "b" ` +
+          '(the first of 2 errors that wf validate shows)',
+      );
+    });
+  });
+
   it('merges base.yaml beneath every workflow', async () => {
     await withWorkflow('steps:\n  - name: a\n    command: echo $FROM_BASE\n', async (options) => {
       mkdirSync(join(options.cwd, 'home'));

@@ -11,4 +11,15 @@ export class InvalidWorkflow extends WfError {
     this.diagnostics = diagnostics;
     this.sources = sources;
   }
+
+  /** The message with the first problem and its place, for where there is room for no more. */
+  get inOneLine(): string {
+    const errors = this.diagnostics.filter(({ severity }) => severity === 'error');
+    const [first] = errors;
+    if (first === undefined) return this.message;
+    const place =
+      first.place === null ? '' : `${first.place.file}:${first.place.start.line}:${first.place.start.column}: `;
+    const more = errors.length > 1 ? ` (the first of ${errors.length} errors that wf validate shows)` : '';
+    return `${this.message}: ${place}${first.message}${more}`;
+  }
 }
