@@ -15,8 +15,11 @@ const metricName: Kind<string> = {
 const headers: Kind<Readonly<Record<string, string>>> = {
   name: 'map, or in a variable `Name: value` lines',
   read: (value) => {
-    const pairs = typeof value === 'string' ? headerLines(value) : mapEntries(value);
-    if (pairs === null) return { problem: 'must give each header a text' };
+    const isText = typeof value === 'string';
+    const pairs = isText ? headerLines(value) : mapEntries(value);
+    if (pairs === null) {
+      return { problem: isText ? 'must be lines such as "Name: value"' : 'must give each header a text' };
+    }
     const broken = pairs.find(
       ([name, content]) => !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(content),
     );
@@ -66,10 +69,13 @@ function setting<T, const F extends T | null>(kind: Kind<T>, fallback: F, about:
   return { kind: kind as Kind<NonNullable<T | F>>, fallback, about };
 }
 
-function headerLines(lines: string): [string, string][] {
-  return lines.split('\n').flatMap((line) => {
+/** Null where a line is none of a header. What is wrong with it is not told, as it may be a secret. */
+function headerLines(text: string): [string, string][] | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (!lines.every((line) => line.includes(':'))) return null;
+  return lines.map((line) => {
     const at = line.indexOf(':');
-    return line.trim() === '' ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
   });
 }
 

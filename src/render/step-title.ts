@@ -2,8 +2,8 @@ import type { Step } from '../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
 /**
- * What a step runs, in one line, as its file says it: variables are not replaced, so that no secret shows. Of several
- * lines only the first that does something is given.
+ * What a step runs, in one line, as its file says it: variables are not replaced, and passwords in addresses left out, so
+ * that no secret shows. Of several lines only the first that does something is given.
  */
 export function stepTitle(step: Step): string {
   const command = commandText(step);
@@ -22,6 +22,11 @@ function commandText(step: Step): string {
 /** The first line that is neither empty nor a comment, marked when more lines follow. */
 function firstLine(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
-  const first = escapeControls((lines[0] ?? '').trim());
+  const first = escapeControls(withoutPasswords((lines[0] ?? '').trim()));
   return lines.length > 1 ? `${first} ...` : first;
+}
+
+/** `https://user:***@host`, unless a variable holds the password. */
+function withoutPasswords(text: string): string {
+  return text.replace(/(:\/\/[^/@\s:?#]*):(?!\$)[^/@\s?#]+@/g, '$1:***@');
 }

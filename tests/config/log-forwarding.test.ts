@@ -126,6 +126,10 @@ describe('log forwarding', () => {
     [`${on}  sinkType: kafka\n`, 'HOME/config.yaml:4:3: "sinkType" must be http'],
     [`${on}  fields: [colour]\n`, 'HOME/config.yaml:4:3: "fields" may list timestamp, stream, attempt'],
     [`${on}  headers: {"a b": c}\n`, 'HOME/config.yaml:4:3: "headers" cannot have the header "a b"'],
+    [
+      `${on}  headers: "Authorization Bearer s3cret"\n`,
+      'HOME/config.yaml:4:3: "headers" must be lines such as "Name: value"',
+    ],
     [`${on}  headers: [a]\n`, 'HOME/config.yaml:4:3: "headers" must give each header a text'],
     [
       `${on}  headers: {A: "$NOT_SET"}\n`,
