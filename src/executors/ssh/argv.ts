@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { expandHome, toolSettings } from '../tool-settings.ts';
+import { refusal } from './refusal.ts';
 import { bootstrap } from './supervisor.ts';
 
 /** How to reach the other machine; what is null is left to the user's own configuration of ssh. */
@@ -18,13 +19,13 @@ export type SshSettings = {
 /** `any`: every key is accepted and none remembered; else a value of ssh's own StrictHostKeyChecking. */
 type HostKeys = 'any' | { readonly checking: string };
 
-/** Reads a checked config; a problem when it names no machine. */
+/** Reads a checked config; a problem when it names no machine, or when ssh would take it for no settings. */
 export function sshSettings(config: JsonObject, attempt: Attempt): SshSettings | { readonly problem: string } {
   const { text } = toolSettings(config, attempt);
   const host = text('host');
   if (host === null) return { problem: 'the ssh executor needs "host"' };
   const key = text('key');
-  return {
+  const settings = {
     host,
     user: text('user'),
     port: text('port'),
@@ -32,6 +33,8 @@ export function sshSettings(config: JsonObject, attempt: Attempt): SshSettings |
     password: text('password'),
     hostKeys: hostKeys(config.strictHostKeyChecking, text('strictHostKeyChecking')),
   };
+  const problem = refusal(settings, sshArguments(settings), attempt.env);
+  return problem === null ? settings : { problem };
 }
 
 function hostKeys(value: Json | undefined, text: string | null): HostKeys | null {
@@ -44,17 +47,21 @@ function hostKeys(value: Json | undefined, text: string | null): HostKeys | null
  * The arguments of ssh. What it has to say itself goes to `log`, apart from what the program over there prints. Nothing is
  * ever asked; a connection that cannot be made, or that nobody answers on any more, ends after a while.
  */
-export function sshArgv({ host, user, port, key, password, hostKeys }: SshSettings, log: string): readonly string[] {
+export function sshArgv(settings: SshSettings, log: string): readonly string[] {
+  return ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), bootstrap];
+}
+
+/** How to reach the machine, and which it is. */
+function sshArguments({ host, user, port, key, password, hostKeys }: SshSettings): readonly string[] {
   const asking = password === null ? ['BatchMode=yes'] : ['BatchMode=no', 'NumberOfPasswordPrompts=1'];
   const options = ['ConnectTimeout=15', 'ServerAliveInterval=30', ...asking, ...hostKeyOptions(hostKeys)];
   return [
-    ...['ssh', '-T', '-x', '-E', log],
     ...options.flatMap((option) => ['-o', option]),
     ...(user === null ? [] : ['-l', user]),
     ...(port === null ? [] : ['-p', port]),
     // In the name of a key ssh replaces what begins with a percent sign.
     ...(key === null ? [] : ['-o', 'IdentitiesOnly=yes', '-i', key.replaceAll('%', '%%')]),
-    ...['--', host, bootstrap],
+    ...['--', host],
   ];
 }
 

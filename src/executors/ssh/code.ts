@@ -14,6 +14,8 @@ export type RemoteCode = {
   readonly code: string;
   /** The text for the file `$wf_dir/script`; null without one. */
   readonly script: string | null;
+  /** Is what the program leaves in the background spared? */
+  readonly leaveBackground: boolean;
 };
 
 type Problem = { readonly problem: string };
@@ -29,7 +31,8 @@ export function remoteCode(attempt: Attempt): RemoteCode | Problem {
     step.script === null ? commandCode(step.command ?? '', args, attempt) : scriptCode(step.script, args, attempt);
   if (typeof program !== 'string') return program;
   const text = [step.command ?? '', step.script ?? ''].flat().join('\n');
-  return { code: [...assignments(text, attempt), program].join('\n'), script: step.script };
+  const code = [...assignments(text, attempt), program].join('\n');
+  return { code, script: step.script, leaveBackground: step.leaveBackground };
 }
 
 function scriptCode(script: string, args: readonly string[], attempt: Attempt): string | Problem {

@@ -20,12 +20,14 @@ export const stopLine = 'stop\n';
  *   - Without a terminal a server does not tell the program of a lost connection; that is why there is a watcher.
  *   - A stop may come while the program is being started and its signal be lost: the watcher leaves a mark before it.
  *   - Only the program writes to the error output: a shell would comment on its end, with the code.
+ *   - What the program leaves in the group is ended with it, since nobody can reach it later and since the server keeps the
+ *     connection for as long as anyone has the output open.
  */
 export function supervisedLine(program: RemoteCode, signal: string): string {
   return `${asLine(supervisor(program, signal.replace(/^SIG/, '')))}\n`;
 }
 
-function supervisor({ code, script }: RemoteCode, signal: string): string {
+function supervisor({ code, script, leaveBackground }: RemoteCode, signal: string): string {
   return `exec 3<&0 4>&2 </dev/null 2>/dev/null
 wf_dir=$(umask 077; mktemp -d)
 ${script === null ? '' : writeScript(script)}
@@ -45,9 +47,18 @@ exec 3<&-
 ( exec 2>&4 4>&-; [ -e "$wf_mark" ] && exit 143; eval ${quoteWord(code)} )
 wf_status=$?
 kill -KILL $wf_watcher
+${leaveBackground ? '' : groupEnd}
 wf_remove
 exit $wf_status`;
 }
+
+/**
+ * The rest of the group gets SIGTERM, unless a stop has asked it already, and SIGKILL from one of its own that stays behind
+ * for that: so the end of the step waits for nobody who has no output open.
+ */
+const groupEnd = `trap '' TERM
+( sleep 5; kill -KILL -$$ ) >/dev/null 4>&- &
+[ -e "$wf_mark" ] || kill -TERM -$$`;
 
 /** A command needs no directory, so that it can do without a place to write. */
 function writeScript(script: string): string {
