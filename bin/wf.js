@@ -42,9 +42,17 @@ function run() {
   const program = { exports: {} };
   const load = compile(file);
   load(program.exports, require('node:module').createRequire(file), program, file, path.dirname(file));
+  let hasEnded = false;
   // Nothing is left to do then, and the system takes the memory back faster than Node would tidy it up.
-  process.once('beforeExit', () => process.exit());
+  process.once('beforeExit', () => {
+    if (hasEnded) process.exit();
+    process.stderr.write(
+      'wf: this is a bug in wf, please report it: nothing is left to wait for, but the command has not ended\n',
+    );
+    process.exit(1);
+  });
   program.exports.main(process.argv.slice(2)).then((code) => {
+    hasEnded = true;
     // Not `exit`: what is still on its way to standard output would be lost.
     process.exitCode = code;
   });

@@ -1,9 +1,9 @@
-import { connect } from '../executors/docker/daemon.ts';
+import { connect, notDocker } from '../executors/docker/daemon.ts';
 import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/problem.ts';
 import type { Check } from './check.ts';
 
 /** What the types of dockerode leave out. */
-type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version: string }> };
+type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
 
 /** Once it has shown that it lives, a daemon is not given much longer. */
 const patienceMs = 2000;
@@ -14,6 +14,7 @@ export async function checkDocker(env: Readonly<Record<string, string>>): Promis
   try {
     const { docker, address } = await connect(env, { stop, over: stop });
     const { Version } = await (docker as unknown as Askable).version({ abortSignal: AbortSignal.timeout(patienceMs) });
+    if (typeof Version !== 'string') throw notDocker(address);
     return { name: 'docker', ok: true, version: Version, detail: `a daemon at ${address}`, help: null };
   } catch (error) {
     if (!(error instanceof DockerProblem) && !isRequestError(error)) throw error;

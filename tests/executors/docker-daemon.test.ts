@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { checkDocker } from '../../src/doctor/docker.ts';
 import { dockerAddress } from '../../src/executors/docker/address.ts';
 import { failed, temporaryDirectory } from './attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
@@ -25,6 +26,12 @@ async function listen(server: Server, where: { readonly path: string } | { reado
 
 function socketPath(): string {
   return join(temporaryDirectory(), 'docker.sock');
+}
+
+/** Docker's answer to a ping, with the header by which it is known. */
+function signOfLife(response: ServerResponse): string {
+  response.setHeader('Api-Version', '1.45');
+  return 'OK';
 }
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';
@@ -85,6 +92,48 @@ test.each([['socket'], ['port']])(
   },
 );
 
+test.each<[string, RequestListener]>([
+  ['a page for every address', (_, response) => response.end('<html>welcome</html>')],
+  ['JSON for every address', (_, response) => response.end('{"ok":true}')],
+  ['nothing but errors', (_, response) => response.writeHead(404).end('no such page')],
+])('who answers with %s is not taken for Docker', async (_, listener) => {
+  const host = await listen(createServer(listener), { port: 0 });
+  const { outcome } = await runDockerStep({ host });
+  const detail = `what answers at ${host} is not Docker`;
+  expect(outcome).toEqual(failed('error', `${detail}; correct DOCKER_HOST`));
+  expect(await checkDocker({ DOCKER_HOST: host })).toEqual({
+    name: 'docker',
+    ok: false,
+    version: null,
+    detail,
+    help: 'correct DOCKER_HOST',
+  });
+});
+
+test('who speaks no HTTP is not taken for Docker', async () => {
+  const host = await listen(
+    createSocketServer((socket) => socket.on('error', () => {}).end('220 mail.example.org ESMTP\r\n')),
+    { port: 0 },
+  );
+  const { outcome } = await runDockerStep({ host });
+  expect(outcome).toEqual(failed('error', `what answers at ${host} is not Docker; correct DOCKER_HOST`));
+});
+
+test('a daemon behind a proxy that takes headers off is known by its version', async () => {
+  const daemon = createServer((request, response) => {
+    if (request.url === '/_ping') response.end('OK');
+    else response.end('{"Version":"27.1.1","ApiVersion":"1.46"}');
+  });
+  const host = await listen(daemon, { port: 0 });
+  expect(await checkDocker({ DOCKER_HOST: host })).toEqual({
+    name: 'docker',
+    ok: true,
+    version: '27.1.1',
+    detail: `a daemon at ${host}`,
+    help: null,
+  });
+});
+
 test('a stop does not wait for a daemon that does not answer', async () => {
   const host = await listen(createSocketServer(), { path: socketPath() });
   const { running, stop } = startDockerStep({ host });
@@ -98,7 +147,7 @@ test('a kill gives up a daemon that stopped answering', async () => {
     isAsked = resolve;
   });
   const daemon = createServer((request, response) => {
-    if (request.url === '/_ping') response.end('OK');
+    if (request.url === '/_ping') response.end(signOfLife(response));
     else isAsked();
   });
   const host = await listen(daemon, { path: socketPath() });
@@ -109,7 +158,7 @@ test('a kill gives up a daemon that stopped answering', async () => {
 });
 
 const answering: RequestListener = (request, response) => {
-  if (request.url === '/_ping') response.end('OK');
+  if (request.url === '/_ping') response.end(signOfLife(response));
   else response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"message":"out of\\norder"}');
 };
 
@@ -121,7 +170,7 @@ test('what the daemon says is passed on in one line', async () => {
 
 test('a daemon that goes away meanwhile is told from one that refuses', async () => {
   const daemon = createServer((request, response) => {
-    if (request.url === '/_ping') response.end('OK');
+    if (request.url === '/_ping') response.end(signOfLife(response));
     else request.destroy();
   });
   const host = await listen(daemon, { port: 0 });

@@ -72,10 +72,26 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(list.stdout).not.toContain('wf-script');
   });
 
-  test('does not wait for what it leaves running there', async () => {
-    const { outcome, stdout } = await run({ step: { command: ['sh', '-c', 'sleep 1000.5 & echo left'] } });
-    expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'left\n' });
+  test('ends what it leaves running there, without a sign of it', async () => {
+    const leaving = 'sleep 1000.5 & setsid sleep 1000.5 >&- 2>&- & echo left';
+    const { outcome, stdout, stderr } = await run({ step: { command: ['sh', '-c', leaving] }, exec: { user: '7' } });
+    expect({ outcome, stdout, stderr }).toEqual({ outcome: succeeded, stdout: 'left\n', stderr: '' });
+    expect(await programs()).toEqual([]);
+  });
+
+  test('leaves alone what it shall, and does not wait for it', async () => {
+    const command = ['sh', '-c', 'sleep 1000.5 & echo left'];
+    const spared = await run({ step: { command, leaveBackground: true } });
+    const next = await run({ step: { command: 'echo next' } });
+    expect([spared.outcome, next.outcome]).toEqual([succeeded, succeeded]);
     expect(await programs()).toEqual(['sleep 1000.5']);
+  });
+
+  test('tells when it cannot end what it leaves running there', async () => {
+    const command = ['sh', '-c', 'sleep 1000.5 & rm /bin/sh'];
+    const { outcome, stderr } = await run({ step: { command } });
+    expect(outcome).toEqual(succeeded);
+    expect(stderr).toMatch(/^what the command left behind goes on in the container: .*"sh": executable file not found/);
   });
 
   test('has not ended when it closes its output', async () => {
@@ -92,6 +108,15 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
       failed('exit', '"/etc" cannot be executed in container "db": permission denied', 126),
       failed('exit', 'exit 126', 126),
     ]);
+  });
+
+  test('that cannot start for another reason tells it', async () => {
+    const { outcome } = await run({ step: { command: 'echo a' }, exec: { workingDir: '/nope' } });
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'exit', exitCode: 126 });
+    const { message } = outcome as { readonly message: string };
+    expect(message).toMatch(
+      /^the command could not start in container "db": chdir to cwd \("\/nope"\) .*no such file or directory$/,
+    );
   });
 
   test('gets the signal of a stop, whoever it is', async () => {

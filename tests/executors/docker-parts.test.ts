@@ -7,6 +7,8 @@ import { settingValue } from '../../src/executors/docker/api-settings.ts';
 import { demultiplexer } from '../../src/executors/docker/demultiplex.ts';
 import { withoutExpansions } from '../../src/executors/docker/literal-command.ts';
 import { isOwnerGone, ownerLabel } from '../../src/executors/docker/owner.ts';
+import { DockerProblem } from '../../src/executors/docker/problem.ts';
+import { startProblem } from '../../src/executors/docker/program-problem.ts';
 import { reportPull } from '../../src/executors/docker/pull-progress.ts';
 import { tarOfFile } from '../../src/executors/docker/tar.ts';
 import { temporaryDirectory } from './attempt.ts';
@@ -109,6 +111,24 @@ describe('the owner of a container', () => {
   test('that is no JSON', () => {
     expect(isOwnerGone('x')).toBe(false);
   });
+});
+
+const noFolder = 'chdir to cwd ("/nope") set in config.json failed: no such file or directory';
+
+test.each([
+  [`OCI runtime exec failed: exec failed: unable to start container process: ${noFolder}: unknown\r\n`],
+  [
+    `OCI runtime exec failed: exec failed: container_linux.go:380: starting container process caused: ${noFolder}: unknown`,
+  ],
+  [`OCI runtime exec failed: exec failed: ${noFolder}`],
+])('the reason is taken out of %j', (message) => {
+  expect(startProblem(message, 'container "db"')).toEqual(
+    new DockerProblem(`the command could not start in container "db": ${noFolder}`, 126),
+  );
+});
+
+test('what a program prints is no reason why it could not start', () => {
+  expect(startProblem('the runtime failed: no', 'container "db"')).toBe(null);
 });
 
 test('a pull is told in a line for every layer, not for every chunk', async () => {

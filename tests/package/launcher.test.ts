@@ -57,6 +57,16 @@ test('an error that nobody caught names the function it came from', () => {
   expect(stderr).toContain(`at loadWorkflow (${join(file, '../../dist/wf.cjs')}:1:`);
 });
 
+test('a program that stops without an end is told as a bug, and has failed', () => {
+  const program = "exports.main = () => new Promise(() => console.log('begun'));";
+
+  const ended = launch([process.execPath, launcher(program), 'run', 'x.yaml']);
+
+  const stderr =
+    'wf: this is a bug in wf, please report it: nothing is left to wait for, but the command has not ended\n';
+  expect(ended).toEqual({ code: 1, stdout: 'begun\n', stderr });
+});
+
 test('a checkout without a build says how to make one', () => {
   const file = launcher(null);
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Container, ImageInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
 import type { Attempt } from '../executor.ts';
+import { endedOutcome, exitCodeOf } from './container-end.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
 import type { Daemon } from './daemon.ts';
 import { canceled, isAsked, onAbort } from './ending.ts';
-import { exitOutcome } from './exit-outcome.ts';
 import { provideImage } from './image.ts';
 import { invocationOf } from './invocation.ts';
 import { chooseLog } from './log-driver.ts';
@@ -65,11 +65,10 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   await start(container, plan);
   const release = passRequestsOn(container, plan);
   try {
-    const exited = container.wait({ abortSignal }) as Promise<{ readonly StatusCode: number }>;
+    const exited = exitCodeOf(container, daemon);
     void exited.then(copied.finish, copied.finish);
-    const [{ StatusCode }] = await Promise.all([exited, copied.done]);
-    const { State, HostConfig } = await container.inspect({ abortSignal });
-    return exitOutcome(StatusCode, { isOutOfMemory: State.OOMKilled, limit: HostConfig.Memory ?? 0 });
+    const [exitCode] = await Promise.all([exited, copied.done]);
+    return await endedOutcome(container, { exitCode, daemon, attempt });
   } finally {
     release();
   }

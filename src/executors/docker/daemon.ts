@@ -1,5 +1,6 @@
 import type Docker from 'dockerode';
 import { type DockerAddress, dockerAddress } from './address.ts';
+import { isDocker } from './identity.ts';
 import { DockerProblem, type RequestError, requestMessage } from './problem.ts';
 
 /** A daemon that has answered. */
@@ -10,9 +11,6 @@ export type Daemon = {
   /** Aborted when its answers are not waited for any more; goes with every request. */
   readonly over: AbortSignal;
 };
-
-/** What the types of dockerode leave out. */
-type Askable = { readonly ping: (options: { readonly abortSignal: AbortSignal }) => Promise<unknown> };
 
 /** A daemon that is well answers at once, however busy it is. */
 const patienceMs = 3000;
@@ -28,13 +26,17 @@ export async function connect(
   const address = dockerAddress(env);
   const { default: Client } = await import('dockerode');
   const timeout = AbortSignal.timeout(patienceMs);
-  try {
-    const docker = new Client(address.options);
-    await (docker as Askable).ping({ abortSignal: AbortSignal.any([stop, over, timeout]) });
-    return { docker, address: address.label, over };
-  } catch (error) {
+  const docker = new Client(address.options);
+  const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
     throw new DockerProblem(timeout.aborted ? silence(address) : explain(error, address));
-  }
+  });
+  if (!isRight) throw notDocker(address.label);
+  return { docker, address: address.label, over };
+}
+
+/** Something answers at an address, in another way than Docker does. */
+export function notDocker(label: string): DockerProblem {
+  return new DockerProblem(`what answers at ${label} is not Docker; correct DOCKER_HOST`);
 }
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';

@@ -1,7 +1,7 @@
 import type { Container } from 'dockerode';
 import type { Daemon } from './daemon.ts';
 import { copyOutput } from './output.ts';
-import { requestMessage } from './problem.ts';
+import { requestMessage, requestStatus } from './problem.ts';
 import type { ExecSettings } from './settings.ts';
 
 /**
@@ -36,6 +36,23 @@ export function signalMarkedProcesses(
   const { User, Privileged } = settings.exec;
   return runErrand(container, { User, Privileged, Cmd: command }, daemon.over);
 }
+
+/**
+ * Does anything live in the container that was started with the mark? Asked of Docker, which looks from outside: that is
+ * one request, and needs no program in the container. Where it cannot tell, there may be something.
+ */
+export async function isMarkedLeft({ daemon, container, mark }: Marked): Promise<boolean> {
+  try {
+    const { Processes } = await container.top({ ps_args: psArguments, abortSignal: daemon.over } as object);
+    return (Processes as readonly (readonly string[])[]).some((columns) => columns.join(' ').includes(mark));
+  } catch (error) {
+    const isContainerOver = [404, 409].includes(requestStatus(error) ?? 0);
+    return !isContainerOver;
+  }
+}
+
+/** All processes, each with its environment at full width behind its command. Source: ps(1), options "e" and "w". */
+const psArguments = '-e e ww -o pid,args';
 
 /** Removes a file that this step put there; nothing depends on it. */
 export async function removeFile(container: Container, path: string, abortSignal: AbortSignal): Promise<void> {

@@ -7,12 +7,12 @@ import { containerEnv } from './container-env.ts';
 import type { Daemon } from './daemon.ts';
 import type { WriteOutput } from './demultiplex.ts';
 import { canceled, isAsked, onAbort } from './ending.ts';
-import { removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 import { exitOutcome } from './exit-outcome.ts';
 import { invocationOf } from './invocation.ts';
 import { copyOutput } from './output.ts';
 import { DockerProblem, requestStatus } from './problem.ts';
-import { programProblem } from './program-problem.ts';
+import { startProblem } from './program-problem.ts';
 import type { ExecSettings } from './settings.ts';
 import { tarOfFile } from './tar.ts';
 
@@ -85,8 +85,9 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
     if (isAsked(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
     const { ExitCode, Pid } = await untilEnded(exec, abortSignal);
     // Nothing ran: what came is what the runtime says about it.
-    const problem = Pid === 0 ? programProblem(beginning(), `container "${settings.container}"`) : null;
+    const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
     if (problem !== null) throw problem;
+    if (Pid !== 0 && !isAsked(attempt)) await endBackground(running);
     return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
   } finally {
     release();
@@ -100,6 +101,14 @@ async function untilEnded(exec: Exec, abortSignal: AbortSignal): Promise<ExecIns
     if (!state.Running) return state;
     await pause(waitMs, undefined, { signal: abortSignal });
   }
+}
+
+/** As in a container of its own, what the command leaves behind ends with it: nobody else would ever end it. */
+async function endBackground(running: Running): Promise<void> {
+  const { attempt } = running;
+  if (attempt.step.leaveBackground || !(await isMarkedLeft(running))) return;
+  const problem = await signalMarkedProcesses(running, 'SIGKILL');
+  if (problem !== null) attempt.write('stderr', `what the command left behind goes on in the container: ${problem}\n`);
 }
 
 /** Writes on, and keeps the beginning of it. */

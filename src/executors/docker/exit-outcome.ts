@@ -1,9 +1,10 @@
 import type { Outcome } from '../../core/run.ts';
 
 /** What the kernel did to a container; `limit` of its memory in bytes, 0 for none. */
-type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };
+export type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };
 
-const killedCode = 137;
+/** The exit code of a program that SIGKILL ended. */
+export const killedCode = 137;
 
 /** The outcome of a program in a container by its exit code, told so that a person sees who ended it. */
 export function exitOutcome(exitCode: number, memory: MemoryEnd): Outcome {

@@ -13,15 +13,16 @@ export type RequestError = Error & {
   readonly statusCode?: number;
   readonly json?: { readonly message?: string } | null;
   readonly code?: string;
+  readonly syscall?: string;
 };
 
 const lostCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** An error of a request in one line, in the daemon's own words where it had any. */
 export function requestMessage(error: unknown): string {
-  const { json, message, code } = error as RequestError;
+  const { json, message, code, syscall } = error as RequestError;
   const text = json?.message ?? message.replace(/^\(HTTP code \d+\) [^-]* - /, '');
-  if (lostCodes.has(code)) return `the connection to Docker was lost (${text.trim()})`;
+  if (lostCodes.has(code) || syscall === 'connect') return `the connection to Docker was lost (${text.trim()})`;
   return text.trim().replaceAll(/\s*\n\s*/g, ' ');
 }
 

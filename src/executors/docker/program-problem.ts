@@ -14,6 +14,18 @@ export function programProblem(message: string, where: string): DockerProblem | 
   return new DockerProblem(`${program} cannot be executed in ${where}: ${plain(why)}`, 126);
 }
 
+/** The same for all that keeps a command from starting in a container that runs, such as a directory that is not there. */
+export function startProblem(message: string, where: string): DockerProblem | null {
+  const problem = programProblem(message, where);
+  const [, why] = refusal.exec(message) ?? [];
+  if (problem !== null || why === undefined) return problem;
+  return new DockerProblem(`the command could not start in ${where}: ${plain(why.trim())}`, 126);
+}
+
+/** What the runtime says before its reason depends on its age. */
+const refusal =
+  /^OCI runtime exec failed: (?:exec failed: )?(?:unable to start container process: |.*starting container process caused: )?(.+)$/m;
+
 /** The runtime adds ": unknown" to what it cannot classify. */
 function plain(why: string): string {
   return why.replace(/: unknown$/, '');

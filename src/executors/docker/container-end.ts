@@ -1,0 +1,72 @@
+import { addAbortSignal, type Readable } from 'node:stream';
+import type { Container } from 'dockerode';
+import type { Outcome } from '../../core/run.ts';
+import type { Attempt } from '../executor.ts';
+import type { Daemon } from './daemon.ts';
+import { isAsked } from './ending.ts';
+import { exitOutcome, killedCode, type MemoryEnd } from './exit-outcome.ts';
+import { isRequestError } from './problem.ts';
+import { ask, parseAnswer } from './request.ts';
+
+type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
+
+/**
+ * Waits until a container has ended and resolves to its exit code. Rejects when the daemon is lost meanwhile; one that is
+ * back at once may still know how the container ended.
+ */
+export async function exitCodeOf(container: Container, { docker, over }: Daemon): Promise<number> {
+  try {
+    const path = `/containers/${container.id}/wait`;
+    const { text } = await ask(docker, { method: 'POST', path, abortSignal: over });
+    return readStatus(text);
+  } catch (error) {
+    if (over.aborted) throw error;
+    const { State } = await container.inspect({ abortSignal: over });
+    if (State.Running) throw error;
+    return State.ExitCode;
+  }
+}
+
+function readStatus(text: string): number {
+  const { StatusCode } = (parseAnswer(text) ?? {}) as { readonly StatusCode?: number };
+  if (StatusCode !== undefined) return StatusCode;
+  throw Object.assign(new Error('an answer without an end'), { code: 'ECONNRESET' });
+}
+
+/** The outcome of a container that has ended. */
+export async function endedOutcome(container: Container, ended: Ended): Promise<Outcome> {
+  return exitOutcome(ended.exitCode, await memoryEnd(container, ended));
+}
+
+/** An end by SIGKILL that nobody asked for, and that the container's state does not explain, is looked into. */
+async function memoryEnd(container: Container, { exitCode, daemon, attempt }: Ended): Promise<MemoryEnd> {
+  const { State, HostConfig } = await container.inspect({ abortSignal: daemon.over });
+  const isExplained = State.OOMKilled || exitCode !== killedCode || isAsked(attempt);
+  const isOutOfMemory = State.OOMKilled || (!isExplained && (await isToldLate(container, daemon, State)));
+  return { isOutOfMemory, limit: HostConfig.Memory ?? 0 };
+}
+
+/** How long after a container's end, by the daemon's clock, it may hear why; and how long that may take it altogether. */
+const latenessSeconds = 0.5;
+const patienceMs = 2000;
+
+/**
+ * The daemon hears of what the kernel did on another way than of the end. When that comes later, the container's state
+ * stays as it was, and only an event tells of it.
+ */
+async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
+  const abortSignal = AbortSignal.any([over, AbortSignal.timeout(patienceMs)]);
+  const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
+  const filters = { container: [id], event: ['oom'] };
+  try {
+    const events = (await docker.getEvents({ since, until, filters, abortSignal })) as Readable;
+    for await (const _ of addAbortSignal(abortSignal, events)) return true;
+    return false;
+  } catch (error) {
+    // The end is known all the same; a proxy before the daemon may keep such questions from it.
+    if (isRequestError(error)) return false;
+    throw error;
+  }
+}
+
+type Times = { readonly StartedAt: string; readonly FinishedAt: string };

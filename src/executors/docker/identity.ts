@@ -1,0 +1,33 @@
+import type Docker from 'dockerode';
+import { type RequestError, requestStatus } from './problem.ts';
+import { ask, parseAnswer } from './request.ts';
+
+/**
+ * Does who listens there show itself as Docker? It does by a header of its sign of life; where a proxy takes that off, by
+ * telling its version. Rejects when it does not answer, or is Docker and refuses.
+ */
+export async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
+  try {
+    const { headers } = await ask(docker, { method: 'GET', path: '/_ping', abortSignal });
+    return headers['api-version'] !== undefined || (await tellsVersion(docker, abortSignal));
+  } catch (error) {
+    if (isForeign(error as RequestError)) return false;
+    throw error;
+  }
+}
+
+async function tellsVersion(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
+  try {
+    const { text } = await ask(docker, { method: 'GET', path: '/version', abortSignal });
+    const answer = parseAnswer(text) as { readonly Version?: unknown } | null | undefined;
+    return typeof answer?.Version === 'string';
+  } catch (error) {
+    if (requestStatus(error) === null) throw error;
+    return false;
+  }
+}
+
+/** Every Docker gives a sign of life; and what is no HTTP at all is told by Node's parser. */
+function isForeign({ statusCode, code = '' }: RequestError): boolean {
+  return statusCode === 404 || code.startsWith('HPE_');
+}
