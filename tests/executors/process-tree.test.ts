@@ -7,6 +7,7 @@ import type { ProcessIdentity } from '../../src/core/run.ts';
 import { executor } from '../../src/executors/command.ts';
 import { identify, isAlive } from '../../src/executors/process-identity.ts';
 import { withDescendants } from '../../src/executors/process-selection.ts';
+import { sendSignal } from '../../src/executors/process-signals.ts';
 import { listProcesses, numberBefore, type ProcessMoment, processMoment } from '../../src/executors/process-table.ts';
 import { endProcesses, findRunProcesses } from '../../src/executors/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from './attempt.ts';
@@ -105,10 +106,13 @@ describe('the processes of a run', () => {
     const other = testAttempt({ ...log('two'), runId: attempt.runId, step: { command: 'sleep 300 & true' } });
     expect(await executor.run({}, attempt)).toEqual(succeeded);
     expect(await executor.run({}, other.attempt)).toEqual(succeeded);
-    const logsOf = (store: string) =>
-      findRunProcesses({ runId: attempt.runId, logs: `/${store}/runs/same/logs` }, { recorded: [] }).map(
-        ({ pid }) => environment(pid)['WF_LOG_FILE'],
-      );
+    const find = (store: string) =>
+      findRunProcesses({ runId: attempt.runId, logs: `/${store}/runs/same/logs` }, { recorded: [] });
+    // No other test would find them by these.
+    onTestFinished(() => {
+      for (const left of [...find('one'), ...find('two')]) sendSignal(left, 'SIGKILL');
+    });
+    const logsOf = (store: string) => find(store).map(({ pid }) => environment(pid)['WF_LOG_FILE']);
     expect([logsOf('one'), logsOf('two'), logsOf('three')]).toEqual([
       ['/one/runs/same/logs/1.out'],
       ['/two/runs/same/logs/1.out'],
