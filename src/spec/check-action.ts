@@ -69,7 +69,7 @@ function workProblems(entry: ActionEntry): Problem[] {
 
 /** What is there and says nothing. What containers, filters and tools make of an empty text is their own affair. */
 function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
-  const type = typeof raw.executor === 'string' ? raw.executor : (raw.executor?.type ?? 'command');
+  const type = executorType(raw);
   const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
   const written = keys.filter((key) => raw[key] !== undefined);
   if (!written.every((key) => isBlank(raw[key]))) return [];
@@ -78,6 +78,10 @@ function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       label: 'nothing to run',
     }),
   );
+}
+
+function executorType({ executor }: RawAction): string {
+  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
 }
 
 function isBlank(value: TextOrList | undefined): boolean {
@@ -109,7 +113,7 @@ function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
 /** What the schema cannot ask for, because the short form has no settings or a command stands beside them. */
 function executorProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   if (raw.executor === undefined) return [];
-  const type = typeof raw.executor === 'string' ? raw.executor : (raw.executor.type ?? 'command');
+  const type = executorType(raw);
   const config = typeof raw.executor === 'string' ? {} : (raw.executor.config ?? {});
   const need = (text: string) => [problem('missing-key', spotIn(file, [...path, 'executor']), `${what}: ${text}`)];
   const hasConfig = typeof raw.executor !== 'string' && raw.executor.config !== undefined;
