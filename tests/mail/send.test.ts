@@ -112,15 +112,15 @@ describe('receivers', () => {
   test('get the mail together, hidden ones unseen', async () => {
     const server = await smtpServer();
     const cc = [{ name: 'Dö, Jo', address: 'jo@example.org' }];
-    const sent = await send(server.at(), { to: to('a@example.org', 'b@example.org'), cc, bcc: to('c@example.org') });
-    expect(sent.accepted).toEqual(['a@example.org', 'b@example.org', 'jo@example.org', 'c@example.org']);
+    const sent = await send(server.at(), { to: to('a@example.org', 'b@example.org'), cc, bcc: to('z@example.org') });
+    expect(sent.accepted).toEqual(['a@example.org', 'b@example.org', 'jo@example.org', 'z@example.org']);
     expect(server.received).toMatchObject([
       {
-        to: ['a@example.org', 'b@example.org', 'jo@example.org', 'c@example.org'],
+        to: ['a@example.org', 'b@example.org', 'jo@example.org', 'z@example.org'],
         headers: { to: 'a@example.org, b@example.org', cc: '=?UTF-8?Q?D=C3=B6=2C_Jo?= <jo@example.org>' },
       },
     ]);
-    expect(server.received[0]?.raw).not.toContain('c@example.org');
+    expect(server.received[0]?.raw).not.toContain('z@example.org');
   });
 
   test('that the server refuses are told, and the others get the mail', async () => {
