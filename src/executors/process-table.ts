@@ -153,7 +153,8 @@ function readInto(path: string, start: number, isWhole = (_end: number) => false
   }
 }
 
-function parseStat(line: string): ProcessEntry | null {
+/** A line of /proc/<pid>/stat; null for any other text. */
+export function parseStat(line: string): ProcessEntry | null {
   const field = numbers(line);
   if (Number.isNaN(field(23))) return null;
   return {

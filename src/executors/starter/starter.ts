@@ -2,8 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { ProcessIdentity } from '../../core/run.ts';
-import { bootId, identify } from '../process-identity.ts';
+import { bootId } from '../process-identity.ts';
 import { signalGroup } from '../process-signals.ts';
+import { parseStat } from '../process-table.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { starterProgram } from './program.ts';
 
@@ -49,8 +50,9 @@ export class Starter {
     this.#changed = changed;
     const { spawn } = process.getBuiltinModule('node:child_process');
     this.#child = spawn('perl', ['-e', starterProgram], {
-      // A variable such as PERL5OPT is for the programs, not for the starter.
-      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0' },
+      // A variable such as PERL5OPT is for the programs, not for the starter. What Perl calls is looked up before it forks,
+      // not by each child again.
+      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0', LD_BIND_NOW: '1' },
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     });
@@ -106,21 +108,22 @@ export class Starter {
   #hear(text: string): void {
     const lines = (this.#partial + text).split('\n');
     this.#partial = lines.pop() ?? '';
-    for (const line of lines) this.#take(line.split(' '));
+    for (const line of lines) this.#take(line);
   }
 
-  #take([word, number = '', startTime = '']: readonly string[]): void {
+  #take(line: string): void {
+    const space = line.indexOf(' ');
+    const word = line.slice(0, space);
+    const rest = line.slice(space + 1);
     if (word === 'ready') {
-      const pid = Number(number);
-      const next = startTime === '' ? identify(pid) : { pid, startTime: Number(startTime), boot: bootId() };
-      this.#state = { type: 'ready', next: next ?? { pid, startTime: null, boot: null } };
+      this.#state = { type: 'ready', next: identityOf(rest) };
       this.#hold('stdout', false);
       this.#changed();
     } else if (word === 'failed') {
-      const code = errorCodes.get(Number(number)) ?? 'EIO';
+      const code = errorCodes.get(Number(rest)) ?? 'EIO';
       this.#end({ error: Object.assign(new Error(code), { code }) });
     } else {
-      this.#end(endOf(Number(number)));
+      this.#end(endOf(Number(rest)));
     }
   }
 
@@ -156,6 +159,13 @@ function secretWord(): string {
   } catch {
     return process.getBuiltinModule('node:crypto').randomUUID();
   }
+}
+
+/** From a line of /proc/<pid>/stat, or from the number alone. */
+function identityOf(text: string): ProcessIdentity {
+  const entry = parseStat(text);
+  if (entry === null) return { pid: Number(text), startTime: null, boot: null };
+  return { pid: entry.pid, startTime: entry.startTime, boot: bootId() };
 }
 
 /** As `wait` tells it: the signal in the low seven bits, else the exit code in the next eight. */
