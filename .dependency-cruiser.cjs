@@ -18,7 +18,7 @@ const FOLDERS = {
   mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
   store: { src: ['core/'], builtins: [ANY] },
   engine: {
-    src: ['core/', 'executors/(executor|registry)[.]ts$', 'store/store[.]ts$'],
+    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$'],
     packages: ['re2js'],
     builtins: [ANY],
   },

@@ -10,6 +10,9 @@ const vm = require('node:vm');
 
 const WRITABLE_BY_OTHERS = 0o022;
 const KEPT_FILES = 8;
+/** What Node puts around a CommonJS module. */
+const HEAD = '(function (exports, require, module, __filename, __dirname) {';
+const TAIL = '\n})';
 /** How a mistyped command line ends: it is not worth a file. */
 const EXIT_UNUSABLE = 2;
 
@@ -21,7 +24,7 @@ exports.compile = function compile(file) {
   const source = readBundle(file);
   const cacheFile = locate(source.stat);
   const cachedData = cacheFile === null ? undefined : read(cacheFile);
-  const script = new vm.Script(`(function (exports, require, module, __filename, __dirname) {${source.text}\n})`, {
+  const script = new vm.Script(source.text, {
     filename: file,
     cachedData,
   });
@@ -37,13 +40,26 @@ function leavesNoTrace() {
   return process.argv.includes('--no-history') || /^(false|no|off|0)$/i.test(process.env.WF_HISTORY);
 }
 
+/**
+ * The bundle as the text of a function. It is put together before it is a text: to add to a text of this size would copy it.
+ * The build makes sure that it is ASCII, and V8 keeps such a text in half the space.
+ */
 function readBundle(file) {
+  let fd;
   try {
-    // The build makes sure that the bundle is ASCII, and V8 keeps such a text in half the space.
-    return { text: fs.readFileSync(file, 'latin1'), stat: fs.statSync(file) };
+    fd = fs.openSync(file, 'r');
+    const stat = fs.fstatSync(fd);
+    const bytes = Buffer.allocUnsafeSlow(HEAD.length + stat.size + TAIL.length);
+    bytes.write(HEAD, 0, 'latin1');
+    const length = fs.readSync(fd, bytes, HEAD.length, stat.size, 0);
+    if (length !== stat.size) throw new Error(`"${file}" cannot be read: ${length} of ${stat.size} bytes came`);
+    bytes.write(TAIL, HEAD.length + length, 'latin1');
+    return { text: bytes.toString('latin1'), stat };
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
     throw new Error(`"${file}" is missing: in a checkout, run "npm run build"`);
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
   }
 }
 

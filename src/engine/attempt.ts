@@ -3,14 +3,8 @@ import { resolve } from 'node:path';
 import { expandText } from '../core/interpolate.ts';
 import type { Outcome, ProcessIdentity } from '../core/run.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
-import type {
-  Attempt,
-  EndRequest,
-  Executor,
-  Scope,
-  SubworkflowRequest,
-  SubworkflowResult,
-} from '../executors/executor.ts';
+import { canceled, type EndSignal, isAskedToEnd } from '../executors/end-signal.ts';
+import type { Attempt, Executor, Scope, SubworkflowRequest, SubworkflowResult } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { formatSeconds } from './duration.ts';
@@ -46,8 +40,8 @@ export type AttemptContext = {
   readonly variables: RunVariables;
   readonly executor: Executor;
   readonly capture: Capture;
-  readonly signal: AbortSignal;
-  readonly kill: AbortSignal;
+  readonly signal: EndSignal;
+  readonly kill: EndSignal;
   readonly started: (process: ProcessIdentity | null) => void;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
 };
@@ -63,8 +57,7 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
     secrets.learnStep(step, env, scope);
     const cwd = stepDirectory(context.workflow, step, scope);
     const unmet = await unmetPrecondition(context, scope, env, cwd);
-    if (context.signal.aborted)
-      return afterEnd({ status: 'canceled', message: '', exitCode: null, signal: null }, context);
+    if (context.signal.aborted) return afterEnd(canceled, context);
     if (unmet !== null) return { status: 'skipped', message: unmet };
     return await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
@@ -111,7 +104,7 @@ async function unmetPrecondition(
   const params = variables.args;
   return firstUnmet(step.preconditions, {
     scope,
-    capture: (command) => capture(command, { env, cwd, shell, params, signal }),
+    capture: (command) => capture(command, { env, cwd, shell, params, signal: signal.toAbortSignal() }),
   });
 }
 
@@ -169,9 +162,9 @@ function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outc
 
 /** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */
 function afterEnd(outcome: Outcome, { signal, kill, step }: AttemptContext): Outcome {
-  if (outcome.status === 'skipped' || (!signal.aborted && !kill.aborted)) return outcome;
+  if (outcome.status === 'skipped' || !isAskedToEnd({ signal, kill })) return outcome;
   const signalName = outcome.status === 'succeeded' ? null : outcome.signal;
-  if (signal.aborted && (signal.reason as EndRequest) === 'timeout') {
+  if (signal.reason === 'timeout') {
     const message = `timed out after ${formatSeconds(step.timeoutMs)}`;
     const outputs = outcome.status === 'canceled' ? {} : outcome.outputs;
     return { status: 'failed', reason: 'timeout', message, exitCode: outcome.exitCode, signal: signalName, outputs };

@@ -16,6 +16,7 @@ import { initialRun, isFinished, type RunState } from '../core/run-state.ts';
 import { transition } from '../core/transition.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
 import type { WfError } from '../errors.ts';
+import { EndSignal } from '../executors/end-signal.ts';
 import type { RunJournal, StopRequest } from '../store/store.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
@@ -67,7 +68,7 @@ export class LocalRun {
   readonly #notices: Notices;
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
-  readonly #preparation = new AbortController();
+  readonly #preparation = new EndSignal();
   readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
   #isFlushDue = false;
   #cancelTimeout: () => void = () => {};
@@ -147,8 +148,7 @@ export class LocalRun {
   }
 
   async #prepare(): Promise<void> {
-    const { signal } = this.#preparation;
-    const own = { journal: this.#journal, secrets: this.#secrets, signal };
+    const own = { journal: this.#journal, secrets: this.#secrets, signal: this.#preparation };
     const prepared = await prepare(this.#options, this.#request, own);
     const at = this.#options.clock.now();
     if (prepared.variables === null) {
@@ -229,7 +229,7 @@ export class LocalRun {
         this.#timers.at(event.until, (at) => this.#post({ type: 'delay-over', at }));
         break;
       case 'run.canceling':
-        this.#preparation.abort();
+        this.#preparation.abort('stop');
         if (event.force) this.#attempts.kill();
         else this.#attempts.stop();
         break;
@@ -237,7 +237,7 @@ export class LocalRun {
         this.#cancelTimeout();
         break;
       case 'run.finished':
-        this.#preparation.abort();
+        this.#preparation.abort('stop');
         this.#guard(this.#finish(event.status));
         break;
       case 'run.created':

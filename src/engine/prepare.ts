@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Param } from '../core/run.ts';
+import type { EndSignal } from '../executors/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
 import type { RunRequest } from './engine.ts';
 import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment.ts';
@@ -18,13 +19,13 @@ export type Prepared =
 export async function prepare(
   options: LocalEngineOptions,
   { runId, workflow, params: given }: RunRequest,
-  { journal, secrets, signal }: { journal: RunJournal; secrets: RunSecrets; signal: AbortSignal },
+  { journal, secrets, signal }: { journal: RunJournal; secrets: RunSecrets; signal: EndSignal },
 ): Promise<Prepared> {
   const { capture } = options;
   const { dir: cwd, shell } = workflow;
   const processEnv = { ...options.processEnv, ...secrets.variables };
   const substitute = async (command: string, env: Environment) => {
-    const result = await capture(command, { env, cwd, shell, signal });
+    const result = await capture(command, { env, cwd, shell, signal: signal.toAbortSignal() });
     if (!result.ok) throw new EvaluationProblem(`\`${command}\`: ${result.message}`);
     return result.stdout;
   };
@@ -38,7 +39,8 @@ export async function prepare(
     secrets.learn(env);
     secrets.learnSmtp(scope);
     const args = runVariables.args;
-    const check = (command: string) => capture(command, { env, cwd, shell, params: args, signal });
+    const check = (command: string) =>
+      capture(command, { env, cwd, shell, params: args, signal: signal.toAbortSignal() });
     return {
       variables: runVariables,
       params,

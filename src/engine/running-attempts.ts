@@ -1,12 +1,12 @@
-import type { EndRequest } from '../executors/executor.ts';
+import { type EndRequest, EndSignal } from '../executors/end-signal.ts';
 import type { Clock } from './clock.ts';
 
 /** The two signals of one attempt: end soon, end now. */
-export type AttemptSignals = { readonly signal: AbortSignal; readonly kill: AbortSignal };
+export type AttemptSignals = { readonly signal: EndSignal; readonly kill: EndSignal };
 
 type Running = {
-  readonly end: AbortController;
-  readonly kill: AbortController;
+  readonly end: EndSignal;
+  readonly kill: EndSignal;
   /** True for a repeating step: a stop lets it finish the repetition it is in. */
   readonly finishesWhenStopped: boolean;
   cancelTimer: () => void;
@@ -26,14 +26,14 @@ export class RunningAttempts {
   /** Enters an attempt before it starts. `timeoutMs` 0: no limit. */
   enter(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): AttemptSignals {
     const running: Running = {
-      end: new AbortController(),
-      kill: new AbortController(),
+      end: new EndSignal(),
+      kill: new EndSignal(),
       finishesWhenStopped: options.finishesWhenStopped,
       cancelTimer: () => {},
     };
     this.#running.set(step, running);
     if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
-    return { signal: running.end.signal, kill: running.kill.signal };
+    return { signal: running.end, kill: running.kill };
   }
 
   /** Takes an attempt out that has ended. */
@@ -45,7 +45,7 @@ export class RunningAttempts {
   /** Asks all of them to end. */
   stop(): void {
     for (const running of this.#running.values()) {
-      if (running.end.signal.aborted) continue;
+      if (running.end.aborted) continue;
       if (running.finishesWhenStopped) this.#killAfterGrace(running);
       else this.#end(running, 'stop');
     }
@@ -55,8 +55,8 @@ export class RunningAttempts {
   kill(): void {
     for (const running of this.#running.values()) {
       running.cancelTimer();
-      running.end.abort('stop' satisfies EndRequest);
-      running.kill.abort();
+      running.end.abort('stop');
+      running.kill.abort('stop');
     }
   }
 
@@ -67,8 +67,8 @@ export class RunningAttempts {
 
   #killAfterGrace(running: Running): void {
     this.#after(running, this.#graceMs, () => {
-      running.end.abort('stop' satisfies EndRequest);
-      running.kill.abort();
+      running.end.abort('stop');
+      running.kill.abort('stop');
     });
   }
 

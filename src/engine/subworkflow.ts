@@ -53,14 +53,11 @@ function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): v
 async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<void> {
   const stop = () => child.cancel({ reason: 'stop', message: 'the step that runs it was stopped', force: false });
   const force = () => child.cancel({ reason: 'stop', message: 'the step that runs it was killed', force: true });
-  signal.addEventListener('abort', stop, { once: true });
-  kill.addEventListener('abort', force, { once: true });
-  if (signal.aborted) stop();
+  const releases = [signal.onAbort(stop), kill.onAbort(force)];
   try {
     await child.finished;
   } finally {
-    signal.removeEventListener('abort', stop);
-    kill.removeEventListener('abort', force);
+    for (const release of releases) release();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ProcessIdentity } from '../core/run.ts';
+import type { EndSignal } from './end-signal.ts';
 import { findMarked, type RunMark, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal, signalGroup } from './process-signals.ts';
 import { listProcesses, listProcessesOnce, type ProcessEntry } from './process-table.ts';
@@ -6,9 +7,9 @@ import { listProcesses, listProcessesOnce, type ProcessEntry } from './process-t
 /** What asks for the end of a tree, and how its processes can be told besides by descent. */
 export type AttemptTreeOptions = {
   /** Aborted: the leader's group gets `stopSignal`. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   /** Aborted: everything gets SIGKILL. */
-  readonly kill: AbortSignal;
+  readonly kill: EndSignal;
   readonly stopSignal: NodeJS.Signals;
   /** What its processes have in their environment; null where they have nothing of it. */
   readonly marks: (RunMark & { readonly step: string }) | null;
@@ -33,6 +34,7 @@ export class AttemptTree {
   readonly #options: AttemptTreeOptions;
   /** Found before an end broke their line of descent, by number. */
   readonly #seen = new Map<number, ProcessIdentity>();
+  readonly #releases: readonly (() => void)[];
   #patience: NodeJS.Timeout | undefined;
   #giveUp = () => {};
 
@@ -45,10 +47,7 @@ export class AttemptTree {
     this.immortal = new Promise((resolve) => {
       this.#giveUp = resolve;
     });
-    options.signal.addEventListener('abort', this.#stop, { once: true });
-    options.kill.addEventListener('abort', this.#kill, { once: true });
-    if (options.signal.aborted) this.#stop();
-    if (options.kill.aborted) this.#kill();
+    this.#releases = [options.signal.onAbort(this.#stop), options.kill.onAbort(this.#kill)];
   }
 
   /** To be awaited once the leader has ended: resolves at once, or after a request when the whole tree has ended. */
@@ -66,15 +65,14 @@ export class AttemptTree {
         killedMs += killRoundMs;
       } else {
         this.#askOutsiders(left, asked);
-        await areGone(identities, Number.POSITIVE_INFINITY, kill);
+        await areGone(identities, Number.POSITIVE_INFINITY, kill.toAbortSignal());
       }
     }
   }
 
   /** Stops following the requests. */
   release(): void {
-    this.#options.signal.removeEventListener('abort', this.#stop);
-    this.#options.kill.removeEventListener('abort', this.#kill);
+    for (const release of this.#releases) release();
     clearTimeout(this.#patience);
   }
 

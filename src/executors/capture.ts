@@ -1,5 +1,6 @@
 import type { ChildProcess, spawn } from 'node:child_process';
 import { AttemptTree } from './attempt-tree.ts';
+import { EndSignal } from './end-signal.ts';
 import { identify } from './process-identity.ts';
 import { shellArgv, shellWords } from './shell-argv.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
@@ -65,8 +66,8 @@ class Captured {
   readonly #stderr: 'pipe' | number;
   /** Whole chunks: zx's own text would break characters where a chunk ends. */
   readonly #output = { stdout: [] as Buffer[], stderr: [] as Buffer[], stdall: [] as Buffer[] };
-  readonly #stop = new AbortController();
-  readonly #kill = new AbortController();
+  readonly #stop = new EndSignal();
+  readonly #kill = new EndSignal();
   #child: ChildProcess | null = null;
   #grace: NodeJS.Timeout | undefined;
   #problem: string | null = null;
@@ -101,8 +102,8 @@ class Captured {
   end(problem: string): void {
     if (this.#problem !== null) return;
     this.#problem = problem;
-    this.#grace = setTimeout(() => this.#kill.abort(), graceMs);
-    this.#stop.abort();
+    this.#grace = setTimeout(() => this.#kill.abort('stop'), graceMs);
+    this.#stop.abort('stop');
     this.#child?.stdout?.destroy();
     this.#child?.stderr?.destroy();
   }
@@ -116,7 +117,7 @@ class Captured {
 
   #follow(child: ChildProcess, pid: number): void {
     const leader = identify(pid) ?? { pid, startTime: null, boot: null };
-    const ends = { signal: this.#stop.signal, kill: this.#kill.signal };
+    const ends = { signal: this.#stop, kill: this.#kill };
     const tree = new AttemptTree(leader, { ...ends, stopSignal: 'SIGTERM', marks: null });
     void tree.immortal.then(this.#abandon);
     child.once('exit', () => {

@@ -3,11 +3,11 @@ import type { Outcome } from '../core/run.ts';
 import type { JsonObject } from '../core/workflow.ts';
 import { runInContainer } from './docker/container.ts';
 import { connect } from './docker/daemon.ts';
-import { canceled, isAsked, onAbort } from './docker/ending.ts';
 import { runInRunning } from './docker/exec.ts';
 import { DockerProblem, isRequestError, requestMessage } from './docker/problem.ts';
 import { reapOrphans } from './docker/reap.ts';
 import { readSettings } from './docker/settings.ts';
+import { canceled, eitherEnd, isAskedToEnd } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 
 /** Runs a step in a container: one of its own (`image`), or one that runs already (`containerName` with `exec`). */
@@ -17,12 +17,12 @@ export const executor: Executor = { run };
 const killPatienceMs = 5000;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
-  if (isAsked(attempt)) return canceled;
+  if (isAskedToEnd(attempt)) return canceled;
   const over = new AbortController();
   // Every request under way listens.
   setMaxListeners(0, over.signal);
   let patience: NodeJS.Timeout | undefined;
-  const release = onAbort(attempt.kill, () => {
+  const release = attempt.kill.onAbort(() => {
     patience = setTimeout(() => over.abort(), killPatienceMs);
   });
   attempt.started(null);
@@ -30,7 +30,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
     return await runStep(config, attempt, over.signal);
   } catch (error) {
     if (!(error instanceof DockerProblem) && !isRequestError(error)) throw error;
-    return isAsked(attempt) ? canceled : failure(error);
+    return isAskedToEnd(attempt) ? canceled : failure(error);
   } finally {
     release();
     clearTimeout(patience);
@@ -39,7 +39,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
 
 async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
   const settings = readSettings(config, attempt);
-  const stop = AbortSignal.any([attempt.signal, attempt.kill]);
+  const stop = eitherEnd(attempt);
   const daemon = await connect(attempt.env, { stop, over });
   await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
   return settings.kind === 'exec' ? runInRunning(daemon, settings, attempt) : runInContainer(daemon, settings, attempt);

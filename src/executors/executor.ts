@@ -1,11 +1,9 @@
 import type { Outcome, ProcessIdentity } from '../core/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
+import type { EndSignal } from './end-signal.ts';
 
 /** Looks a variable up (`NAME`, or `1` for `$1`); undefined when nothing has that name. */
 export type Scope = (name: string) => string | undefined;
-
-/** Why an attempt is asked to end. */
-export type EndRequest = 'stop' | 'timeout';
 
 /** Where an attempt's output goes: the descriptors are the files, open for appending, or pipes on whose way to them secrets are masked. */
 export type AttemptLog = {
@@ -40,10 +38,10 @@ export type Attempt = {
   readonly scratch: () => string;
   /** Call once when the work has begun, with the process where there is one. */
   readonly started: (process: ProcessIdentity | null) => void;
-  /** Aborted (with an `EndRequest` as reason) when the attempt should end: pass the step's `signalOnStop` on. */
-  readonly signal: AbortSignal;
+  /** Aborted when the attempt should end: pass the step's `signalOnStop` on. */
+  readonly signal: EndSignal;
   /** Aborted when the grace is over: end everything at once. */
-  readonly kill: AbortSignal;
+  readonly kill: EndSignal;
   /** Runs another workflow as a run of its own and tells how it ended. */
   readonly runWorkflow: (request: SubworkflowRequest) => Promise<SubworkflowResult>;
 };

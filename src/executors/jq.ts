@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Outcome } from '../core/run.ts';
 import type { JsonObject } from '../core/workflow.ts';
+import { canceled, isAskedToEnd } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 import { jqProgram } from './jq/program.ts';
 import { type JqEnd, startJq } from './jq/thread.ts';
@@ -17,20 +18,18 @@ const NOISE = / \(at <\w+>(?::\d+)?\)| \(Unix shell quoting issues\?\)| at <top-
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   const { step, scope, env, log, signal, kill } = attempt;
-  if (signal.aborted || kill.aborted) return canceled();
+  if (isAskedToEnd(attempt)) return canceled;
   const args = argsOf(config, attempt);
   const input = expandJson(step.script ?? '', scope);
   const { stdoutFd, stderrFd } = log;
   const thread = startJq({ args, input, env, stdoutFd, stderrFd }, join(import.meta.dirname, 'jq'));
-  signal.addEventListener('abort', thread.end);
-  kill.addEventListener('abort', thread.end);
+  const releases = [signal.onAbort(thread.end), kill.onAbort(thread.end)];
   try {
     attempt.started(null);
     const end = await thread.ended;
-    return signal.aborted || kill.aborted ? canceled() : toOutcome(end);
+    return isAskedToEnd(attempt) ? canceled : toOutcome(end);
   } finally {
-    signal.removeEventListener('abort', thread.end);
-    kill.removeEventListener('abort', thread.end);
+    for (const release of releases) release();
   }
 }
 
@@ -57,8 +56,4 @@ function toOutcome(end: JqEnd): Outcome {
   // This jq has 5 for it, as for any error, and 0 for an error that another input follows.
   const exitCode = lastError.startsWith('jq: parse error') ? 2 : code || 5;
   return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
-}
-
-function canceled(): Outcome {
-  return { status: 'canceled', message: '', exitCode: null, signal: null };
 }

@@ -6,23 +6,23 @@ import { addresses, headerText } from '../mail/addresses.ts';
 import { MailProblem } from '../mail/problem.ts';
 import { type Attachment, type Mail, type Sent, sendMail } from '../mail/send.ts';
 import { type MailServer, mailServer } from '../mail/server.ts';
+import { canceled, eitherEnd, isAskedToEnd } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 
 /** Sends a mail through the workflow's `smtp`, and prints what was sent to whom. */
 export const executor: Executor = { run };
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
-  const { signal, kill } = attempt;
-  if (signal.aborted || kill.aborted) return canceled();
+  if (isAskedToEnd(attempt)) return canceled;
   attempt.started(null);
   try {
     const server = mailServer(attempt.workflow.smtp, attempt.expand);
     const mail = readMail(config, server, attempt);
-    print(await sendMail(server, mail, { signal: AbortSignal.any([signal, kill]) }), mail, attempt);
+    print(await sendMail(server, mail, { signal: eitherEnd(attempt) }), mail, attempt);
     return { status: 'succeeded', exitCode: null, outputs: {} };
   } catch (error) {
     if (!(error instanceof MailProblem)) throw error;
-    if (signal.aborted || kill.aborted) return canceled();
+    if (isAskedToEnd(attempt)) return canceled;
     return { status: 'failed', reason: 'error', message: error.message, exitCode: null, signal: null, outputs: {} };
   }
 }
@@ -79,8 +79,4 @@ function texts(value: Json | undefined): readonly string[] {
 
 function text(value: Json | undefined): string {
   return value === undefined || value === null ? '' : String(value);
-}
-
-function canceled(): Outcome {
-  return { status: 'canceled', message: '', exitCode: null, signal: null };
 }

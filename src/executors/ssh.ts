@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Outcome } from '../core/run.ts';
 import type { JsonObject } from '../core/workflow.ts';
+import { canceled, EndSignal } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 import { type SshSettings, sshArgv, sshSettings } from './ssh/argv.ts';
 import { type RemoteCode, remoteCode } from './ssh/code.ts';
@@ -22,7 +23,7 @@ const sshFailed = 255;
 export const executor: Executor = { run: runOverSsh };
 
 async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome> {
-  if (attempt.signal.aborted) return { status: 'canceled', message: '', exitCode: null, signal: null };
+  if (attempt.signal.aborted) return canceled;
   const settings = sshSettings(config, attempt);
   if ('problem' in settings) return settingsProblem(settings.problem);
   const program = remoteCode(attempt);
@@ -33,7 +34,7 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
     const argv = sshArgv(settings, log);
     const feed = (input: Writable) => feedProgram(input, program, attempt);
     // The stop goes over the connection, which therefore has to outlive it.
-    const unstopped = { ...attempt, signal: new AbortController().signal };
+    const unstopped = { ...attempt, signal: new EndSignal() };
     const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install, feed });
     return withOwnWords(outcome, log, attempt);
   });
@@ -41,12 +42,11 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
 
 /** Sends the program, then the stop when it comes. The input stays open until ssh ends: its end would be taken for a kill. */
 function feedProgram(input: Writable, program: RemoteCode, { step, signal }: Attempt): void {
-  const stop = () => input.write(stopLine);
   // Ssh has ended, which tells more than that it does not read any more.
   input.on('error', () => {});
-  input.on('close', () => signal.removeEventListener('abort', stop));
   input.write(supervisedLine(program, step.signalOnStop));
-  signal.addEventListener('abort', stop, { once: true });
+  const release = signal.onAbort(() => input.write(stopLine));
+  input.on('close', release);
 }
 
 function keyProblem({ key }: SshSettings, { cwd }: Attempt): string | null {

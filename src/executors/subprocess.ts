@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Outcome } from '../core/run.ts';
 import { AttemptTree } from './attempt-tree.ts';
+import { canceled, isAskedToEnd } from './end-signal.ts';
 import type { Attempt } from './executor.ts';
 import { identify } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
@@ -23,8 +24,8 @@ export async function runProcess(
   program: Program,
   feed?: (input: Writable) => void,
 ): Promise<Outcome> {
-  const { workflow, signal, kill, log } = attempt;
-  if (signal.aborted || kill.aborted) return { status: 'canceled', message: '', exitCode: null, signal: null };
+  const { workflow, log } = attempt;
+  if (isAskedToEnd(attempt)) return canceled;
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
   return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);

@@ -93,9 +93,7 @@ describe('a run in this process', () => {
       attempt.started(null);
       return new Promise((resolve) => {
         finish = () => resolve({ status: 'succeeded', exitCode: 0, outputs: {} });
-        attempt.signal.addEventListener('abort', () =>
-          resolve({ status: 'canceled', message: 'stopped', exitCode: null, signal: null }),
-        );
+        attempt.signal.onAbort(() => resolve({ status: 'canceled', message: 'stopped', exitCode: null, signal: null }));
       });
     };
     await withEngine({ work: { again: repetition } }, async ({ start, told }) => {

@@ -7,6 +7,7 @@ import { expandText } from '../../src/core/interpolate.ts';
 import type { Outcome, ProcessIdentity } from '../../src/core/run.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { executor } from '../../src/executors/command.ts';
+import { EndSignal } from '../../src/executors/end-signal.ts';
 import type { Attempt } from '../../src/executors/executor.ts';
 import { identify, isAlive } from '../../src/executors/process-identity.ts';
 import { sendSignal } from '../../src/executors/process-signals.ts';
@@ -55,7 +56,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
   const { name = 'a step', runId = randomUUID(), params = [], variables = {}, cwd = dir } = settings;
   const log = { stdoutPath: join(dir, 'stdout.log'), stderrPath: join(dir, 'stderr.log') };
   const [stdoutFd, stderrFd] = [openSync(log.stdoutPath, 'a'), openSync(log.stderrPath, 'a')];
-  const [end, kill] = [new AbortController(), new AbortController()];
+  const [end, kill] = [new EndSignal(), new EndSignal()];
   const started: (ProcessIdentity | null)[] = [];
   const processes = () =>
     findRunProcesses({ runId, logs: dir }, { recorded: started.filter((process_) => process_ !== null) });
@@ -77,8 +78,8 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
       mkdirSync(join(dir, 'scratch'), { mode: 0o700, recursive: true });
       return join(dir, 'scratch');
     },
-    signal: end.signal,
-    kill: kill.signal,
+    signal: end,
+    kill,
     runWorkflow: settings.runWorkflow ?? (() => Promise.reject(new Error('no workflow to run'))),
   };
   onTestFinished(() => {
@@ -93,7 +94,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     stdout: () => readFileSync(log.stdoutPath, 'utf8'),
     stderr: () => readFileSync(log.stderrPath, 'utf8'),
     stop: () => end.abort('stop'),
-    kill: () => kill.abort(),
+    kill: () => kill.abort('stop'),
     processes,
   };
 }

@@ -126,7 +126,7 @@ export const untilStopped: Work = (attempt) => {
         signal: 'SIGTERM',
         outputs: {},
       });
-    attempt.signal.addEventListener('abort', end);
+    attempt.signal.onAbort(end);
   });
 };
 
@@ -143,7 +143,7 @@ export const untilKilled: Work = (attempt) => {
         signal: 'SIGKILL',
         outputs: {},
       });
-    attempt.kill.addEventListener('abort', end);
+    attempt.kill.onAbort(end);
   });
 };
 

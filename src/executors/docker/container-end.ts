@@ -1,9 +1,9 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
+import { isAskedToEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './daemon.ts';
-import { isAsked } from './ending.ts';
 import { exitOutcome, killedCode, type MemoryEnd } from './exit-outcome.ts';
 import { isRequestError } from './problem.ts';
 import { ask, parseAnswer } from './request.ts';
@@ -41,7 +41,7 @@ export async function endedOutcome(container: Container, ended: Ended): Promise<
 /** An end by SIGKILL that nobody asked for, and that the container's state does not explain, is looked into. */
 async function memoryEnd(container: Container, { exitCode, daemon, attempt }: Ended): Promise<MemoryEnd> {
   const { State, HostConfig } = await container.inspect({ abortSignal: daemon.over });
-  const isExplained = State.OOMKilled || exitCode !== killedCode || isAsked(attempt);
+  const isExplained = State.OOMKilled || exitCode !== killedCode || isAskedToEnd(attempt);
   const isOutOfMemory = State.OOMKilled || (!isExplained && (await isToldLate(container, daemon, State)));
   return { isOutOfMemory, limit: HostConfig.Memory ?? 0 };
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ImageInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
+import { canceled, isAskedToEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { endedOutcome, exitCodeOf } from './container-end.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
 import type { Daemon } from './daemon.ts';
-import { canceled, isAsked, onAbort } from './ending.ts';
 import { provideImage } from './image.ts';
 import { invocationOf } from './invocation.ts';
 import { chooseLog } from './log-driver.ts';
@@ -31,7 +31,7 @@ export async function runInContainer(daemon: Daemon, settings: ContainerSettings
   let isOver = false;
   try {
     const outcome = await follow(container, plan);
-    isOver = !isAsked(attempt);
+    isOver = !isAskedToEnd(attempt);
     return outcome;
   } finally {
     if (!isOver || !settings.isKept) await removeContainer(container, plan);
@@ -61,7 +61,7 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   const output = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal });
   const hasTerminal = settings.container['Tty'] === true;
   const copied = copyOutput(output, { hasTerminal, write: attempt.write });
-  if (isAsked(attempt)) return canceled;
+  if (isAskedToEnd(attempt)) return canceled;
   await start(container, plan);
   const release = passRequestsOn(container, plan);
   try {
@@ -96,8 +96,8 @@ function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
     }
   };
   const releases = [
-    onAbort(attempt.signal, () => void send(stopSignal(plan))),
-    onAbort(attempt.kill, () => void send('SIGKILL')),
+    attempt.signal.onAbort(() => void send(stopSignal(plan))),
+    attempt.kill.onAbort(() => void send('SIGKILL')),
   ];
   return () => {
     for (const release of releases) release();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { capture } from '../capture.ts';
+import { eitherEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 
 /** A login at a registry as the Docker API takes it; undefined: nobody has logged in there. */
@@ -70,7 +71,7 @@ async function askHelper(helper: string, registry: string, attempt: Attempt): Pr
     cwd: '/',
     shell: 'sh',
     params: [registry],
-    signal: AbortSignal.any([attempt.signal, attempt.kill]),
+    signal: eitherEnd(attempt),
   });
   if (!ok) return undefined;
   try {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container, Exec, ExecInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
+import { canceled, isAskedToEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { containerEnv } from './container-env.ts';
 import type { Daemon } from './daemon.ts';
 import type { WriteOutput } from './demultiplex.ts';
-import { canceled, isAsked, onAbort } from './ending.ts';
 import { isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 import { exitOutcome } from './exit-outcome.ts';
 import { invocationOf } from './invocation.ts';
@@ -46,7 +46,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
       Tty: settings.hasTerminal,
       abortSignal,
     });
-    if (isAsked(attempt)) return canceled;
+    if (isAskedToEnd(attempt)) return canceled;
     return await follow(exec, { daemon, container, settings, attempt, mark: `${markName}=${mark}` });
   } finally {
     if (script !== null) await removeFile(container, `/${script.name}`, abortSignal);
@@ -82,12 +82,12 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
   const release = passRequestsOn(running);
   try {
     await copied.done;
-    if (isAsked(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
+    if (isAskedToEnd(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
     const { ExitCode, Pid } = await untilEnded(exec, abortSignal);
     // Nothing ran: what came is what the runtime says about it.
     const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
     if (problem !== null) throw problem;
-    if (Pid !== 0 && !isAsked(attempt)) await endBackground(running);
+    if (Pid !== 0 && !isAskedToEnd(attempt)) await endBackground(running);
     return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
   } finally {
     release();
@@ -131,8 +131,8 @@ function passRequestsOn(running: Running): () => void {
     if (problem !== null) attempt.write('stderr', `the command goes on in the container: ${problem}\n`);
   };
   const releases = [
-    onAbort(attempt.signal, () => void send(attempt.step.signalOnStop)),
-    onAbort(attempt.kill, () => void send('SIGKILL')),
+    attempt.signal.onAbort(() => void send(attempt.step.signalOnStop)),
+    attempt.kill.onAbort(() => void send('SIGKILL')),
   ];
   return () => {
     for (const release of releases) release();

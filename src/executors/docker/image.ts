@@ -1,4 +1,5 @@
 import type { ImageInspectInfo } from 'dockerode';
+import { eitherEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { registryLogin } from './credentials.ts';
 import type { Daemon } from './daemon.ts';
@@ -51,7 +52,7 @@ function platformOf(image: ImageInspectInfo): string {
 
 async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, attempt: Attempt): Promise<void> {
   const { image, platform } = settings;
-  const abortSignal = AbortSignal.any([over, attempt.signal, attempt.kill]);
+  const abortSignal = AbortSignal.any([over, eitherEnd(attempt)]);
   const authconfig = await registryLogin(image, attempt);
   const options = { abortSignal, authconfig, ...(platform === null ? {} : { platform }) };
   try {

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../core/run.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { type Hop, type RequestEnd, sendRequest } from '../request.ts';
 import { type Pairs, SettingProblem } from './fields.ts';
@@ -21,13 +22,12 @@ const ownHeaders = new Set(['content-length', 'transfer-encoding', 'connection']
 
 /** Makes the call that `read` gives, which may throw a `SettingProblem`, prints the answer, and judges its status. */
 export async function makeCall(attempt: Attempt, read: () => Call): Promise<Outcome> {
-  const { signal, kill } = attempt;
-  if (signal.aborted || kill.aborted) return canceled();
+  if (isAskedToEnd(attempt)) return canceled;
   try {
     const call = read();
     attempt.started(null);
     const end = await send(call, attempt);
-    return signal.aborted || kill.aborted ? canceled() : toOutcome(end, call);
+    return isAskedToEnd(attempt) ? canceled : toOutcome(end, call);
   } catch (error) {
     if (error instanceof SettingProblem) return failed(error.message);
     throw error;
@@ -43,7 +43,7 @@ async function send(call: Call, attempt: Attempt): Promise<RequestEnd> {
     env: attempt.env,
     // Who waits for a 302 does not want to know what is behind it.
     follows: (status: number) => successStatusCodes?.has(status) !== true,
-    signal: AbortSignal.any([attempt.signal, attempt.kill]),
+    signal: eitherEnd(attempt),
   };
   const end = await sendRequest(firstHop(call), options, print);
   if (!('problem' in end)) print.end();
@@ -91,8 +91,4 @@ function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {
 
 function failed(message: string): Outcome {
   return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
-}
-
-function canceled(): Outcome {
-  return { status: 'canceled', message: '', exitCode: null, signal: null };
 }
