@@ -259,7 +259,8 @@ export class LocalRun {
     const { timeoutMs, repeat } = step;
     const signals = this.#attempts.enter(name, { timeoutMs, finishesWhenStopped: repeat !== null });
     // What this attempt builds on must not be forgotten by a crash that its effects survive.
-    if (number > 1 || step.depends.length > 0 || handlerKind(name) !== null) await this.#record.flush();
+    if (handlerKind(name) !== null) await this.#record.flush();
+    else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
     const started = (process: ProcessIdentity | null) => this.#started(name, number, process);
     const outcome: Outcome = signals.signal.aborted
       ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }

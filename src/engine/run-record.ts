@@ -23,6 +23,9 @@ export class RunRecord {
   #state: RunState;
   #shown: RunState;
   #unstored: RunEvent[] = [];
+  /** The numbers of each step's last result, and of the last one that set variables for all steps after it. */
+  readonly #results = new Map<string, number>();
+  #lastOutputs = 0;
 
   constructor(initial: RunState, options: RunRecordOptions) {
     this.#options = options;
@@ -52,6 +55,7 @@ export class RunRecord {
     const masked = this.#options.secrets.mask(events);
     const isSame = masked === events && this.#shown === this.#state;
     const stored = this.#store(masked);
+    for (const event of stored) this.#note(event);
     this.#state = state;
     this.#shown = isSame ? state : masked.reduce(evolve, this.#shown);
     return stored;
@@ -62,11 +66,23 @@ export class RunRecord {
     await this.#orTell(this.#options.journal.flush());
   }
 
+  /** As `flush`, for what is built on when these steps have ended: their results, and every variable set so far. */
+  async flushResults(steps: readonly string[]): Promise<void> {
+    const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
+    await this.#orTell(this.#options.journal.flush(last));
+  }
+
   /** Gives the run up. What the disk refuses now was told before or comes too late. */
   async close(): Promise<void> {
     await this.#options.journal.close().catch((error: unknown) => {
       if (!(error instanceof WfError)) throw error;
     });
+  }
+
+  #note(event: StoredEvent): void {
+    if (event.type !== 'step.finished' && event.type !== 'step.waiting') return;
+    this.#results.set(event.step, event.seq);
+    if (hasOutputs(event)) this.#lastOutputs = event.seq;
   }
 
   #store(events: readonly RunEvent[]): readonly StoredEvent[] {
@@ -89,4 +105,11 @@ export class RunRecord {
       this.#options.onFailure(error);
     });
   }
+}
+
+function hasOutputs(event: Extract<RunEvent, { type: 'step.finished' | 'step.waiting' }>): boolean {
+  const outputs =
+    event.type === 'step.finished' ? event.outputs : 'outputs' in event.outcome ? event.outcome.outputs : {};
+  for (const _ in outputs) return true;
+  return false;
 }

@@ -34,8 +34,11 @@ export type RunJournal = {
    * it throws a `WfError` `storage`, none.
    */
   readonly append: (events: readonly RunEvent[]) => readonly StoredEvent[];
-  /** Resolves when everything appended so far is on the disk; rejects with a `WfError` `storage`. Calls share flushes. */
-  readonly flush: () => Promise<void>;
+  /**
+   * Resolves when everything up to this event's number, else all that was appended so far, is on the disk; rejects with a
+   * `WfError` `storage`. Calls share flushes.
+   */
+  readonly flush: (seq?: number) => Promise<void>;
   /** Opens the files for the output of one attempt; the caller closes the descriptors. Throws a `WfError` `storage`. */
   readonly openLog: (step: string, attempt: number) => AttemptLog;
   /** The paths that `openLog` uses, whether they exist or not. */

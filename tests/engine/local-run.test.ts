@@ -56,6 +56,31 @@ describe('a run in this process', () => {
     expect(waited.indexOf('flush')).toBeLessThan(waited.indexOf('c'));
   });
 
+  it('waits for what a step builds on, not for what was written since', async () => {
+    const flushed: (number | undefined)[] = [];
+    const wrapStore = withJournal((journal) => ({
+      flush: (seq) => {
+        flushed.push(seq);
+        return journal.flush(seq);
+      },
+    }));
+    const steps = [
+      step('first'),
+      step('setter', { output: 'VALUE' }),
+      step('later'),
+      step('last', { depends: ['first'] }),
+      step('handled', { depends: ['later'] }),
+    ];
+    const set: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: { VALUE: 'x' } });
+    await withEngine({ wrapStore, work: { setter: set } }, async ({ start, events }) => {
+      await start(workflow({ maxActiveSteps: 1, steps })).finished;
+      const endOf = (name: string) =>
+        events.find((event) => event.type === 'step.finished' && event.step === name)?.seq;
+      // The variable that a step has set is there for all that start after it.
+      expect(flushed.slice(0, 2)).toEqual([endOf('setter'), endOf('later')]);
+    });
+  });
+
   it('ends a step at its time limit, and kills it when the grace is over', async () => {
     const slow = workflow({ graceMs: 5000, steps: [step('slow', { timeoutMs: 2000 })] });
     await withEngine({ work: { slow: untilKilled } }, async ({ start, told, clock }) => {

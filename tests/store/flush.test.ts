@@ -23,7 +23,7 @@ test('one flush runs at a time, and all that come during it share the next', asy
   const flush = (name: string) => commit.flush().then(() => ended.push(name));
 
   const all = [flush('first')];
-  commit.mark();
+  commit.mark(1);
   all.push(flush('second'), flush('third'));
   await nextTurn();
   expect(held.length).toBe(1);
@@ -32,7 +32,7 @@ test('one flush runs at a time, and all that come during it share the next', asy
   await nextTurn();
   expect([held.length, ended]).toEqual([2, ['first']]);
 
-  commit.mark();
+  commit.mark(2);
   all.push(flush('fourth'));
   held[1]?.resolve();
   await nextTurn();
@@ -54,16 +54,34 @@ test('a flush asked for while one runs that covers everything is that one', asyn
   expect(held.length).toBe(1);
 });
 
+test('a flush of what is on the disk, or on its way there, asks for nothing new', async () => {
+  const { sync, held } = heldSync();
+  const commit = createGroupCommit(sync);
+  commit.mark(1);
+  const first = commit.flush();
+  commit.mark(2);
+  const covered = commit.flush(1);
+  held[0]?.resolve();
+  await Promise.all([first, covered]);
+  commit.mark(3);
+  await commit.flush(1);
+  expect(held.length).toBe(1);
+  const second = commit.flush(2);
+  held[1]?.resolve();
+  await Promise.all([second, commit.flush(3)]);
+  expect(held.length).toBe(2);
+});
+
 test('after a failed flush none succeeds', async () => {
   const { sync, held } = heldSync();
   const commit = createGroupCommit(sync);
   const first = commit.flush();
-  commit.mark();
+  commit.mark(1);
   const second = commit.flush();
   held[0]?.reject(new Error('lost'));
   await expect(first).rejects.toThrow('lost');
   await expect(second).rejects.toThrow('lost');
-  commit.mark();
+  commit.mark(2);
   await expect(commit.flush()).rejects.toThrow('lost');
   expect(held.length).toBe(1);
 });

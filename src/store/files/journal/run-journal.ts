@@ -28,7 +28,8 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     runId,
     append: (events) => {
       const stored = file.append(events);
-      if (stored.length > 0) commit.mark();
+      const last = stored.at(-1);
+      if (last !== undefined) commit.mark(last.seq);
       return stored;
     },
     flush: commit.flush,
