@@ -1,8 +1,10 @@
 /** Files from this many bytes on (some hundred steps) are worth the two milliseconds that looking after the memory takes. */
 const worthwhileBytes = 16 * 1024;
+/** From this many on (some thousand steps) also the two collections, which take as long as to run twenty steps. */
+const collectedBytes = 256 * 1024;
 
 /** The last one for the little that survives a step: waking threads for it takes longer, and the steps need the cores. */
-const flags = ['--expose-gc', '--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
+const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
 
 /**
  * Makes this process small when it is about to start many others. Linux copies the page tables of a process for each
@@ -14,8 +16,10 @@ const flags = ['--expose-gc', '--semi-space-growth-factor=1', '--no-opt', '--no-
 export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
   if (fileBytes < worthwhileBytes) return () => {};
   const { setFlagsFromString } = await import('node:v8');
-  const { runInNewContext } = await import('node:vm');
   for (const flag of flags) setFlagsFromString(flag);
+  if (fileBytes < collectedBytes) return () => {};
+  const { runInNewContext } = await import('node:vm');
+  setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   setFlagsFromString('--no-expose-gc');
   return () => {

@@ -177,7 +177,13 @@ function endOf(status: number): ProcessEnd {
 /** What turns one environment into another: `NAME=value`, or `NAME` for a variable to leave out. */
 function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): readonly string[] {
   const changed: string[] = [];
-  for (const name in to) if (to[name] !== from[name]) changed.push(`${name}=${to[name]}`);
-  for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
+  let kept = 0;
+  for (const name in to) {
+    const before = from[name];
+    if (typeof before === 'string') kept += 1;
+    if (to[name] !== before) changed.push(`${name}=${to[name]}`);
+  }
+  // Rare, and to look at every name for it would be dear.
+  if (kept < Object.keys(from).length) for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
   return changed;
 }
