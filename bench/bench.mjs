@@ -59,9 +59,9 @@ async function measure({
 }
 
 function line({ name, what, target, memoryTarget }, { ratio, oursMs, baseMs, memoryMb }) {
-  const misses = ratio > target || (memoryTarget !== null && memoryMb > memoryTarget);
+  const misses = (target !== null && ratio > target) || (memoryTarget !== null && memoryMb > memoryTarget);
   const memory = [`${memoryMb.toFixed(0)} MB`, memoryTarget === null ? '' : `${memoryTarget} MB`];
-  return `${row(name, what, ratio.toFixed(3), target.toFixed(2), inMs(oursMs), inMs(baseMs), ...memory)}${misses ? '  MISS' : ''}`;
+  return `${row(name, what, ratio.toFixed(3), target?.toFixed(2) ?? '', inMs(oursMs), inMs(baseMs), ...memory)}${misses ? '  MISS' : ''}`;
 }
 
 /**
