@@ -40,8 +40,10 @@ function run() {
   const { compile } = require('./code-cache.js');
   const file = path.join(__dirname, '..', 'dist', 'wf.cjs');
   const program = { exports: {} };
-  const load = compile(file);
-  load(program.exports, require('node:module').createRequire(file), program, file, path.dirname(file));
+  const folder = path.dirname(file);
+  // Not `createRequire`: the module that it is in loads a part of Node that nothing else here needs.
+  const requireFrom = (id) => require(id.startsWith('./') ? path.join(folder, id) : id);
+  compile(file)(program.exports, requireFrom, program, file, folder);
   let hasEnded = false;
   // Nothing is left to do then, and the system takes the memory back faster than Node would tidy it up.
   process.once('beforeExit', () => {
