@@ -7,6 +7,8 @@ import { Starter, type StartRequest } from './starter.ts';
 /** Fewer programs are over before starters would pay for their own start. */
 const worthwhileFrom = 24;
 const mostStarters = 4;
+/** Until one is open this process starts programs itself, which is slower, and so is it to open many at once. */
+const mostOpening = 2;
 /** In UTF-16 units. */
 const longestRequest = 32 * 1024;
 
@@ -59,7 +61,8 @@ export class Starters {
 
   /** For the programs to come. One that is gone is not replaced: what has ended it would end the next. */
   #openAnother(env: Program['env']): void {
-    if (this.#starters.length >= mostStarters || this.#starters.some(({ state }) => state === 'opening')) return;
+    const opening = this.#starters.filter(({ state }) => state === 'opening');
+    if (this.#starters.length >= mostStarters || opening.length >= mostOpening) return;
     if (!Object.entries(env).flat().every(isPlain)) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
   }
