@@ -86,7 +86,8 @@ function stepEnvironment({ step, number, output: { log } }: AttemptContext): Env
 }
 
 function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
-  const dir = expandText(step.dir ?? '', scope);
+  if (step.dir === null) return workflow.dir;
+  const dir = expandText(step.dir, scope);
   const home = scope('HOME');
   if (home !== undefined && (dir === '~' || dir.startsWith('~/'))) return resolve(home, dir.slice(2));
   return resolve(workflow.dir, dir);

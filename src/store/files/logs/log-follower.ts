@@ -116,9 +116,11 @@ class Follower {
 
   /** Takes from both streams in turn, up to where they end now; answers whether that is more than was allowed. */
   #read({ step, attempt, stdout, stderr }: Followed, mostBytes: number): boolean {
+    const [fromStdout, fromStderr] = [stdout.available(), stderr.available()];
+    if (fromStdout === 0 && fromStderr === 0) return false;
     const streams = [
-      { stream: 'stdout' as const, file: stdout, left: stdout.available() },
-      { stream: 'stderr' as const, file: stderr, left: stderr.available() },
+      { stream: 'stdout' as const, file: stdout, left: fromStdout },
+      { stream: 'stderr' as const, file: stderr, left: fromStderr },
     ];
     let allowed = mostBytes;
     while (allowed > 0 && streams.some(({ left }) => left > 0)) {
