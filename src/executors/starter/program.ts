@@ -14,8 +14,8 @@ const [setsidModule, setsid] =
  * A starter in Perl. It always has one child ready that waits for a request; that child becomes the program. To its standard
  * output it tells what happens, a line each:
  *
- *   ready <pid> ...       a child waits, the leader of a session of its own; where the system has it, this is its line in
- *                         /proc/<pid>/stat
+ *   ready <pid> <stat>    a child waits, the leader of a session of its own; its line in /proc/<pid>/stat, where the system
+ *                         has it
  *   failed <errno>        it could not become the program
  *   ended <wait status>   it is over
  *
@@ -53,8 +53,8 @@ for (;;) {
 }
 sub become {
   ${setsid}
-  sysopen(STAT, '/proc/self/stat', 0) && sysread(STAT, $stat, 1024) or $stat = "$$\n";
-  report("ready $stat");
+  sysopen(STAT, '/proc/self/stat', 0) && sysread(STAT, $stat, 1024) or $stat = "\n";
+  report("ready $$ $stat");
   my ($directory, $out, $err, $program, $count, @rest) = message() or stop();
   my @argv = splice @rest, 0, $count;
   change($_) for @rest;

@@ -161,11 +161,11 @@ function secretWord(): string {
   }
 }
 
-/** From a line of /proc/<pid>/stat, or from the number alone. */
+/** From the number and, where there is one, the line of /proc/<pid>/stat. */
 function identityOf(text: string): ProcessIdentity {
-  const entry = parseStat(text);
-  if (entry === null) return { pid: Number(text), startTime: null, boot: null };
-  return { pid: entry.pid, startTime: entry.startTime, boot: bootId() };
+  const pid = Number.parseInt(text, 10);
+  const entry = parseStat(text.slice(text.indexOf(' ') + 1));
+  return entry === null ? { pid, startTime: null, boot: null } : { pid, startTime: entry.startTime, boot: bootId() };
 }
 
 /** As `wait` tells it: the signal in the low seven bits, else the exit code in the next eight. */
