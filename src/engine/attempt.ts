@@ -162,8 +162,9 @@ function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outc
 }
 
 /** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */
-function afterEnd(outcome: Outcome, { signal, kill, step }: AttemptContext): Outcome {
-  if (outcome.status === 'skipped' || !isAskedToEnd({ signal, kill })) return outcome;
+function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
+  if (outcome.status === 'skipped' || !isAskedToEnd(context)) return outcome;
+  const { signal, step } = context;
   const signalName = outcome.status === 'succeeded' ? null : outcome.signal;
   if (signal.reason === 'timeout') {
     const message = `timed out after ${formatSeconds(step.timeoutMs)}`;

@@ -1,8 +1,5 @@
-import { type EndRequest, EndSignal } from '../executors/end-signal.ts';
+import { type AttemptSignals, type EndRequest, EndSignal } from '../executors/end-signal.ts';
 import type { Clock } from './clock.ts';
-
-/** The two signals of one attempt: end soon, end now. */
-export type AttemptSignals = { readonly signal: EndSignal; readonly kill: EndSignal };
 
 type Running = {
   readonly end: EndSignal;

@@ -1,6 +1,7 @@
 import type { Outcome, Outputs, ProcessIdentity } from '../core/run.ts';
 import type { RunState } from '../core/run-state.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
+import type { AttemptSignals } from '../executors/end-signal.ts';
 import type { Scope } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
 import { errorOutcome, runAttempt } from './attempt.ts';
@@ -10,7 +11,6 @@ import type { LocalEngineOptions } from './local.ts';
 import { MaskedOutputs } from './masked-output.ts';
 import { type OutputOptions, openOutput } from './open-output.ts';
 import type { RunSecrets } from './run-secrets.ts';
-import type { AttemptSignals } from './running-attempts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 import type { RunVariables } from './variables.ts';
 

@@ -49,17 +49,18 @@ export class EndSignal {
   }
 }
 
-type Ends = { readonly signal: EndSignal; readonly kill: EndSignal };
+/** The two signals of one attempt: end soon, end now. */
+export type AttemptSignals = { readonly signal: EndSignal; readonly kill: EndSignal };
 
 /** What a step comes to that was asked to end before its work began. */
 export const canceled: Outcome = { status: 'canceled', message: '', exitCode: null, signal: null };
 
 /** Was the attempt asked to end, in whichever way? */
-export function isAskedToEnd({ signal, kill }: Ends): boolean {
+export function isAskedToEnd({ signal, kill }: AttemptSignals): boolean {
   return signal.aborted || kill.aborted;
 }
 
 /** For requests that are given up when the attempt is asked to end, in whichever way. */
-export function eitherEnd({ signal, kill }: Ends): AbortSignal {
+export function eitherEnd({ signal, kill }: AttemptSignals): AbortSignal {
   return AbortSignal.any([signal.toAbortSignal(), kill.toAbortSignal()]);
 }
