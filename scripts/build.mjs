@@ -43,7 +43,7 @@ export async function build() {
 export async function buildProgram({ entry, outDir }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [ownFiles(used), schemaBeside, leftOut, noColorDetection];
+  const plugins = [ownFiles(used), yamlAsModules, schemaBeside, leftOut, noColorDetection];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(
@@ -142,6 +142,17 @@ function ownFiles(used) {
     },
   };
 }
+
+/**
+ * The package `yaml` as the ES modules that it also has: what is not used of it then stays out, and it does not look at the
+ * variable LOG_STREAM, for which it would print what it reads.
+ */
+const yamlAsModules = {
+  name: 'yaml-as-modules',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^yaml$/ }, () => ({ path: join(root, 'node_modules/yaml/browser/dist/index.js') }));
+  },
+};
 
 /** The documented schema is shipped as a file anyway; only `wf schema` reads it, so it is not put into the program too. */
 const schemaBeside = {

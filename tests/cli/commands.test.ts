@@ -37,6 +37,16 @@ describe('wf validate', () => {
     });
   });
 
+  it('prints nothing of its own work where a variable asks the package that reads YAML to', async () => {
+    await withFiles({ 'good.yaml': good }, async (cwd) => {
+      const { code, stdout, stderr } = await wf(['validate', 'good.yaml'], {
+        cwd,
+        env: { LOG_STREAM: '1', LOG_TOKENS: '1' },
+      });
+      expect([code, stdout, stderr]).toEqual([0, 'good.yaml: valid\n', '']);
+    });
+  });
+
   it('prints JSON with the documented shape', async () => {
     await withFiles({ 'good.yaml': good, 'bad.yaml': bad }, async (cwd) => {
       const { stdout } = await wf(['validate', '--format', 'json', 'good.yaml', 'bad.yaml'], { cwd });
