@@ -45,6 +45,7 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
+      'stack[.]ts$',
       'observers/metrics',
       'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
       'spec/params[.]ts$',
@@ -64,6 +65,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'spec/(canonical-key|locate|near-names|params|schema-doc)[.]ts$',
+      'stack[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { build as esbuild, formatMessages } from 'esbuild';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { build as esbuild, formatMessages, transform } from 'esbuild';
 import { jqFiles } from './jq.mjs';
 import { packagesOf, thirdPartyLicenses } from './licenses.mjs';
 import { chunkName, pack } from './pack.mjs';
@@ -27,6 +27,10 @@ const PARTS = {
   remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };
+
+/** How all is written. Lines stay short, since Node prints the one that threw. */
+const SHORT = { target: 'node20.19', minifySyntax: true, lineLimit: 160, legalComments: 'none' };
+const MAP = { sourcemap: 'external', sourcesContent: false };
 
 const root = join(import.meta.dirname, '..');
 
@@ -67,37 +71,58 @@ export async function buildProgram({ entry, outDir }) {
   utimesSync(join(outDir, 'wf.cjs'), startedAt, startedAt);
 }
 
-/** The program in chunks, as splitting leaves them, joined into `wf.cjs` and a file for each of the parts. */
+/**
+ * The program in chunks, as splitting leaves them, joined into `wf.cjs` and a file for each of the parts. Each has a map beside
+ * it that leads from a place in it to the source, for the stacks of bugs (`src/stack.ts`).
+ */
 async function bundleProgram(entry, outDir, plugins) {
   const options = { entryPoints: [entry], outdir: outDir, plugins, format: 'esm', splitting: true };
-  const { outputFiles, metafile } = await compile(options);
+  const { outputFiles, metafile } = await compile({ ...options, minifyIdentifiers: true, ...MAP });
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({
     name: chunkName(basename(path)),
     ...output,
   }));
-  const texts = new Map(outputFiles.map(({ path, text }) => [chunkName(basename(path)), text]));
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
   const chunks = new Map(
     outputs.map(({ name, imports, entryPoint }) => {
       const inside = imports.filter(({ external }) => !external);
       const named = (wanted) =>
         inside.filter(({ kind }) => kind === wanted).map(({ path }) => chunkName(basename(path)));
       const edges = { imports: named('import-statement'), demand: named('dynamic-import') };
-      return [name, { text: texts.get(name), entry: entryPoint, ...edges }];
+      return [name, { text: texts.get(`${name}.js`), entry: entryPoint, ...edges }];
     }),
   );
   const inputsOf = new Map(outputs.map(({ name, inputs }) => [name, Object.keys(inputs)]));
-  return pack(chunks, { main: chunkName(basename(entry).replace(/[.]ts$/, '.js')), parts: PARTS }).map(
-    ({ file, ...packed }) => ({
-      path: join(outDir, file === 'main' ? 'wf.cjs' : `${file}.cjs`),
-      contents: Buffer.from(packed.text),
-      inputs: packed.chunks.flatMap((name) => inputsOf.get(name)),
-    }),
-  );
+  const mapOf = (name) => {
+    const { sources, ...map } = JSON.parse(texts.get(`${name}.js.map`));
+    return { ...map, sources: sources.map((path) => relative(root, resolve(outDir, path))) };
+  };
+  const files = pack(chunks, { main: chunkName(basename(entry).replace(/[.]ts$/, '.js')), parts: PARTS });
+  const made = files.map(async ({ file, text, chunks }) => {
+    const path = join(outDir, file === 'main' ? 'wf.cjs' : `${file}.cjs`);
+    const sections = chunks.map(({ name, line }) => ({ offset: { line, column: 0 }, map: mapOf(name) }));
+    const { code, map } = await shorten(text, { version: 3, sections });
+    const inputs = chunks.flatMap(({ name }) => inputsOf.get(name));
+    return [
+      { path, contents: Buffer.from(code), inputs },
+      { path: `${path}.map`, contents: Buffer.from(map), inputs: [] },
+    ];
+  });
+  return (await Promise.all(made)).flat();
 }
 
+/** Takes the spaces out, with a map that leads to where `map` leads. */
+function shorten(text, map) {
+  const inline = Buffer.from(JSON.stringify(map)).toString('base64');
+  const options = { ...SHORT, ...MAP, minifyWhitespace: true };
+  return transform(`${text}//# sourceMappingURL=data:application/json;base64,${inline}\n`, options);
+}
+
+/** Names stay in packages of their own file, which may look at them. */
 async function bundle(outfile, options) {
   // `import()` becomes a `require` that waits until it is reached, which needs no second loader.
-  const result = await compile({ ...options, outfile, format: 'cjs', supported: { 'dynamic-import': false } });
+  const cjs = { format: 'cjs', supported: { 'dynamic-import': false } };
+  const result = await compile({ ...options, ...cjs, outfile, minifyWhitespace: true });
   return { path: outfile, contents: result.outputFiles[0].contents, inputs: Object.keys(result.metafile.inputs) };
 }
 
@@ -110,12 +135,7 @@ async function compile(options) {
     write: false,
     metafile: true,
     platform: 'node',
-    target: 'node20.19',
-    // Names stay, so that the stack of a bug says something; lines stay short, since Node prints the one that threw.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    lineLimit: 160,
-    legalComments: 'none',
+    ...SHORT,
     define: { 'import.meta.dirname': '__dirname' },
     logLevel: 'silent',
   }).catch(async ({ errors }) => {
@@ -240,7 +260,8 @@ function assets(outDir) {
 
 /** Which packages went into which file, for the test that says what each command loads. */
 function packagesByFile(outDir, bundles) {
-  return Object.fromEntries(bundles.map(({ path, inputs }) => [relative(outDir, path), packagesOf(inputs)]));
+  const programs = bundles.filter(({ path }) => !path.endsWith('.map'));
+  return Object.fromEntries(programs.map(({ path, inputs }) => [relative(outDir, path), packagesOf(inputs)]));
 }
 
 /** Each file appears whole, so that a program started meanwhile finds the old one or the new one. */

@@ -6,25 +6,41 @@ import { parse } from 'acorn';
  * back from its cache. `chunks`: by name, each with its `text` (an ES module), the names of the chunks that it `imports`
  * at once or on `demand`, and the source file it is the `entry` of, if any. `parts`: by name, the entries of a file of
  * its own, which is loaded when something of it is reached; all else is in the file `main`. Answers the text of each file,
- * and the names of its chunks.
+ * and its chunks: the name of each and the line, from 0 on, at which its text begins. Every line of a chunk stays one.
  */
 export function pack(chunks, { main, parts }) {
   const fileOf = divide(chunks, main, parts);
   const names = [...new Set(fileOf.values())];
   return names.map((file) => {
     const own = [...fileOf].filter(([, other]) => other === file).map(([name]) => name);
-    const table = `{\n${own.map((name) => `${quoted(name)}(){${toFunctionBody(chunks.get(name).text)}}`).join(',\n')}}`;
-    const text = file === 'main' ? mainFile(table, fileOf, main) : `"use strict";module.exports=($load)=>(${table});\n`;
-    return { file, text, chunks: own };
+    let line = HEAD_LINES;
+    const members = own.map((name) => {
+      const text = `${quoted(name)}(){\n${toFunctionBody(chunks.get(name).text)}},\n`;
+      const at = line + 1;
+      line += text.split('\n').length - 1;
+      return { text, chunk: { name, line: at } };
+    });
+    const table = members.map(({ text }) => text).join('');
+    const text = file === 'main' ? mainFile(table, fileOf, main) : partFile(table);
+    return { file, text, chunks: members.map(({ chunk }) => chunk) };
   });
+}
+
+/** The lines before the first chunk of a file. */
+const HEAD_LINES = 2;
+
+function partFile(table) {
+  return `"use strict";
+module.exports=($load)=>({
+${table}});
+`;
 }
 
 function mainFile(table, fileOf, main) {
   const elsewhere = Object.fromEntries([...fileOf].filter(([, file]) => file !== 'main'));
   return `"use strict";
-const chunks=${table};
-const elsewhere=${JSON.stringify(elsewhere)};
-const loaded={};
+const chunks={
+${table}};
 function $load(name){
 if(loaded[name]===undefined){
 if(chunks[name]===undefined)Object.assign(chunks,require("./"+elsewhere[name]+".cjs")($load));
@@ -32,6 +48,8 @@ loaded[name]=chunks[name]();
 }
 return loaded[name];
 }
+const elsewhere=${JSON.stringify(elsewhere)};
+const loaded={};
 Object.assign(exports,$load(${quoted(main)}));
 `;
 }
@@ -77,10 +95,11 @@ function toFunctionBody(text) {
   const parts = [];
   let end = 0;
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    parts.push(text.slice(end, edit.start), edit.text);
+    const replaced = text.slice(edit.start, edit.end);
+    parts.push(text.slice(end, edit.start), edit.text, replaced.replace(/[^\n]/g, ''));
     end = edit.end;
   }
-  return `${parts.join('')}${text.slice(end)}return{${exported.join(',')}}`;
+  return `${parts.join('')}${text.slice(end)}\nreturn{${exported.join(',')}}`;
 }
 
 function importStatement({ specifiers, source }) {

@@ -1,8 +1,14 @@
+import { stackOf } from '../stack.ts';
 import { findColor } from './color.ts';
 import { createConsole } from './console.ts';
 import { exitCodes } from './exit-codes.ts';
 import { printError } from './print-error.ts';
 import { buildProgram } from './program.ts';
+
+// What nobody caught is printed by Node, which knows nothing of the source.
+process.on('uncaughtExceptionMonitor', (error) => {
+  if (error instanceof Error) error.stack = stackOf(error);
+});
 
 /**
  * Runs the command line (without node and script) and resolves to the exit code. Every error is printed here, once:

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { type ErrorCode, WfError } from '../errors.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
+import { stackOf } from '../stack.ts';
 import type { Console } from './console.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 
@@ -26,7 +27,6 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
     err.write(`error: ${error.message}\n${help === undefined ? '' : `  help: ${help}\n`}`);
     return exitCodeOfError(error.code);
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  err.write(`wf: this is a bug in wf, please report it with these lines:\n${stack}\n`);
+  err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);
   return exitCodes.failed;
 }

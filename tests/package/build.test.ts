@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { root } from './launch.ts';
 
@@ -65,6 +65,31 @@ test('characters outside ASCII survive the build', async () => {
   expect(glyphs).toEqual(['✔', 'ä', 'x│', '🙂']);
 });
 
+test('the stack of a bug names the places of the source, in whichever file and chunk it is', async () => {
+  writeFileSync(
+    join(folder, 'late.ts'),
+    "// A comment that the build leaves out.\nexport function fail(): never {\n  throw new Error('no');\n}",
+  );
+  const dist = await buildOf(`
+    import { stackOf } from '${join(root, 'src/stack.ts')}';
+    export const main = async () => {
+      const { fail } = await import('./late.ts');
+      try {
+        return fail();
+      } catch (error) {
+        return stackOf(error);
+      }
+    };
+  `);
+
+  const { main } = createRequire(import.meta.url)(join(dist, 'wf.cjs'));
+  const [message, thrown, called] = (await main()).split('\n');
+
+  expect(message).toBe('Error: no');
+  expect(thrown).toContain(`${relative(root, join(folder, 'late.ts'))}:3:9`);
+  expect(called).toContain(`${relative(root, join(folder, 'main.ts'))}:6:16`);
+});
+
 test('a file of an earlier build goes', async () => {
   await buildOf("export const load = () => import('re2js');");
   const dist = await buildOf('export const main = 1;');
@@ -74,6 +99,7 @@ test('a file of an earlier build goes', async () => {
     'THIRD-PARTY-LICENSES.txt',
     'packages.json',
     'wf.cjs',
+    'wf.cjs.map',
     'workflow.schema.json',
   ]);
 });

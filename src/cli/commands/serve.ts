@@ -6,6 +6,7 @@ import { WfError } from '../../errors.ts';
 import { watchLoopLag } from '../../server/connection/loop-lag.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
+import { stackOf } from '../../stack.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -107,5 +108,5 @@ function daemonLog({ out, err }: Console): DaemonLog {
 
 function problemText(error: unknown): string {
   if (error instanceof WfError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return stackOf(error);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CountedRequest } from '../../observers/metrics.ts';
+import { stackOf } from '../../stack.ts';
 import { type Guard, requireAccess } from '../access/auth.ts';
 import { corsHeaders, isPreflight, preflightReply } from '../access/cors.ts';
 import { checkHost, type HostNames } from '../access/host-check.ts';
@@ -37,7 +38,7 @@ export function createListener(gate: Gate): RequestListener {
     const work = () => {
       if (request.socket.destroyed) return;
       serve(request, response, gate).catch((error: unknown) => {
-        gate.log(`an answer could not be sent: ${error instanceof Error ? error.stack : String(error)}`);
+        gate.log(`an answer could not be sent: ${stackOf(error)}`);
         response.destroy();
       });
     };

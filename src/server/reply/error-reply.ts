@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ErrorCode, WfError } from '../../errors.ts';
 import { diagnosticJson, diagnosticText } from '../../render/diagnostic-json.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
+import { stackOf } from '../../stack.ts';
 import type { Reply, Route } from '../route.ts';
 import { HttpError } from './http-error.ts';
 import { problemCode, problemTitles, problemType } from './problem.ts';
@@ -75,7 +76,7 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): T
     return { status: statusOf(code, style), message, detail, code, headers, diagnostics };
   }
   const reference = randomUUID();
-  log(`error ${reference}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  log(`error ${reference}: ${stackOf(error)}`);
   const detail = `the daemon's log tells more, under ${reference}`;
   return { status: 500, message: 'this is a bug in wf', detail, code: null, headers: {}, diagnostics: null };
 }
