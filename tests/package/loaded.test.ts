@@ -59,6 +59,17 @@ test('run loads the program and no heavy package', () => {
   expect(loadedBy('run', file)).toEqual({ code: 0, files: program, packages: always });
 });
 
+test.each([1, 20_000, 300_000])(
+  'a first run of a file of %i bytes leaves compiled code that the next one uses',
+  (size) => {
+    const file = workflowFile(`# ${'x'.repeat(size)}\nsteps:\n  - name: one\n    command: echo 1\n`);
+    const env = { WF_HOME: join(folder, `home-${size}`) };
+    const cachesOfRun = () => launchRecorded(root, [join(root, 'bin/wf.js'), 'run', file], { cwd: folder, env }).caches;
+
+    expect([cachesOfRun(), cachesOfRun(), cachesOfRun()]).toEqual([['none'], ['used'], ['used']]);
+  },
+);
+
 /** The builtin modules of Node that the command loads. */
 function builtinsLoadedBy(...args: string[]): readonly string[] {
   const [preload, told] = [join(folder, 'tell-builtins.cjs'), join(folder, 'builtins.json')];
