@@ -6,9 +6,9 @@ import { makeHistory } from './past-runs.mjs';
 
 /**
  * What is measured: `ours` and `base` are built in a folder of the workload's own (`close`: what is to end with them);
- * `target` bounds the ratio of their times (null: it is only told), `memoryTarget` the peak memory of `wf` in MB; what
- * `isLarge` is removed after each run, and what `keepsHome` finds everything again; `isLeast` compares the least times. make
- * gets its recipes run by a shell, as everybody's are.
+ * `target` bounds the ratio of their times (null: it is only told), `memoryTarget` the peak memory of `wf` in MB. What
+ * `makesFiles` is measured in memory, what `isLarge` is removed after each run, and what `keepsHome` finds everything again;
+ * `isLeast` compares the least times. make gets its recipes run by a shell, as everybody's are.
  */
 export const workloads = [
   {
@@ -23,6 +23,7 @@ export const workloads = [
     what: 'wf run, one step / node -e 0',
     runs: 31,
     target: 1.5,
+    makesFiles: true,
     programs: (folder) => ({
       ours: wf('run', workflowFile(folder, {}, [{ name: 'one', command: 'true', depends: [] }])),
       base: bareNode,
@@ -42,6 +43,7 @@ export const workloads = [
     runs: 5,
     target: 3.0,
     memoryTarget: 75,
+    makesFiles: true,
     programs: (folder) => againstMake(folder, 2, independent(1000, 'true')),
   },
   {
@@ -49,6 +51,7 @@ export const workloads = [
     what: 'a chain of 500 / make',
     runs: 5,
     target: 2.8,
+    makesFiles: true,
     programs: (folder) => againstMake(folder, 1, layers(500, 1, 1)),
   },
   {
@@ -57,6 +60,7 @@ export const workloads = [
     runs: 3,
     target: 3.3,
     memoryTarget: 160,
+    makesFiles: true,
     programs: (folder) => againstMake(folder, 2, layers(100, 100, 2)),
   },
   {
@@ -64,6 +68,7 @@ export const workloads = [
     what: '200 times sleep 0.1, all at once / make -j200',
     runs: 5,
     target: 2.4,
+    makesFiles: true,
     programs: (folder) => againstMake(folder, 200, independent(200, 'sleep 0.1'), { maxActiveRuns: 0 }),
   },
   ...[
