@@ -18,7 +18,7 @@ const FOLDERS = {
   mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
   store: { src: ['core/'], builtins: [ANY] },
   engine: {
-    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$'],
+    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$', 'turns[.]ts$'],
     packages: ['re2js'],
     builtins: [ANY],
   },
@@ -46,6 +46,7 @@ const FOLDERS = {
       'core/',
       'service/',
       'stack[.]ts$',
+      'turns[.]ts$',
       'observers/metrics',
       'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
       'spec/params[.]ts$',

@@ -18,6 +18,7 @@ import { handlerKind, type Step } from '../core/workflow.ts';
 import type { WfError } from '../errors.ts';
 import { EndSignal } from '../executors/end-signal.ts';
 import type { RunJournal, StopRequest } from '../store/store.ts';
+import { createTurns } from '../turns.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { Engine, RunRequest, RunWatcher } from './engine.ts';
@@ -36,6 +37,9 @@ const flushDelayMs = 10;
 
 /** A shorter run has ended before anybody could ask for its stop, and is spared the time that listening takes. */
 const listenAfterMs = 100;
+
+/** To start a program takes a millisecond or two, in which no signal, no end of a step and no output is taken in. */
+const mostStartsInATurn = 8;
 
 /** What goes through the mailbox: inputs for the decision, and facts that need none. */
 type Letter = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -69,6 +73,7 @@ export class LocalRun {
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
+  readonly #takeTurn = createTurns(mostStartsInATurn);
   readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
   #isFlushDue = false;
   #cancelTimeout: () => void = () => {};
@@ -256,11 +261,13 @@ export class LocalRun {
   async #attempt(name: string, number: number): Promise<void> {
     const step = this.#steps.get(name);
     if (!step) throw new Error(`the run has no step "${name}"`);
-    const { timeoutMs, repeat } = step;
-    const signals = this.#attempts.enter(name, { timeoutMs, finishesWhenStopped: repeat !== null });
+    const signals = this.#attempts.enter(name);
+    const isHandler = handlerKind(name) !== null;
     // What this attempt builds on must not be forgotten by a crash that its effects survive.
-    if (handlerKind(name) !== null) await this.#record.flush();
+    if (isHandler) await this.#record.flush();
     else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
+    await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+    this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
     const started = (process: ProcessIdentity | null) => this.#started(name, number, process);
     const outcome: Outcome = signals.signal.aborted
       ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }

@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts';
 type Running = {
   readonly end: EndSignal;
   readonly kill: EndSignal;
-  /** True for a repeating step: a stop lets it finish the repetition it is in. */
-  readonly finishesWhenStopped: boolean;
+  /** True for a repeating step once it has begun: a stop lets it finish the repetition it is in. */
+  finishesWhenStopped: boolean;
   cancelTimer: () => void;
 };
 
@@ -20,17 +20,24 @@ export class RunningAttempts {
     this.#graceMs = graceMs;
   }
 
-  /** Enters an attempt before it starts. `timeoutMs` 0: no limit. */
-  enter(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): AttemptSignals {
+  /** Enters an attempt that waits for its start. */
+  enter(step: string): AttemptSignals {
     const running: Running = {
       end: new EndSignal(),
       kill: new EndSignal(),
-      finishesWhenStopped: options.finishesWhenStopped,
+      finishesWhenStopped: false,
       cancelTimer: () => {},
     };
     this.#running.set(step, running);
-    if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
     return { signal: running.end, kill: running.kill };
+  }
+
+  /** It starts, unless it was asked to end before. `timeoutMs` 0: no limit. */
+  begin(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): void {
+    const running = this.#running.get(step);
+    if (running === undefined || running.end.aborted) return;
+    running.finishesWhenStopped = options.finishesWhenStopped;
+    if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
   }
 
   /** Takes an attempt out that has ended. */

@@ -72,3 +72,19 @@ function readIfThere(file: string): string {
     return '';
   }
 }
+
+test.each([0, 16])('a stop is heard while many steps are being started, %i at once', async (maxActiveRuns) => {
+  await withDirectory(async (dir) => {
+    const env = { WF_HOME: join(dir, 'home') };
+    const all = 1500;
+    const steps = Array.from({ length: all }, (_, index) => `  - {name: s${index}, command: echo ${index}}\n`);
+    writeFileSync(join(dir, 'fan.yaml'), `maxActiveRuns: ${maxActiveRuns}\nsteps:\n${steps.join('')}`);
+    const run = startWf(['run', '--reporter', 'plain', 'fan.yaml'], { cwd: dir, env });
+    await run.until(' OK ');
+    run.kill('SIGTERM');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(143);
+    expect(stdout).toContain('stopped by SIGTERM');
+    expect(stdout.split(' START ').length).toBeLessThan(all / 2);
+  });
+});

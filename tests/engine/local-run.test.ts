@@ -131,6 +131,22 @@ describe('a run in this process', () => {
     });
   });
 
+  it('starts many steps over several turns of the event loop, and none after a stop', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    const work = Object.fromEntries(names.map((name) => [name, untilStopped]));
+    await withEngine({ work }, async ({ start, told, story }) => {
+      const run = start(
+        workflow({ steps: names.map((name) => step(name, { repeat: { intervalMs: 0 }, timeoutMs: 1 })) }),
+      );
+      await told('step.started', 's0');
+      run.cancel({ reason: 'stop', message: '', force: true });
+      const state = await run.finished;
+      expect(names.map((name) => stepState(state, name).status)).toEqual(names.map(() => 'canceled'));
+      expect(story().filter((line) => line.startsWith('step.scheduled'))).toHaveLength(30);
+      expect(story().filter((line) => line.startsWith('step.started')).length).toBeLessThan(10);
+    });
+  });
+
   it('kills at once when it is forced, without handlers', async () => {
     const handlers = { cancel: handler('cancel'), exit: handler('exit') };
     await withEngine({ work: { a: untilKilled } }, async ({ start, told, story }) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CountedRequest } from '../../observers/metrics.ts';
 import { stackOf } from '../../stack.ts';
+import { createTurns } from '../../turns.ts';
 import { type Guard, requireAccess } from '../access/auth.ts';
 import { corsHeaders, isPreflight, preflightReply } from '../access/cors.ts';
 import { checkHost, type HostNames } from '../access/host-check.ts';
@@ -13,7 +14,6 @@ import type { Found, Router } from '../router.ts';
 import { readBody } from './body.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';
-import { createTurns } from './turns.ts';
 
 /** What stands between a request and its route. */
 export type Gate = {

@@ -2,9 +2,9 @@
 export type Turns = (work: () => void, isUrgent: boolean) => void;
 
 /**
- * Begins no more than so much work in one turn of the event loop. In a turn the system's news is taken in first: data of
- * connections, but only one new connection, and what timers and other processes have to tell. With thousands of requests in one
- * turn nobody new would get in, and no run would start.
+ * Begins no more than so much work in one turn of the event loop. In a turn the system's news is taken in first: signals, ends of
+ * processes, data of connections, but only one new connection, and what timers have to tell. With thousands of requests in
+ * one turn nobody new would get in, and with thousands of steps no stop would be heard.
  */
 export function createTurns(mostInATurn: number): Turns {
   const urgent: (() => void)[] = [];
