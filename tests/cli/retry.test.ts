@@ -169,6 +169,23 @@ describe('wf retry', () => {
     });
   });
 
+  it('runs the handlers of a run whose process was killed in one of them', async () => {
+    const handled = `steps:
+  - name: a
+    command: sh -c 'echo a >> ran'
+handlerOn:
+  success:
+    command: sh -c 'echo handling; test -e fixed || sleep 300; echo handled >> ran'
+`;
+    await withPlace({ 'w.yaml': handled }, async (place) => {
+      await crash(place, '| handling', 'w.yaml', '--run-id', 'first');
+      ran(place);
+      place.write('fixed', '');
+      expect((await place.wf('retry', 'first')).code).toBe(0);
+      expect(ran(place)).toEqual(['handled']);
+    });
+  });
+
   it('passes exit codes and signals on as wf run does', async () => {
     const exits = "steps:\n  - name: a\n    command: sh -c 'exit 7'\n";
     const slow =

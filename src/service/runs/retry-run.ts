@@ -29,9 +29,14 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
   const params = request.params ?? keptParams(run);
   const { restored, rerun, missing } = plan(run, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);
-  if (rerun.length === 0 && run.state.reason !== 'handler') return null;
+  if (rerun.length === 0 && !isEndMissing(run)) return null;
   const retry = { of: run.runId, restored };
   return { workflow, sources, warnings, params, runId: request.runId, trigger: 'cli', retry };
+}
+
+/** All steps came out well, but a handler failed, or the process died over what comes after them. */
+function isEndMissing({ state }: PastRun): boolean {
+  return state.reason === 'handler' || state.reason === 'lost';
 }
 
 function plan({ state }: PastRun, selection: RetrySelection, graph: Graph): RetryPlan {
