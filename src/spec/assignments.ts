@@ -2,8 +2,8 @@ import type { Assignment } from '../core/workflow.ts';
 import type { Path } from './problem.ts';
 import type { NamedTexts } from './raw.ts';
 
-/** A name that programs and shells take for a variable. */
-export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** A name that programs and shells take for a variable. `__proto__` is left out: no map of names and values can hold it. */
+export const VARIABLE_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** An entry of `env`, and the way from `env` to it; `isBare` is a text without `=`, whose value is empty. */
 export type LocatedAssignment = Assignment & { readonly path: Path; readonly isBare: boolean };

@@ -50,10 +50,10 @@ function nameProblems(entry: StepEntry): Problem[] {
   return [problem('reserved-name', nameSpot(entry), `a step cannot be named "${name}"`, { help })];
 }
 
-/** Named parameters become variables; a text gives positional ones wherever a name would not do. */
+/** Named parameters become variables. */
 function paramProblems(file: SpecFile): Problem[] {
   const { params } = file.raw;
-  if (params === undefined || typeof params === 'string') return [];
+  if (params === undefined) return [];
   return parseParamDefaults(params).flatMap(({ name }) => {
     if (name === null || VARIABLE_NAME.test(name)) return [];
     return [problem('invalid-name', spotIn(file, ['params']), `"${name}" is not the name of a parameter`)];

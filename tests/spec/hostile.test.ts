@@ -187,6 +187,17 @@ describe('a hostile file is answered', () => {
     );
   });
 
+  it.each([
+    'env: ["__proto__=1"]',
+    'params: "__proto__=1"',
+    'params: ["__proto__=1"]',
+    'functions: [{name: f, params: __proto__, command: x}]',
+    'steps: [{name: a, command: x, output: __proto__}]',
+    'steps: [{name: a, command: x, env: ["__proto__=1"]}]',
+  ])('that names a variable which no map can hold: %s', (text) => {
+    expect(codesOf(text)).toContain('invalid-name');
+  });
+
   it('without touching the objects of the program', () => {
     const text =
       'env: {__proto__: {polluted: 1}}\nx-a: {constructor: {prototype: {polluted: 1}}}\nsteps: [{__proto__: {name: a}}]\n';

@@ -2,6 +2,7 @@ import type { Param, RestoredStep, Trigger } from '../../core/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
+import { VARIABLE_NAME } from '../../spec/assignments.ts';
 import { refusedParam } from '../../spec/params.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { newRunId } from './run-id.ts';
@@ -40,11 +41,13 @@ export function runRequest(request: StartRequest): RunRequest {
   };
 }
 
-/** Some names change how every program behaves; whoever may give parameters need not be trusted with that. */
+/** Some names change how every program behaves, and one would be lost; whoever may give parameters need not be trusted with that. */
 function refuseDangerous(workflow: Workflow, params: readonly Param[]): void {
   const declared = new Set(workflow.params.flatMap(({ name }) => (name === null ? [] : [name])));
   for (const { name } of params) {
-    if (name === null || !refusedParam(name, declared)) continue;
+    if (name === null) continue;
+    if (!VARIABLE_NAME.test(name)) throw new WfError('usage', `"${name}" is not the name of a parameter`);
+    if (!refusedParam(name, declared)) continue;
     throw new WfError('usage', `parameter "${name}" cannot be given from outside`, {
       help: `it changes how every program runs; declare it under "params" in the file to allow it`,
     });
