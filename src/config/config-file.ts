@@ -4,8 +4,7 @@ import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { WfError } from '../errors.ts';
 import { canonicalKey } from '../spec/canonical-key.ts';
 import { decode } from '../spec/decode.ts';
-import type { Source } from '../spec/diagnostic.ts';
-import { fileProblem, placeOf } from '../spec/file-problem.ts';
+import { fileProblem, placesOf } from '../spec/file-problem.ts';
 import { didYouMean, nearNames } from '../spec/near-names.ts';
 import { parse } from '../spec/parse.ts';
 import { textOf } from '../spec/scalar.ts';
@@ -38,9 +37,10 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   if (problem !== undefined) throw fileProblem(problem);
   if (document === null || document.contents === null) return [];
   const toPlain = (node: Node): unknown => node.toJS(document, { maxAliasCount: 0 });
-  const entries = entriesOf(document.contents, { source, toPlain, base: dirname(path) });
+  const placeAt = placesOf(source);
+  const entries = entriesOf(document.contents, { placeAt, toPlain, base: dirname(path) });
   if (entries !== null) return entries;
-  throw new WfError('usage', `${placeOf(source, document.contents.range[0]).text}: the configuration must be a map`);
+  throw new WfError('usage', `${placeAt(document.contents.range[0]).text}: the configuration must be a map`);
 }
 
 /** The error for a key that means nothing, with what was probably meant. */
@@ -49,7 +49,11 @@ export function unknownKey({ key, place }: Pick<Entry, 'key' | 'place'>, known: 
   return new WfError('usage', `${place}: unknown key "${key}"`, { help });
 }
 
-type Reading = { readonly source: Source; readonly toPlain: (node: Node) => unknown; readonly base: string };
+type Reading = {
+  readonly placeAt: ReturnType<typeof placesOf>;
+  readonly toPlain: (node: Node) => unknown;
+  readonly base: string;
+};
 
 function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null {
   if (node === null || (isScalar(node) && node.value === null)) return [];
@@ -64,7 +68,7 @@ function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null
 }
 
 function entryOf({ key, value }: Pair<Node, Node | null>, reading: Reading): Entry {
-  const { line, text: place } = placeOf(reading.source, key.range?.[0] ?? 0);
+  const { line, text: place } = reading.placeAt(key.range?.[0] ?? 0);
   if (!isScalar(key)) throw new WfError('usage', `${place}: a key must be text`);
   return {
     key: textOf(key),

@@ -4,7 +4,7 @@ import type { ParamDefault } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { decode } from './decode.ts';
 import type { Source } from './diagnostic.ts';
-import { fileProblem, placeOf } from './file-problem.ts';
+import { fileProblem, placesOf } from './file-problem.ts';
 import { parse } from './parse.ts';
 import type { OpenTextMap, OpenTexts } from './raw.ts';
 import { isJsonObject } from './raw.ts';
@@ -103,7 +103,7 @@ function paramsOfMap(source: Source): Param[] {
   return Object.entries(result.value).map(([name, value]) => {
     if (typeof value === 'string' && VARIABLE.test(name)) return { name, value };
     const wrong = typeof value === 'string' ? 'is not the name of a variable' : 'must be text';
-    throw new WfError('usage', `${placeOf(source, starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
+    throw new WfError('usage', `${placesOf(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
   });
 }
 
