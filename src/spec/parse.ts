@@ -53,14 +53,20 @@ export function parse(source: Source): ParseResult {
 }
 
 function firstDocument(source: Source): ParseResult {
-  const composer = new Composer<ParsedNode>({ uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+  const composer = new Composer<ParsedNode>({
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    // Tags whose values would not be what anybody expects of text: they are told as unknown.
+    resolveKnownTags: false,
+  });
   const documents = composer.compose(guardedTokens(source));
   const first = documents.next();
   if (first.done === true) return { document: null, problems: [] };
   const document = first.value;
   if (document.errors.length > 0) return { document: null, problems: syntaxProblems(source, document.errors) };
   const second = documents.next();
-  if (second.done !== true) return { document: null, problems: [severalDocuments(source, second.value)] };
+  if (second.done !== true) return { document: null, problems: [severalDocuments(source, document, second.value)] };
   return { document, problems: [] };
 }
 
@@ -108,9 +114,11 @@ function tooDeep(source: Source, offset: number): Problem {
   return problem('nesting-too-deep', { source, range: [offset - 1, offset] }, message, { label: 'too deep' });
 }
 
-function severalDocuments(source: Source, second: Document.Parsed): Problem {
-  const offset = source.text.lastIndexOf('---', second.contents?.range[0] ?? source.text.length);
-  const start = Math.max(0, offset);
+/** A document begins with its `---`, or after the `...` of the one before with what it holds. */
+function severalDocuments(source: Source, first: Document.Parsed, second: Document.Parsed): Problem {
+  const begin = second.contents?.range[0] ?? second.range[0];
+  const marker = source.text.lastIndexOf('---', begin);
+  const start = marker >= first.range[1] ? marker : begin;
   return problem('several-documents', { source, range: [start, start + 3] }, 'the file holds more than one document', {
     label: 'a second document begins here',
     help: 'Keep one workflow in a file.',
