@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stackOf } from '../src/stack.ts';
@@ -11,6 +11,19 @@ function errorAt(place: string): Error {
 
 /** Leads from column 3 of the first line to line 7, column 5 of its source. */
 const map = { version: 3, sources: ['src/a.ts'], names: [], mappings: 'EAMI' };
+
+test('places of each form of a frame are found, whatever stands in the path', async () => {
+  await withDirectory(async (dir) => {
+    const file = join(dir, 'a (b) c', 'program.cjs');
+    mkdirSync(join(dir, 'a (b) c'));
+    writeFileSync(`${file}.map`, JSON.stringify(map));
+    const frames = ['f (AT)', 'async f (AT)', 'AT', 'async AT', 'new A (AT)']
+      .map((frame) => `\n    at ${frame}`)
+      .join('');
+    const error = Object.assign(new Error('no'), { stack: `Error: no${frames.replaceAll('AT', `${file}:1:3`)}` });
+    expect(stackOf(error)).toBe(`Error: no${frames.replaceAll('AT', 'src/a.ts:7:5')}`);
+  });
+});
 
 test('a place that a map knows becomes that of the source', async () => {
   await withDirectory(async (dir) => {
@@ -33,6 +46,7 @@ test.each([
   });
 });
 
-test('what is no error is told as text', () => {
+test('what is no error, or has no text for a stack, is told as text', () => {
+  expect(stackOf(Object.assign(new Error('no'), { stack: 7 }))).toBe('7');
   expect(stackOf('out of order')).toBe('out of order');
 });

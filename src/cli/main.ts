@@ -7,7 +7,8 @@ import { buildProgram } from './program.ts';
 
 // What nobody caught is printed by Node, which knows nothing of the source.
 process.on('uncaughtExceptionMonitor', (error) => {
-  if (error instanceof Error) error.stack = stackOf(error);
+  // One that cannot be changed stays as it is.
+  if (error instanceof Error) Reflect.set(error, 'stack', stackOf(error));
 });
 
 /**
