@@ -32,8 +32,8 @@ export function directOutput(log: AttemptLog): AttemptOutput {
   };
 }
 
-/** A process that could not write its output need not say so, nor fail. */
-function isDeviceFull(path: string): boolean {
+/** A process that could not write its output need not say so, nor fail; and what it says has no room either. */
+export function isDeviceFull(path: string): boolean {
   try {
     const { blocks, bfree, bavail } = statfsSync(path);
     return blocks > 0 && (process.getuid?.() === 0 ? bfree : bavail) === 0;

@@ -6,7 +6,7 @@ import type { Step, Workflow } from '../core/workflow.ts';
 import { canceled, type EndSignal, isAskedToEnd } from '../executors/end-signal.ts';
 import type { Attempt, Executor, Scope, SubworkflowRequest, SubworkflowResult } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
-import type { AttemptOutput } from './attempt-output.ts';
+import { type AttemptOutput, isDeviceFull } from './attempt-output.ts';
 import { formatSeconds } from './duration.ts';
 import type { Environment } from './environment.ts';
 import { OutputCopy } from './output-copy.ts';
@@ -62,7 +62,7 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
     return await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
-      const outcome = await context.executor.run(step.executor.config, attempt);
+      const outcome = withCause(await context.executor.run(step.executor.config, attempt), output);
       output.settle();
       return afterEnd(outcome, context);
     });
@@ -159,6 +159,12 @@ function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outc
   const output = text(step.output);
   if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
   return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
+}
+
+/** A program that cannot write its output fails without a word, since that would go to the same disk. */
+function withCause(outcome: Outcome, { log }: AttemptOutput): Outcome {
+  if (outcome.status !== 'failed' || !log.isDirect || !isDeviceFull(log.stdoutPath)) return outcome;
+  return { ...outcome, message: `${outcome.message} (no space is left on the device of its log)` };
 }
 
 /** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */

@@ -82,29 +82,39 @@ handlerOn:
 const inNamespace = ['--map-root-user', '--mount', 'sh', '-ec'];
 const canMount = spawnSync('unshare', [...inNamespace, 'mount -t tmpfs none /mnt']).status === 0;
 
+/** Runs the steps with logs on a disk of 256 KB. */
+function runOnFullDisk(cwd: string, steps: string) {
+  mkdirSync(join(cwd, 'disk'));
+  writeFileSync(join(cwd, 'w.yaml'), `logDir: ${cwd}/disk\n${steps}`);
+  const script = 'mount -t tmpfs -o size=256k none disk; exec "$0" "$@"';
+  return spawnSync('unshare', [...inNamespace, script, process.execPath, launcher, 'run', 'w.yaml'], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', WF_HOME: join(cwd, 'home') },
+    encoding: 'utf8',
+  });
+}
+
 describeWith('unshare', canMount, 'on a full disk', () => {
+  test('a program that fails over its output is told with the reason', async () => {
+    await withDirectory(async (cwd) => {
+      const { status, stdout } = runOnFullDisk(cwd, 'steps:\n  - name: a\n    command: head -c 600000 /dev/zero\n');
+      expect(status).toBe(1);
+      expect(stdout).toContain('✖ a   exit 1 (no space is left on the device of its log)');
+    });
+  });
+
   test('an "output" fails its step, since it may be cut short', async () => {
     await withDirectory(async (cwd) => {
-      mkdirSync(join(cwd, 'disk'));
-      const yaml = `logDir: ${cwd}/disk
-steps:
+      const { status, stdout } = runOnFullDisk(
+        cwd,
+        `steps:
   - name: a
     command: head -c 600000 /dev/zero | tr '\\0' x || true
     output: OUT
   - name: b
     depends: a
     command: echo "<$OUT>"
-`;
-      writeFileSync(join(cwd, 'w.yaml'), yaml);
-      const script = 'mount -t tmpfs -o size=256k none disk; exec "$0" "$@"';
-      const { status, stdout } = spawnSync(
-        'unshare',
-        [...inNamespace, script, process.execPath, launcher, 'run', 'w.yaml'],
-        {
-          cwd,
-          env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', WF_HOME: join(cwd, 'home') },
-          encoding: 'utf8',
-        },
+`,
       );
       expect(status).toBe(1);
       expect(stdout).toMatch(/✖ a {3}output "OUT" may be cut short: no space is left on the device of ".*\/disk\/.*"/);
