@@ -126,6 +126,18 @@ steps:
     });
   });
 
+  it.each([
+    [`printf '%s' '$X' "$X" \\$X "a'b $X" \${X:-d}`, `printf '%s' '$X' "x y" \\$X "a'b x y" x y`],
+    [`sh -c 'echo $1 $X' sh $X | cat`, `sh -c 'echo $1 $X' sh x y | cat`],
+    [`echo it's $X`, `echo it's x y`],
+  ])('shows what quotes keep in %s', async (command, shown) => {
+    const steps = [{ name: 'a', command }];
+    await withFiles({ 'w.yaml': JSON.stringify({ env: { X: 'x y' }, steps }) }, async (cwd) => {
+      const { stdout } = await wf(['dry', 'w.yaml', '--json'], { cwd });
+      expect(JSON.parse(stdout).steps[0].command).toBe(shown);
+    });
+  });
+
   it('is what run --dry-run prints', async () => {
     await withFiles({ 'w.yaml': yaml }, async (cwd) => {
       const dry = await wf(['dry', 'w.yaml'], { cwd });

@@ -80,12 +80,27 @@ function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, str
 }
 
 function commandText({ command, args, script, executor }: Step, scope: (name: string) => string | undefined): string {
-  const words = typeof command === 'string' ? [command] : (command ?? []);
+  const expand = (word: string) => expandText(word, scope);
+  const words =
+    typeof command === 'string'
+      ? [readsQuotes.has(executor.type) ? expandUnquoted(command, expand) : expand(command)]
+      : (command ?? []).map(expand);
   const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
-  const text = [...words, ...args, ...run].map((word) => expandText(word, scope)).join(' ');
+  const text = [...words, ...[...args, ...run].map(expand)].join(' ');
   if (script === null) return text;
   const lines = script.trimEnd().split('\n').length;
   return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
+}
+
+/** The executors that read a command as a shell does. */
+const readsQuotes = new Set(['command', 'docker', 'ssh']);
+
+/** As written where single quotes or a backslash keep what is there. */
+function expandUnquoted(command: string, expand: (text: string) => string): string {
+  return command.replace(
+    /(\\[\s\S]|'[^']*')|"(?:\\[\s\S]|[^"\\])*"|[^\\'"]+/g,
+    (text, kept?: string) => kept ?? expand(text),
+  );
 }
 
 /** Steps by the length of the longest way to them. */
