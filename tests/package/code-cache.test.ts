@@ -185,12 +185,14 @@ test('--no-history leaves no cache, but uses one', () => {
   expect(run({ HOME: home }, '--no-history')).toEqual(['one\n', 'used']);
 });
 
+const nowhere = `/nonexistent-${process.pid}`;
+
 test.each([
   ['without a home', {}],
-  ['with a home that does not exist', { HOME: '/nonexistent/home' }],
+  ['with a home that does not exist', { HOME: `${nowhere}/home` }],
   ['where nothing can be written', { HOME: '/proc' }],
   ['with a relative cache folder and no home', { XDG_CACHE_HOME: 'cache' }],
 ])('%s the program runs and keeps nothing', (_, env) => {
   expect(run(env)).toEqual(['one\n', 'none']);
-  expect(existsSync('/nonexistent')).toBe(false);
+  expect(existsSync(nowhere)).toBe(false);
 });
