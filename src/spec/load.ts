@@ -100,7 +100,7 @@ function unread({
   source: Source;
   problems: readonly Problem[];
 }): ReturnType<typeof readSpecFile> {
-  const file: SpecFile = { source, document: null, raw: {}, isReadable: false, damaged: new Set() };
+  const file: SpecFile = { source, document: null, raw: {}, isReadable: false, damaged: new Set(), lost: new Set() };
   return { file, problems };
 }
 

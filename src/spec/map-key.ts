@@ -10,6 +10,8 @@ import { anchorOf, rangeOf, report } from './reader.ts';
 import { textOf } from './scalar.ts';
 import type { KnownKey, Schema } from './schema.ts';
 import { executorConfigSchema, executorTypes, knownKeys, resolve } from './schema.ts';
+import type { Synonym } from './synonyms.ts';
+import { synonymOf } from './synonyms.ts';
 
 /** Keys that would reach into the objects of this program instead of naming something in the file. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -48,6 +50,8 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
     report(reader, 'unknown-key', key.range, message);
     return null;
   }
+  const synonym = synonymOf(key.text, place.path);
+  if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
   report(reader, 'unknown-key', key.range, message, {
@@ -56,6 +60,22 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
   });
   const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
   return meant === undefined || meant.name in result ? null : meant;
+}
+
+/** Reports a key of another tool with what to write here; a value that means the same is read as that. */
+function readAsSynonym(
+  reader: Reader,
+  { key, schema, place, result }: Pick<PairContext, 'key' | 'schema' | 'place' | 'result'>,
+  { key: meant, advice, sameValue }: Synonym,
+): KnownKey | null {
+  report(reader, 'unknown-key', key.range, `unknown key "${key.text}"${inWhat(place, result)}`, {
+    label: meant === null ? '' : `use "${meant}"`,
+    help: meant === null || advice === '' ? advice || null : `For example: ${advice}`,
+  });
+  const known = meant === null ? undefined : knownKeys(schema).get(canonicalKey(meant));
+  if (known !== undefined && sameValue && !(known.name in result)) return known;
+  reader.damaged.add(result);
+  return null;
 }
 
 function documentedKeys(schema: Schema): string[] {

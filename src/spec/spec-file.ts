@@ -22,6 +22,8 @@ export type SpecFile = {
   readonly isReadable: boolean;
   /** Maps that lack something because it was wrong and already reported. */
   readonly damaged: ReadonlySet<unknown>;
+  /** Keys of the top whose value was wrong and already reported. */
+  readonly lost: ReadonlySet<string>;
 };
 
 /** A step where it stands: `path` leads to it in its file. */
@@ -57,7 +59,7 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
 export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
   const parsed = parse(source);
   const { document } = parsed;
-  const empty: SpecFile = { source, document, raw: {}, isReadable: false, damaged: new Set() };
+  const empty: SpecFile = { source, document, raw: {}, isReadable: false, damaged: new Set(), lost: new Set() };
   if (parsed.problems.length > 0) return { file: empty, problems: parsed.problems };
   if (document === null || document.contents === null) {
     return { file: empty, problems: [emptyFile(source)] };
@@ -67,9 +69,9 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     return { file: empty, problems: [...result.problems, notAMap(source, result.value)] };
   const setting = settingOf(result.problems, result.value);
   if (setting !== null) return { file: empty, problems: [setting] };
-  const { raw, damaged, problems } = validate(source, result.value);
+  const { raw, damaged, lost, problems } = validate(source, result.value);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
-  const file = { source, document, raw, isReadable, damaged: new Set([...result.damaged, ...damaged]) };
+  const file = { source, document, raw, isReadable, damaged: new Set([...result.damaged, ...damaged]), lost };
   return { file, problems: [...result.problems, ...problems] };
 }
 
@@ -77,7 +79,9 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
 export function isComplete(file: SpecFile): boolean {
   const steps = Object.values(file.raw.steps ?? []);
   const isNamed = stepEntries(file).every((entry) => entry.name !== null);
-  return file.isReadable && !file.damaged.has(file.raw) && isNamed && !steps.includes(null);
+  const hasLists = !file.lost.has('steps') && !file.lost.has('imports');
+  const mayLackSteps = file.raw.steps === undefined && file.damaged.has(file.raw);
+  return file.isReadable && hasLists && !mayLackSteps && isNamed && !steps.includes(null);
 }
 
 const entriesOfFiles = new WeakMap<SpecFile, readonly StepEntry[]>();

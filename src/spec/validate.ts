@@ -7,6 +7,7 @@ import type { Path, Problem } from './problem.ts';
 import { problem } from './problem.ts';
 import type { RawWorkflow } from './raw.ts';
 import { isJsonObject } from './raw.ts';
+import { rightShape } from './right-shape.ts';
 import { executorTypes } from './schema.ts';
 
 /** A file that fits the schema, once `problems` are answered: what did not fit is taken out of `raw`. */
@@ -15,6 +16,8 @@ export type Validated = {
   readonly problems: readonly Problem[];
   /** Maps that something was taken out of: that they lack it is not worth another message. */
   readonly damaged: ReadonlySet<unknown>;
+  /** Keys of the top that were taken out. */
+  readonly lost: ReadonlySet<string>;
 };
 
 /** More errors than this in one file say nothing new. */
@@ -32,8 +35,11 @@ export function validate(source: Source, value: Json): Validated {
     seen.add(error.instancePath + missing(error));
     problems.push(schemaProblem(source, value, error));
   }
+  const before = isJsonObject(value) ? Object.keys(value) : [];
   for (const error of errors) damage(value, error, damaged);
-  return { raw: (isJsonObject(value) ? value : {}) as RawWorkflow, problems, damaged };
+  const raw = isJsonObject(value) ? value : {};
+  const lost = new Set(before.filter((key) => !Object.hasOwn(raw, key)));
+  return { raw: raw as RawWorkflow, problems, damaged, lost };
 }
 
 /** `steps` may be missing in a base file and in an import, and elsewhere there is more to say about it. */
@@ -57,7 +63,11 @@ function schemaProblem(source: Source, root: Json, error: SchemaError): Problem 
     }
     case 'type': {
       const message = `${subject} must be ${typeWords(error.params.type)}, not ${kindOf(value)}`;
-      return problem('wrong-type', at('value'), message, { label: `expected ${typeWords(error.params.type)}` });
+      const shape = rightShape(path, value);
+      return problem('wrong-type', at('value'), message, {
+        label: `expected ${typeWords(error.params.type)}`,
+        help: shape === null ? null : `Write ${shape}`,
+      });
     }
     case 'enum':
     case 'const':

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalKey } from '../../src/spec/canonical-key.ts';
+import type { Path } from '../../src/spec/problem.ts';
+import type { Schema } from '../../src/spec/schema.ts';
+import { knownKeys, resolve, workflowSchema } from '../../src/spec/schema.ts';
+import { synonymNames, synonymOf } from '../../src/spec/synonyms.ts';
+
+const step = workflowSchema.$defs?.step ?? {};
+const maps: readonly [name: string, path: Path, schema: Schema][] = [
+  ['the top', [], workflowSchema],
+  ['a step', ['steps', 0], step],
+  ...(['retryPolicy', 'repeatPolicy', 'continueOn'] as const).map((key): [string, Path, Schema] => [
+    key,
+    ['steps', 0, key],
+    resolve(step.properties?.[key] ?? {}),
+  ]),
+  ...(['handlerOn', 'mailOn'] as const).map((key): [string, Path, Schema] => [
+    key,
+    [key],
+    resolve(workflowSchema.properties?.[key] ?? {}),
+  ]),
+];
+
+describe('keys of other tools', () => {
+  it.each(maps)('in %s lead to a documented key and hide none', (_name, path, schema) => {
+    const known = knownKeys(schema);
+    const names = synonymNames(path);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const synonym = synonymOf(name, path);
+      const key = synonym?.key ?? null;
+      expect([name, key === null ? synonym?.advice !== '' : known.has(canonicalKey(key))]).toEqual([name, true]);
+      const documented = known.get(canonicalKey(name));
+      expect([name, documented === undefined || documented.ignored]).toEqual([name, true]);
+    }
+  });
+
+  it('are none in a map that has no table', () => {
+    expect(synonymOf('times', ['steps', 0, 'executor'])).toBeNull();
+    expect(synonymNames(['smtp'])).toEqual([]);
+  });
+
+  it('are found in any spelling', () => {
+    expect(synonymOf('Continue_On_Error', ['steps', 2])?.key).toBe('continueOn');
+  });
+});
