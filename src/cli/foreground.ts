@@ -3,6 +3,7 @@ import { readLogForwarding } from '../config/log-forwarding.ts';
 import type { Param } from '../core/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../engine/engine.ts';
 import { WfError } from '../errors.ts';
+import { escapeControls } from '../render/sanitize.ts';
 import { shownWorkflow } from '../service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '../service/workflows/workflows.ts';
 import type { Console } from './console.ts';
@@ -42,7 +43,7 @@ export async function runInForeground(
   const { createApp } = await import('../app.ts');
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
-  const warn = (problem: string) => console.err.write(`wf: ${problem}\n`);
+  const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
   await printWarnings(loaded, kind, console);
   warnOfProject(config, warn);
   const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);

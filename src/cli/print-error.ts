@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { type ErrorCode, WfError } from '../errors.ts';
+import { escapeControls } from '../render/sanitize.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
 import { stackOf } from '../stack.ts';
 import type { Console } from './console.ts';
@@ -24,7 +25,9 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
   }
   if (error instanceof WfError) {
     const help = error.help ?? generalHelp[error.code];
-    err.write(`error: ${error.message}\n${help === undefined ? '' : `  help: ${help}\n`}`);
+    err.write(
+      `error: ${escapeControls(error.message)}\n${help === undefined ? '' : `  help: ${escapeControls(help)}\n`}`,
+    );
     return exitCodeOfError(error.code);
   }
   err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);

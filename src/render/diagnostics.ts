@@ -113,6 +113,8 @@ export function githubAnnotation(
     label === '' ? message : `${message} (${label})`,
     ...related.map((other) => `${placeText(other.place, cwd)}: ${other.message}`),
     ...(help === null ? [] : [`help: ${help}`]),
-  ].join('\n');
+  ]
+    .map(escapeControls)
+    .join('\n');
   return githubCommand(severity, text, properties);
 }

@@ -4,18 +4,25 @@
  */
 
 /** Most names and messages; told apart much faster than by looking for what is unsafe. */
-const harmless = /^[\x20-\x7e]*$/;
+export const harmless = /^[\x20-\x7e]*$/;
+
+/** Every character that must not reach a terminal. Made for each call: most processes need it never, and it has a state. */
+export function controlCharacters(): RegExp {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
+  return /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+}
 
 /**
  * Makes every control character visible and harmless: `^[` for ESC (as `cat -v` shows it), `<U+202E>` for those beyond
  * ASCII, one space for tabs and line ends. The result is one line.
  */
 export function escapeControls(text: string): string {
-  if (harmless.test(text)) return text;
-  // Here and not at the top, so that it is not read before the first text that needs it.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
-  const unsafe = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
-  return text.replace(unsafe, escapeControl);
+  return harmless.test(text) ? text : text.replace(controlCharacters(), escapeControl);
+}
+
+/** As `escapeControls`, but line ends stay: for a message of several lines that has nothing but its names from users. */
+export function escapeLines(text: string): string {
+  return text.includes('\n') ? text.split('\n').map(escapeControls).join('\n') : escapeControls(text);
 }
 
 /** The visible form of one control character; see `escapeControls`. */

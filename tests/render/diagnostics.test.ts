@@ -259,7 +259,7 @@ describe('as a command of GitHub Actions', () => {
     );
     expect(annotation).toBe(
       '::warning file=/project/a%2Cb%3Ac%25.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
-        '100%25%0D%0A::error::no%0A/project/etl.yaml:5:15: first%0Ahelp: mend it',
+        '100%25  ::error::no%0A/project/etl.yaml:5:15: first%0Ahelp: mend it',
     );
   });
 

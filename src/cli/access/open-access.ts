@@ -2,6 +2,7 @@ import { type ClientSettings, readClientSettings } from '../../config/client-set
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
 import type { DaemonClient } from '../../remote/daemon-client.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import type { RunAccess } from '../../service/past/run-access.ts';
 import type { Console } from '../console.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -33,7 +34,7 @@ export async function withDaemon<T>(
   use: (client: DaemonClient) => Promise<T>,
 ): Promise<T> {
   const { openDaemon } = await import('../../remote/remote-access.ts');
-  const client = openDaemon(server, (line) => err.write(`wf: ${line}\n`));
+  const client = openDaemon(server, (line) => err.write(`wf: ${escapeControls(line)}\n`));
   try {
     return await use(client);
   } finally {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { controlCharacters, escapeControls } from '../../render/sanitize.ts';
 import type { Candidate, Candidates } from '../complete/candidate.ts';
 import { findCandidates } from '../complete/candidates.ts';
 import { expectedAt } from '../complete/expected.ts';
@@ -41,11 +42,10 @@ async function candidatesFor(program: Command, words: readonly string[]): Promis
   }
 }
 
-/** A name with a line end cannot be typed, and one with a dash would be taken for an option. */
+/** A name with control characters cannot be typed, and one with a dash would be taken for an option. */
 function isMeant({ value }: Candidate, current: string): boolean {
   const isOption = value.startsWith('-') && !current.startsWith('-');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what a line of our answer cannot hold
-  return !isOption && value.startsWith(current) && !/[\x00-\x1f\x7f]/.test(value);
+  return !isOption && value.startsWith(current) && !controlCharacters().test(value);
 }
 
 /** How much of the word the shell has cut off and will put before the value itself. */
@@ -60,7 +60,7 @@ function lengthBefore(current: string, shellWord: string): number {
 
 function lineOf({ value, description }: Candidate, cut: number): string {
   const [first = ''] = description.split('\n');
-  const text = first.replace(/\s+/g, ' ').trim();
+  const text = escapeControls(first.replace(/\s+/g, ' ').trim());
   const shown = text.length > longestDescription ? `${text.slice(0, longestDescription - 3)}...` : text;
   return shown === '' ? value.slice(cut) : `${value.slice(cut)}\t${shown}`;
 }

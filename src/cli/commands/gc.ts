@@ -1,5 +1,6 @@
 import { WfError } from '../../errors.ts';
 import type { RemovedRunView } from '../../render/removed-runs.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import type { RemovedRun, RetentionReport } from '../../service/past/retention.ts';
 import type { RetentionRule } from '../../service/past/retention-rule.ts';
 import { type AccessOptions, requireLocal } from '../access/open-access.ts';
@@ -62,7 +63,7 @@ async function show(
     const { renderRemovedRuns } = await import('../../render/removed-runs.ts');
     out.write(renderRemovedRuns({ runs, freedBytes, dryRun }, outTerminal));
   }
-  for (const problem of problems) err.write(`wf: ${problem}\n`);
+  for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);
 }
 
 function viewOf({ runId, run, label, time, bytes }: RemovedRun): RemovedRunView {

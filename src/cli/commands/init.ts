@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { createColors } from '../../render/colors.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import { shellQuote } from '../../render/shell-quote.ts';
 import { renderTable } from '../../render/table.ts';
 import { schemaFile } from '../asset.ts';
@@ -31,7 +32,7 @@ export function initCommand({ file, template, list, force, json }: InitOptions, 
     return exitCodes.succeeded;
   }
   write(file, text, force === true);
-  console.out.write(`wrote ${file}: wf run ${shellQuote(file)} runs it\n`);
+  console.out.write(`wrote ${escapeControls(file)}: wf run ${shellQuote(file)} runs it\n`);
   return exitCodes.succeeded;
 }
 

@@ -1,3 +1,4 @@
+import { escapeControls } from '../../render/sanitize.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -13,7 +14,7 @@ export function listCommand({ json, ...options }: ListOptions, console: Console)
     if (json) {
       out.write(`${JSON.stringify(listed, null, 2)}\n`);
     } else if (listed.length === 0) {
-      err.write(`no workflows in ${access.workflowsPlace}\n`);
+      err.write(`no workflows in ${escapeControls(access.workflowsPlace)}\n`);
     } else {
       const { renderWorkflowList } = await import('../../render/workflow-list.ts');
       out.write(renderWorkflowList(listed, outTerminal));

@@ -1,4 +1,5 @@
 import { WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import type { LogReader } from '../../service/past/log-view.ts';
 import type { RunLogs } from '../../service/past/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
@@ -23,7 +24,7 @@ export async function logsCommand(options: LogsOptions, console: Console): Promi
   const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
   return withAccess(options, console, async (access) => {
-    const tell = (line: string) => console.err.write(`${line}\n`);
+    const tell = (line: string) => console.err.write(`${escapeControls(line)}\n`);
     const follow = options.follow === true;
     const request = { step, attempt, stream, tail, exact: raw === true, follow, tell };
     const logs = await access.logs(word ?? '@latest', request);

@@ -1,5 +1,6 @@
 import type { MarkedStatus } from '../../core/run.ts';
 import { statusText } from '../../render/recap.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -22,7 +23,10 @@ export function markCommand(
   return withAccess(options, console, async (access) => {
     const run = await access.mark(word, { step, status, by: requester('mark') });
     if (json) console.out.write(`${JSON.stringify(run, null, 2)}\n`);
-    else console.out.write(`step "${step}" counts as ${status}; ${runTitle(run)} is ${statusText(run.status)}\n`);
+    else
+      console.out.write(
+        `step "${escapeControls(step)}" counts as ${status}; ${runTitle(run)} is ${statusText(run.status)}\n`,
+      );
     return exitCodes.succeeded;
   });
 }

@@ -1,6 +1,7 @@
 import type { RetrySelection } from '../../core/retry.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { retryRequest } from '../../service/runs/retry-run.ts';
@@ -30,7 +31,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
   const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null });
   if (request === null) return tellNothingToDo(run.runId, console);
-  if (current !== null) console.err.write(`${changesText(run, current)}\n`);
+  if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   if (options.detach) return startDetached(request, { ...options, config }, console);
   const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
   return runInForeground({ loaded: request, params: request.params, start, config }, options, console);

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
 import type { DaemonApp } from '../../daemon-app.ts';
 import { WfError } from '../../errors.ts';
+import { escapeControls, escapeLines } from '../../render/sanitize.ts';
 import { watchLoopLag } from '../../server/connection/loop-lag.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
@@ -97,11 +98,11 @@ async function untilTold(): Promise<string> {
 }
 
 function daemonLog({ out, err }: Console): DaemonLog {
-  const line = (text: string) => `${new Date().toISOString()} ${text}\n`;
+  const line = (text: string) => `${new Date().toISOString()} ${escapeLines(text)}\n`;
   const wrong = (text: string) => void err.write(line(text));
   return {
-    told: (text) => void out.write(line(text)),
-    wrong,
+    told: (text) => void out.write(line(escapeControls(text))),
+    wrong: (text) => wrong(escapeControls(text)),
     failed: (error) => wrong(problemText(error)),
   };
 }

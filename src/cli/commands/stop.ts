@@ -2,6 +2,7 @@ import type { RunSummary } from '../../core/summary.ts';
 import { systemClock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import { statusText } from '../../render/recap.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import { shortId } from '../../render/short-id.ts';
 import type { RunAccess } from '../../service/past/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
@@ -30,7 +31,7 @@ export function stopCommand(options: StopOptions, console: Console): Promise<num
     const stopped = runs.map(async (run) => {
       const line = await stopOne(run, options, access, console);
       if (options.json) return access.summary(run.runId);
-      console.out.write(`${line}\n`);
+      console.out.write(`${escapeControls(line)}\n`);
       return run;
     });
     const summaries = await Promise.all(stopped);
@@ -63,7 +64,7 @@ export function severalRuns(word: string, runs: readonly { readonly runId: strin
 
 /** A run as a line speaks of it. */
 export function runTitle({ runId, workflow }: Pick<RunSummary, 'runId' | 'workflow'>): string {
-  return `run ${shortId(runId)} of "${workflow}"`;
+  return escapeControls(`run ${shortId(runId)} of "${workflow}"`);
 }
 
 function endText({ status, error }: RunSummary): string {

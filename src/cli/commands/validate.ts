@@ -1,5 +1,6 @@
 import { WfError } from '../../errors.ts';
 import { diagnosticJson } from '../../render/diagnostic-json.ts';
+import { escapeControls } from '../../render/sanitize.ts';
 import { readWorkflow } from '../../service/workflows/workflows.ts';
 import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
 import type { Console } from '../console.ts';
@@ -75,7 +76,7 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       const { color, unicode } = console.errTerminal;
       const sources = checked.flatMap((file) => file.sources);
       if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
-      for (const { file, valid } of checked) if (valid) console.out.write(`${file}: valid\n`);
+      for (const { file, valid } of checked) if (valid) console.out.write(`${escapeControls(file)}: valid\n`);
       break;
     }
   }
