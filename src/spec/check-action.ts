@@ -1,5 +1,7 @@
 import { assignments, VARIABLE_NAME, variableName } from './assignments.ts';
 import { ignoredProblems } from './check-ignored.ts';
+import { constantProblems } from './constants/check-constants.ts';
+import { expressionProblems } from './constants/foreign-expressions.ts';
 import { didYouMean, nearNames } from './near-names.ts';
 import type { Path, Problem } from './problem.ts';
 import { problem } from './problem.ts';
@@ -25,6 +27,8 @@ export function actionProblems(entry: ActionEntry): Problem[] {
     ...workProblems(entry),
     ...blankProblems(entry),
     ...ignoredProblems(entry),
+    ...constantProblems(entry),
+    ...expressionProblems(entry),
     ...signalProblems(entry),
     ...outputProblems(entry),
     ...envProblems(file, [...path, 'env'], raw.env),

@@ -46,6 +46,7 @@ export const diagnosticCodes = [
   'duplicate-function',
   'unknown-function',
   'function-arguments',
+  'missing-workflow',
   // other files
   'import-not-found',
   'import-outside',

@@ -4,6 +4,8 @@ import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build.ts';
+import type { RunTargets } from './check-run.ts';
+import { runProblems } from './check-run.ts';
 import type { Checked, WorkflowFiles } from './check-workflow.ts';
 import { checkWorkflow } from './check-workflow.ts';
 import { decode, LARGEST_FILE } from './decode.ts';
@@ -21,9 +23,14 @@ import { toDiagnostics } from './to-diagnostics.ts';
  * What to load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group` counts
  * unless the file has one of its own. `base` is the absolute path of the base configuration, which need not exist.
  */
-export type LoadRequest =
-  | { readonly file: string; readonly group?: string; readonly base?: string | null }
-  | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string; readonly base?: string | null };
+export type LoadRequest = {
+  readonly base?: string | null;
+  /** The workflows that a `run` can name, seen from a directory; without it no `run` is checked. */
+  readonly runTargets?: (dir: string) => RunTargets;
+} & (
+  | { readonly file: string; readonly group?: string }
+  | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string }
+);
 
 /** The workflow, unless there is an error among the diagnostics, and the texts that they refer to. */
 export type LoadResult = {
@@ -47,7 +54,13 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
   const base = readBase(request.base ?? null);
   const files = { root: read.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
   const checked = checkWorkflow(files);
-  const problems = [...read.problems, ...imports.problems, ...(base?.problems ?? []), ...checked.problems];
+  const problems = [
+    ...read.problems,
+    ...imports.problems,
+    ...(base?.problems ?? []),
+    ...checked.problems,
+    ...targetProblems(request, { files, checked, dir }),
+  ];
   const sources = base === null ? imports.sources : [...imports.sources, base.file.source];
   return {
     workflow: problems.some((found) => found.severity === 'error') ? null : build(request, { files, checked, dir }),
@@ -63,8 +76,8 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
 type Parts = { readonly files: WorkflowFiles; readonly checked: Checked; readonly dir: string };
 
 function build(request: LoadRequest, { files, checked, dir }: Parts): Workflow {
-  const workingDir = files.root.raw.workingDir ?? files.base?.raw.workingDir ?? '.';
-  const isTemplate = /[$`~]/.test(workingDir);
+  const workingDir = workingDirOf(files);
+  const isTemplate = isTemplatePath(workingDir);
   return buildWorkflow({
     root: files.root.raw,
     base: files.base?.raw ?? null,
@@ -76,6 +89,21 @@ function build(request: LoadRequest, { files, checked, dir }: Parts): Workflow {
     stepDir: isTemplate ? workingDir : null,
     group: request.file === null ? '' : (request.group ?? ''),
   });
+}
+
+function targetProblems({ runTargets }: LoadRequest, { files, dir }: Parts): Problem[] {
+  const workingDir = workingDirOf(files);
+  if (runTargets === undefined || isTemplatePath(workingDir)) return [];
+  return runProblems(files.files, runTargets(resolve(dir, workingDir)));
+}
+
+function workingDirOf({ root, base }: WorkflowFiles): string {
+  return root.raw.workingDir ?? base?.raw.workingDir ?? '.';
+}
+
+/** Whether only a run can say what the path is. */
+function isTemplatePath(path: string): boolean {
+  return /[$`~]/.test(path);
 }
 
 function documentsOf(files: readonly SpecFile[]): Map<Source, Document.Parsed> {

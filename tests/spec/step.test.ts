@@ -105,10 +105,10 @@ handlerOn: {exit: {call: {function: greet, args: {who: x, greeting: y}}}}
   });
 
   it.each([
-    ['short form', 'executor: http\ncommand: GET x', { type: 'http', config: {} }],
+    ['short form', 'executor: http\ncommand: GET http://x', { type: 'http', config: {} }],
     [
       'settings before the type',
-      'executor: {config: {time_out: "5", Headers: {X-a_B: 1}}, type: http}\ncommand: GET x',
+      'executor: {config: {time_out: "5", Headers: {X-a_B: 1}}, type: http}\ncommand: GET http://x',
       {
         type: 'http',
         config: { timeout: '5', headers: { 'X-a_B': '1' } },
@@ -116,7 +116,7 @@ handlerOn: {exit: {call: {function: greet, args: {who: x, greeting: y}}}}
     ],
     [
       'absent settings',
-      'executor: {type: http, config: {headers: , body: ""}}\ncommand: GET x',
+      'executor: {type: http, config: {headers: , body: ""}}\ncommand: GET http://x',
       {
         type: 'http',
         config: { body: '' },
@@ -124,10 +124,10 @@ handlerOn: {exit: {call: {function: greet, args: {who: x, greeting: y}}}}
     ],
     [
       'a structure as body',
-      'executor: {type: webhook, config: {url: u, body: {a: [1, "2"]}, successStatusCodes: [200]}}',
+      'executor: {type: webhook, config: {url: "http://u", body: {a: [1, "2"]}, successStatusCodes: [200]}}',
       {
         type: 'webhook',
-        config: { url: 'u', body: '{"a":[1,"2"]}', successStatusCodes: [200] },
+        config: { url: 'http://u', body: '{"a":[1,"2"]}', successStatusCodes: [200] },
       },
     ],
     [

@@ -1,7 +1,8 @@
 import { WfError } from '../../errors.ts';
 import { diagnosticJson } from '../../render/diagnostic-json.ts';
 import { escapeControls } from '../../render/sanitize.ts';
-import { readWorkflow } from '../../service/workflows/workflows.ts';
+import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
+import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -23,22 +24,26 @@ type Checked = {
   readonly sources: readonly Source[];
 };
 
-/** Prints every problem of every file. Exit code 2 when any of them is not a valid workflow. */
+/**
+ * Prints every problem of the named files, of all workflow files below a named directory, or without a name of the workflows
+ * directory. Exit code 2 when any of them is invalid.
+ */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
   const { workflowPlaces } = await import('../../app.ts');
   const places = workflowPlaces(configFor(options));
-  const checked = options.names.map((name): Checked => {
-    const { workflow, diagnostics, sources } = readOrTell(name, places);
-    return { file: name, valid: workflow !== null, diagnostics, sources };
+  const names = filesToCheck(options.names, places);
+  const checked = names.map((name): Checked => {
+    const { valid, diagnostics, sources } = readOrTell(name, places);
+    return { file: name, valid, diagnostics, sources };
   });
   await print(checked, options.json ? 'json' : options.format, console);
   return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
 }
 
 /** A file that is not there must not hide the problems of the others. */
-function readOrTell(name: string, places: Parameters<typeof readWorkflow>[1]): ReturnType<typeof readWorkflow> {
+function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
   try {
-    return readWorkflow(workflowReference(name), places);
+    return checkFile(workflowReference(name), places);
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     const { code, message, help } = error;
@@ -52,13 +57,13 @@ function readOrTell(name: string, places: Parameters<typeof readWorkflow>[1]): R
       importedFrom: [],
       help,
     } as const;
-    return { workflow: null, diagnostics: [diagnostic], sources: [] };
+    return { valid: false, diagnostics: [diagnostic], sources: [] };
   }
 }
 
 async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
   const { githubAnnotation, renderDiagnostics } = await import('../../render/diagnostics.ts');
-  const all = checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file)));
+  const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {
       const files = checked.map(({ file, valid, diagnostics }) => ({
@@ -80,6 +85,17 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       break;
     }
   }
+}
+
+/** A base configuration or an import that several files share is reported once. */
+function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const shown = new Set<string>();
+  return diagnostics.filter(({ place, code, message }) => {
+    const mark = JSON.stringify([place, code, message]);
+    if (place !== null && shown.has(mark)) return false;
+    shown.add(mark);
+    return true;
+  });
 }
 
 /** What is wrong with a file as a whole is shown at its beginning: of several files nobody could tell which is meant. */

@@ -50,8 +50,11 @@ export const addDry: AddCommand = (program, console, setExitCode) => {
 /** `wf validate`. */
 export const addValidate: AddCommand = (program, console, setExitCode) => {
   withCommon(program.command('validate').alias('lint'))
-    .argument('<file...>', 'workflow files, names from the workflows directory, or - for standard input')
-    .description('print every problem of the files, with its place')
+    .argument(
+      '[file...]',
+      'workflow files or directories, names, or - for standard input; default: the workflows directory',
+    )
+    .description('print every problem of the files, with its position')
     .addOption(choice('--format <format>', 'how problems are printed', ['pretty', 'json', 'github']).default('pretty'))
     .option('--json', 'the same as --format json')
     .action(async (names: string[], options) => {

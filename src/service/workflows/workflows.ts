@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
+import type { RunTargets } from '../../spec/check-run.ts';
 import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
 import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
 import { didYouMean, nearNames } from '../../spec/near-names.ts';
@@ -31,9 +32,20 @@ export type LoadedWorkflow = {
 /** The result of loading, problems included. Throws a `WfError` `not-found` when there is no such workflow. */
 export function readWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadResult {
   const { base } = places;
-  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, base });
+  const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
+  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, base, runTargets });
   const file = findWorkflow(reference.name, places);
-  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base });
+  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base, runTargets });
+}
+
+/** The workflows that a step can run from a directory. */
+function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
+  const listed = () => listWorkflowFiles(dagsDir);
+  return {
+    exists: (name) =>
+      withExtension(resolve(cwd, name)) !== null || listed().some((file) => isNamed(file, name, dagsDir ?? '')),
+    names: () => [...listed(), ...filesIn(cwd)].map((file) => parse(file).name),
+  };
 }
 
 /** A workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
