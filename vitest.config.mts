@@ -1,17 +1,41 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Where `.ci/run` wants the results as JSON; unset elsewhere. */
 const report = process.env['WF_TEST_REPORT'];
 
+const ALONE = 'tests/**/*.alone.test.ts';
+const SURVEYS = 'tests/**/*.survey.test.ts';
+
+/** The name of a file says how it runs; CONTRIBUTING.md explains it. */
 export default defineConfig({
   test: {
-    include: ['tests/**/*.test.ts'],
-    // Tests start processes, change the environment and receive signals: each file has a process of its own.
-    pool: 'forks',
-    // They measure nothing, but many wait for what happens soon: one file at a time keeps it so on a small machine.
-    maxWorkers: 1,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    pool: 'forks',
+    // Files share a process, so a test must not leave its changes to the next.
+    restoreMocks: true,
+    unstubEnvs: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['tests/**/*.test.ts'],
+          exclude: [ALONE, SURVEYS],
+          isolate: false,
+          maxWorkers: Math.max(2, availableParallelism()),
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: [ALONE], maxWorkers: 1 },
+      },
+      {
+        extends: true,
+        test: { name: 'survey', include: [SURVEYS], maxWorkers: 1 },
+      },
+    ],
   },
 });
