@@ -8,9 +8,9 @@ import type { Attempt, Executor, Scope, SubworkflowRequest, SubworkflowResult } 
 import type { RunJournal } from '../store/store.ts';
 import { type AttemptOutput, isDeviceFull } from './attempt-output.ts';
 import { formatSeconds } from './duration.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, EvaluationProblem } from './environment.ts';
 import { OutputCopy } from './output-copy.ts';
-import { firstUnmet } from './precondition.ts';
+import { type Captured, firstUnmet } from './precondition.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import type { RunVariables } from './variables.ts';
 
@@ -25,7 +25,7 @@ export type Capture = (
     readonly params?: readonly string[];
     readonly signal?: AbortSignal;
   },
-) => Promise<{ ok: boolean; stdout: string; message: string }>;
+) => Promise<Captured>;
 
 /** What an attempt has of its run. */
 export type AttemptContext = {
@@ -33,6 +33,8 @@ export type AttemptContext = {
   readonly workflow: Workflow;
   readonly step: Step;
   readonly number: number;
+  /** Steps of this run whose preconditions were met: they are not checked again at a retry or a repetition. */
+  readonly admitted: Set<string>;
   /** Already open; the attempt closes it. */
   readonly output: AttemptOutput;
   readonly secrets: RunSecrets;
@@ -56,9 +58,9 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
     const { scope, env } = variables.forStep(stepEnvironment(context), step.env);
     secrets.learnStep(step, env, scope);
     const cwd = stepDirectory(context.workflow, step, scope);
-    const unmet = await unmetPrecondition(context, scope, env, cwd);
+    const refusal = await checkPreconditions(context, scope, env, cwd);
     if (context.signal.aborted) return afterEnd(canceled, context);
-    if (unmet !== null) return { status: 'skipped', message: unmet };
+    if (refusal !== null) return refusal;
     return await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
@@ -93,20 +95,29 @@ function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
   return resolve(workflow.dir, dir);
 }
 
-async function unmetPrecondition(
+/** Null where the step may go on. */
+async function checkPreconditions(
   context: AttemptContext,
   scope: Scope,
   env: Environment,
   cwd: string,
-): Promise<string | null> {
-  const { step, number, workflow, signal, capture, variables } = context;
-  if (number > 1 || step.preconditions.length === 0) return null;
+): Promise<Outcome | null> {
+  const { step, admitted, workflow, signal, capture, variables } = context;
+  if (step.preconditions.length === 0 || admitted.has(step.name)) return null;
   const shell = step.shell ?? workflow.shell;
   const params = variables.args;
-  return firstUnmet(step.preconditions, {
-    scope,
-    capture: (command) => capture(command, { env, cwd, shell, params, signal: signal.toAbortSignal() }),
-  });
+  try {
+    const unmet = await firstUnmet(step.preconditions, {
+      scope,
+      capture: (command) => capture(command, { env, cwd, shell, params, signal: signal.toAbortSignal() }),
+    });
+    if (unmet !== null) return { status: 'skipped', message: unmet };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem)) throw error;
+    return errorOutcome(error.message);
+  }
+  admitted.add(step.name);
+  return null;
 }
 
 function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {

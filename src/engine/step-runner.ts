@@ -38,6 +38,7 @@ export class StepRunner {
   readonly #parts: StepRunnerParts;
   readonly #outputs: MaskedOutputs;
   readonly #outputOptions: OutputOptions;
+  readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
 
   constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
@@ -80,6 +81,7 @@ export class StepRunner {
       workflow,
       step,
       number,
+      admitted: this.#admitted,
       output,
       secrets,
       journal,

@@ -20,8 +20,17 @@ export type CaptureOptions = {
   readonly stderr?: number;
 };
 
-/** `stdout` is without the line ends at its end; `message` says why the command is not `ok`, else it is empty. */
-export type CaptureResult = { readonly ok: boolean; readonly stdout: string; readonly message: string };
+/** What a command printed, and how it ended. */
+export type CaptureResult = {
+  /** It exited with 0. */
+  readonly ok: boolean;
+  /** It ran to its end; false where it could not be started, was stopped, or printed too much. */
+  readonly ended: boolean;
+  /** Without the line ends at its end. */
+  readonly stdout: string;
+  /** Why the command is not `ok`, else empty. */
+  readonly message: string;
+};
 
 /** What a value may have at most: it is held in memory until the end of the run. */
 const longestOutput = 1024 * 1024;
@@ -94,8 +103,9 @@ class Captured {
     const stdout = Buffer.concat(this.#output.stdout).toString().replace(/\n+$/, '');
     if (this.#problem !== null || end === null) return failure(this.#problem ?? '', stdout);
     if (end.cause !== null) return failure(explainSpawnError(end.cause, this.#program).message);
-    if (end.ok) return { ok: true, stdout, message: '' };
-    return failure(describeEnd({ code: end.exitCode, signal: end.signal }) + this.#lastLine(), stdout);
+    if (end.ok) return { ok: true, ended: true, stdout, message: '' };
+    const message = describeEnd({ code: end.exitCode, signal: end.signal }) + this.#lastLine();
+    return { ok: false, ended: true, stdout, message };
   }
 
   /** Asks the program to end, then kills it with all it has started. What it still prints is of no use. */
@@ -137,5 +147,5 @@ class Captured {
 }
 
 function failure(message: string, stdout = ''): CaptureResult {
-  return { ok: false, stdout, message };
+  return { ok: false, ended: false, stdout, message };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stepState } from '../../src/core/run-state.ts';
+import type { Capture } from '../../src/engine/attempt.ts';
 import { WfError } from '../../src/errors.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../support/engine-world.ts';
 import { handler, step, workflow } from '../support/workflow.ts';
@@ -249,7 +250,7 @@ describe('a run in this process', () => {
   );
 
   it('starts nothing when its environment cannot be evaluated', async () => {
-    const capture = () => Promise.resolve({ ok: false, stdout: '', message: 'exit 1' });
+    const capture = () => Promise.resolve({ ok: false, ended: true, stdout: '', message: 'exit 1' });
     await withEngine({ capture }, async ({ start, story }) => {
       const state = await start(workflow({ env: [{ name: 'A', value: '`false`' }], steps: [step('a')] })).finished;
       expect([state.status, state.reason, state.message]).toEqual(['failed', 'error', 'env "A": `false`: exit 1']);
@@ -259,8 +260,8 @@ describe('a run in this process', () => {
 
   it('is over at once when it is stopped before it has started', async () => {
     const capture = (_: string, { signal }: { signal?: AbortSignal }) =>
-      new Promise<{ ok: boolean; stdout: string; message: string }>((resolve) =>
-        signal?.addEventListener('abort', () => resolve({ ok: false, stdout: '', message: 'stopped' })),
+      new Promise<Awaited<ReturnType<Capture>>>((resolve) =>
+        signal?.addEventListener('abort', () => resolve({ ok: false, ended: false, stdout: '', message: 'stopped' })),
       );
     await withEngine({ capture }, async ({ start, story }) => {
       const run = start(workflow({ env: [{ name: 'A', value: '`sleep 60`' }], steps: [step('a')] }));

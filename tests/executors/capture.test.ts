@@ -19,6 +19,7 @@ describe('a captured command', () => {
   test('gives what it prints without the line ends at its end', async () => {
     expect(await captured('printf " a\\n\\nb \\n\\n"; echo no >&2')).toEqual({
       ok: true,
+      ended: true,
       stdout: ' a\n\nb ',
       message: '',
     });
@@ -28,19 +29,19 @@ describe('a captured command', () => {
     const cwd = temporaryDirectory();
     const command = 'cat; echo "$1|$X|$#"; pwd; env | sort | cut -d= -f1 | tr "\\n" " "';
     const result = await captureIn(cwd, command, { params: ['a "b"', '$(id)'], env: { X: "'`id`" } });
-    expect(result).toEqual({ ok: true, stdout: `a "b"|'\`id\`|2\n${cwd}\nPATH PWD X `, message: '' });
+    expect(result).toEqual({ ok: true, ended: true, stdout: `a "b"|'\`id\`|2\n${cwd}\nPATH PWD X `, message: '' });
   });
 
   test('gets no prefix, no quotes and no settings from the environment of this process', async () => {
     vi.stubEnv('ZX_PREFIX', 'echo prefix;');
     vi.stubEnv('ZX_VERBOSE', 'true');
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(await captured('false | true; echo ${UNSET}x')).toEqual({ ok: true, stdout: 'x', message: '' });
+    expect(await captured('false | true; echo ${UNSET}x')).toEqual({ ok: true, ended: true, stdout: 'x', message: '' });
   });
 
   test('uses the options of the shell', async () => {
     const result = await captured('false; echo ${BASH_VERSION:+no}', { shell: 'bash -e' });
-    expect(result).toEqual({ ok: false, stdout: '', message: 'exit 1' });
+    expect(result).toEqual({ ok: false, ended: true, stdout: '', message: 'exit 1' });
   });
 
   test('keeps characters whole wherever a chunk of its output ends', async () => {
@@ -53,6 +54,7 @@ describe('a captured command', () => {
   test('ends when nobody can add to its output any more', async () => {
     expect(await captured('(sleep 0.05; echo late) & echo early')).toEqual({
       ok: true,
+      ended: true,
       stdout: 'early\nlate',
       message: '',
     });
@@ -65,14 +67,19 @@ describe('a captured command that fails', () => {
     ['echo one >&2; echo two >&2; exit 1', '', 'exit 1: two'],
     ['kill -9 $$', '', 'killed by SIGKILL'],
   ])('says how: %s', async (command, stdout, message) => {
-    expect(await captured(command)).toEqual({ ok: false, stdout, message });
+    expect(await captured(command)).toEqual({ ok: false, ended: true, stdout, message });
   });
 
   test('writes its errors where it is told', async () => {
     const path = join(temporaryDirectory(), 'errors');
     const stderr = openSync(path, 'a');
     onTestFinished(() => closeSync(stderr));
-    expect(await captured('echo why >&2; exit 1', { stderr })).toEqual({ ok: false, stdout: '', message: 'exit 1' });
+    expect(await captured('echo why >&2; exit 1', { stderr })).toEqual({
+      ok: false,
+      ended: true,
+      stdout: '',
+      message: 'exit 1',
+    });
     expect(readFileSync(path, 'utf8')).toBe('why\n');
   });
 
@@ -83,7 +90,7 @@ describe('a captured command that fails', () => {
     [{ env: { BAD: 'a\0b' } }, 'variable "BAD" holds a NUL character, which no program can be given'],
     [{ env: { BIG: 'x'.repeat(200_000) } }, expect.stringContaining('variable "BIG" is the largest with 200004 bytes')],
   ])('because it cannot be started says why: %#', async (options, message) => {
-    expect(await captured('true', options)).toEqual({ ok: false, stdout: '', message });
+    expect(await captured('true', options)).toEqual({ ok: false, ended: false, stdout: '', message });
   });
 
   test('prints too much to be a value', async () => {
@@ -100,7 +107,7 @@ describe('a stop', () => {
     const result = captureIn(cwd, command, { signal: stop.signal });
     const daemon = Number(await fileText(join(cwd, 'pid')));
     stop.abort();
-    expect(await result).toEqual({ ok: false, stdout: '', message: 'stopped' });
+    expect(await result).toEqual({ ok: false, ended: false, stdout: '', message: 'stopped' });
     expect(runs(daemon)).toBe(false);
   });
 
@@ -110,7 +117,7 @@ describe('a stop', () => {
     const result = captureIn(cwd, `echo $$ >pid; exec ${program('ignore-term.sh')} ready`, { signal: stop.signal });
     await until(() => existsSync(join(cwd, 'ready')));
     stop.abort();
-    expect(await result).toEqual({ ok: false, stdout: '', message: 'stopped' });
+    expect(await result).toEqual({ ok: false, ended: false, stdout: '', message: 'stopped' });
     expect(runs(Number(readFileSync(join(cwd, 'pid'), 'utf8')))).toBe(false);
   });
 
@@ -118,7 +125,7 @@ describe('a stop', () => {
     const cwd = temporaryDirectory();
     const result = await captureIn(cwd, 'touch ran', { signal: AbortSignal.abort() });
     expect({ result, ran: existsSync(join(cwd, 'ran')) }).toEqual({
-      result: { ok: false, stdout: '', message: 'stopped' },
+      result: { ok: false, ended: false, stdout: '', message: 'stopped' },
       ran: false,
     });
   });

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '../../src/core/summary.ts';
+import { wf, withDirectory } from '../support/wf.ts';
+
+/** The summary and the exit code of a run of a workflow. */
+function run(workflow: string): Promise<{ code: number | null; summary: RunSummary; stdout: string }> {
+  return withDirectory(async (cwd) => {
+    writeFileSync(join(cwd, 'w.yaml'), workflow);
+    const env = { WF_HOME: join(cwd, 'home') };
+    const { code, stdout } = await wf(['run', 'w.yaml', '--run-id', 'r'], { cwd, env });
+    const status = await wf(['status', 'r', '--json'], { cwd, env });
+    return { code, summary: JSON.parse(status.stdout), stdout };
+  });
+}
+
+function steps({ steps }: RunSummary) {
+  return steps.map(({ name, status, reason, error }) => ({ name, status, reason, error }));
+}
+
+const success = 'handlerOn: {success: {command: echo all is saved}, failure: {command: echo call for help}}';
+
+describe('a precondition that cannot be evaluated fails its step', () => {
+  it.each([
+    ['a missing directory', 'dir: /missing', 'test 1 = 1', 'directory "/missing" does not exist'],
+    ['a missing shell', 'shell: /no/shell', 'test 1 = 1', 'command not found: "/no/shell"'],
+    ['a shell that is not one', 'shell: a | b', 'test 1 = 1', 'shell "a | b" is not a program with its options'],
+    ['too much output', '', 'yes | head -c 1100000', 'it printed more than 1048576 bytes'],
+  ])('%s', async (_, setting, condition, why) => {
+    const { code, summary, stdout } = await run(`steps:
+  - name: backup
+    command: echo saved
+    ${setting}
+    preconditions: ["${condition}"]
+${success}
+`);
+    const error = `precondition "${condition}" cannot be evaluated: ${why}`;
+    expect(steps(summary)).toEqual([{ name: 'backup', status: 'failed', reason: 'error', error }]);
+    expect([code, summary.status]).toEqual([1, 'failed']);
+    expect(stdout).toContain('call for help');
+    expect(stdout).not.toContain('saved');
+  });
+
+  it('with a command in the compared value, and a pattern that only a variable makes invalid', async () => {
+    const { code, summary } = await run(`params: BAD=(
+steps:
+  - name: value
+    command: echo ran
+    dir: /missing
+    preconditions: [{condition: "\`date +%u\`", expected: "1"}]
+  - name: pattern
+    command: echo ran
+    preconditions: [{condition: abc, expected: "re:$BAD"}]
+`);
+    expect(code).toBe(1);
+    expect(steps(summary).map(({ name, error }) => [name, error])).toEqual([
+      ['value', 'precondition "`date +%u`" cannot be evaluated: directory "/missing" does not exist'],
+      ['pattern', 'precondition "abc" cannot be evaluated: "re:(" is not a regular expression: missing closing ): `(`'],
+    ]);
+  });
+
+  it('is evaluated again at a retry, which does not run the step without it', async () => {
+    const { code, summary } = await run(`steps:
+  - name: work
+    command: echo work
+    preconditions: 'test -e seen && exit 3; touch seen; yes | head -c 1100000'
+    retryPolicy: {limit: 1, intervalSec: 0}
+`);
+    expect(code).toBe(0);
+    expect(summary.steps[0]).toMatchObject({ status: 'skipped', attempts: 2 });
+  });
+
+  it('of a handler: the run fails', async () => {
+    const { code, summary } = await run(`steps: [{name: a, command: "true"}]
+handlerOn: {success: {command: echo saved, dir: /missing, preconditions: "true"}}
+`);
+    expect([code, summary.status, summary.reason]).toEqual([1, 'failed', 'handler']);
+  });
+
+  it('at the top: nothing runs, and the run fails', async () => {
+    const { code, summary, stdout } = await run(`shell: /no/shell
+preconditions: test 1 = 1
+steps: [{name: a, command: echo ran}]
+${success}
+`);
+    expect([code, summary.status, summary.reason]).toEqual([1, 'failed', 'error']);
+    expect(stdout).toContain('precondition "test 1 = 1" cannot be evaluated: command not found: "/no/shell"');
+    expect(stdout).not.toContain('ran');
+  });
+});
+
+it('a program that a shell cannot find leaves the condition unmet', async () => {
+  const { code, summary } = await run('steps: [{name: a, command: echo ran, preconditions: no-such-program-here}]');
+  expect([code, summary.steps[0]?.status]).toEqual([0, 'skipped']);
+});
