@@ -12,30 +12,44 @@ const ANY = '[a-z0-9_/]+';
 /** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
 const FOLDERS = {
   core: {},
-  spec: { src: ['core/'], packages: ['ajv', 're2js', 'yaml'], builtins: ['fs', 'os', 'path'] },
-  executors: { src: ['core/', 'mail/'], packages: ['dockerode', 'got', 'jq-web', 'zx'], builtins: [ANY] },
+  spec: { src: ['core/', 'regular-file[.]ts$'], packages: ['ajv', 're2js', 'yaml'], builtins: ['fs', 'os', 'path'] },
+  executors: {
+    src: ['core/', 'mail/', 'regular-file[.]ts$'],
+    packages: ['dockerode', 'got', 'jq-web', 'zx'],
+    builtins: [ANY],
+  },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
-  store: { src: ['core/'], builtins: [ANY] },
+  store: { src: ['core/', 'regular-file[.]ts$'], builtins: [ANY] },
   engine: {
-    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$', 'turns[.]ts$'],
+    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$', '(regular-file|turns)[.]ts$'],
     packages: ['re2js'],
     builtins: [ANY],
   },
   service: {
-    src: ['core/', 'spec/', 'engine/(engine|environment|known-secrets)[.]ts$', 'store/store[.]ts$'],
+    src: [
+      'core/',
+      'spec/',
+      'engine/(engine|environment|known-secrets)[.]ts$',
+      'store/store[.]ts$',
+      'regular-file[.]ts$',
+    ],
     builtins: [ANY],
   },
   // The same use cases, asked of a daemon.
   remote: { src: ['core/', 'service/', 'spec/locate[.]ts$'], builtins: [ANY] },
   scheduler: { src: ['core/', 'spec/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
-  observers: { src: ['core/', 'mail/', 'store/store[.]ts$'], packages: ['got', 'prom-client'], builtins: [ANY] },
+  observers: {
+    src: ['core/', 'mail/', 'store/store[.]ts$', 'regular-file[.]ts$'],
+    packages: ['got', 'prom-client'],
+    builtins: [ANY],
+  },
   // What executors would find on this machine, told without a run.
   doctor: { src: ['executors/'], builtins: [ANY] },
   render: { src: ['core/', 'spec/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
   // A project's file is as little to be trusted as a workflow: it goes through the same guards.
   config: {
-    src: ['core/', 'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$'],
+    src: ['core/', 'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$', 'regular-file[.]ts$'],
     packages: ['yaml'],
     builtins: [ANY],
   },

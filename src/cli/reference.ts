@@ -5,7 +5,7 @@ import type { CommonOptions } from './program/add-command.ts';
 
 /** What the command line names: `-` is standard input, anything else a file or a name. */
 export function workflowReference(name: string): WorkflowReference {
-  return name === '-' ? { text: readFileSync(0) } : { name };
+  return name === '-' ? { text: readFileSync(0) } : { name, mayBePipe: true };
 }
 
 /** The configuration of this process under the options of a command. Throws a `WfError` `usage` for what makes no sense. */

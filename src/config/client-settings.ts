@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { WfError } from '../errors.ts';
 import { basicLogin, secret } from './login-settings.ts';
+import { readNamedFile } from './named-file.ts';
 import type { ReadSetting } from './resolve.ts';
 
 /** The daemon that commands ask instead of this machine's own runs. The login is here in the clear: print none of it. */
@@ -63,11 +63,11 @@ function headerText(value: string, key: string): string {
 }
 
 function readCa(read: ReadSetting): string | null {
-  const { value: file, source } = read('serverCa');
+  const { value: file, source, level } = read('serverCa');
   if (file === null) return null;
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readNamedFile(file, level);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new WfError('usage', `${source}: cannot read the certificates of "serverCa": ${reason}`);

@@ -1,7 +1,8 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { WfError } from '../errors.ts';
+import { readRegular } from '../regular-file.ts';
 import { canonicalKey } from '../spec/canonical-key.ts';
 import { decode } from '../spec/decode.ts';
 import { fileProblem, placesOf } from '../spec/file-problem.ts';
@@ -90,18 +91,13 @@ function plainValue(node: Node, place: string, { toPlain }: Reading): unknown {
 
 /** Only a regular file is read: a pipe or a device in somebody's project must not hold a command up. */
 function readIfThere(path: string): Uint8Array | null {
-  let fd: number | null = null;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(fd).isFile()) throw new Error('it is no file');
-    return readFileSync(fd);
+    return readRegular(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ENOTDIR') throw outsideDirectory(path);
     throw new WfError('usage', `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
-  } finally {
-    if (fd !== null) closeSync(fd);
   }
 }
 

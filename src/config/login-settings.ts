@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { WfError } from '../errors.ts';
-import type { ReadSetting } from './resolve.ts';
+import { readNamedFile } from './named-file.ts';
+import type { ReadSetting, Sourced } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
 
 /** A name with its password, in the clear. */
@@ -17,18 +17,20 @@ export function secret(
 ): string | null {
   const direct = read(key);
   const inFile = read(fileKey);
-  if (inFile.value === null) return direct.value;
-  if (direct.value === null || nearness[inFile.level] > nearness[direct.level]) return secretIn(inFile.value, fileKey);
+  const { value: file, level } = inFile;
+  if (file === null) return direct.value;
+  if (direct.value === null || nearness[inFile.level] > nearness[direct.level])
+    return secretIn({ file, level }, fileKey);
   if (nearness[inFile.level] < nearness[direct.level]) return direct.value;
   throw new WfError('usage', `"${key}" (${direct.source}) and "${fileKey}" (${inFile.source}) exclude each other`);
 }
 
 const nearness = { flag: 4, variable: 3, project: 2, user: 1, default: 0 } as const;
 
-function secretIn(file: string, key: SettingKey): string {
+function secretIn({ file, level }: { file: string; level: Sourced<string>['level'] }, key: SettingKey): string {
   let content: string;
   try {
-    content = readFileSync(file, 'utf8').trim();
+    content = readNamedFile(file, level).trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new WfError('usage', `cannot read the file that "${key}" names: ${reason}`);

@@ -143,11 +143,12 @@ function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environm
 
 /** Runs the work with its output copied to the files that `stdout` and `stderr` name, then reads `output`. */
 async function withCopies(
-  { step, output }: AttemptContext,
+  context: AttemptContext,
   scope: Scope,
   cwd: string,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
+  const { step, output } = context;
   const hasCopies = step.stdout !== null || step.stderr !== null;
   if (hasCopies && !existsSync(cwd)) return errorOutcome(`directory "${cwd}" does not exist`);
   const copies: OutputCopy[] = [];
@@ -161,8 +162,9 @@ async function withCopies(
     if (!(error instanceof OutputCopy.Problem)) throw error;
     outcome = errorOutcome(error.message);
   }
-  const problem = copies.map((copy) => copy.end()).find((found) => found !== null);
-  return problem !== undefined && outcome.status === 'succeeded' ? errorOutcome(problem) : outcome;
+  const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));
+  const problem = ends.find((found) => found !== null) ?? null;
+  return problem !== null && outcome.status === 'succeeded' ? afterEnd(errorOutcome(problem), context) : outcome;
 }
 
 function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { allSteps } from '../core/all-steps.ts';
 import { expandText, splitBackticks } from '../core/interpolate.ts';
 import type { Param } from '../core/run.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
 import type { Json, JsonObject, SecretSource, Step, Template, Workflow } from '../core/workflow.ts';
+import { readRegular } from '../regular-file.ts';
 import { type Environment, mergeParams } from './environment.ts';
 
 /** What is known of a run's secrets before anything of it is evaluated. */
@@ -141,7 +141,11 @@ function readSource(
 /** Without the line end that editors and `echo` put there. */
 function readSecretFile(path: string): { readonly value: string } | { readonly problem: string } {
   try {
-    return { value: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+    return {
+      value: readRegular(path)
+        .toString('utf8')
+        .replace(/\r?\n$/, ''),
+    };
   } catch (error) {
     return { problem: `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}` };
   }

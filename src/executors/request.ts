@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
+import { readRegular } from '../regular-file.ts';
 import type { Pairs } from './http/fields.ts';
 import { explainRequestError, RequestProblem, requestLine } from './http/problem.ts';
 import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './http/proxy.ts';
@@ -160,7 +160,7 @@ function certificateAuthorities(env: Readonly<Record<string, string>>): { ca?: s
   const file = env['NODE_EXTRA_CA_CERTS'];
   if (file === undefined || file === '') return {};
   try {
-    return { ca: [...rootCertificates, readFileSync(file, 'utf8')] };
+    return { ca: [...rootCertificates, readRegular(file).toString('utf8')] };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new RequestProblem(`NODE_EXTRA_CA_CERTS cannot be read: ${why}`);

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import type { RunSummary, StepSummary } from '../core/summary.ts';
 import type { Attachment } from '../mail/send.ts';
+import { openRegular } from '../regular-file.ts';
 import type { LogPaths } from '../store/store.ts';
 
 /** Logs as they go with a mail, and a line for each that is not whole. */
@@ -45,7 +46,7 @@ function cutLine(filename: string, kept: number, size: number): string {
 function readEnd(path: string, most: number): { readonly content: Buffer; readonly size: number } {
   let fd: number | null = null;
   try {
-    fd = openSync(path, 'r');
+    fd = openRegular(path);
     const { size } = fstatSync(fd);
     const content = Buffer.alloc(Math.min(size, most));
     return { content: content.subarray(0, readSync(fd, content, 0, content.length, size - content.length)), size };

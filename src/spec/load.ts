@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
+import { openRegular } from '../regular-file.ts';
 import { buildWorkflow } from './build.ts';
 import type { RunTargets } from './check-run.ts';
 import { runProblems } from './check-run.ts';
@@ -28,7 +29,12 @@ export type LoadRequest = {
   /** The workflows that a `run` can name, seen from a directory; without it no `run` is checked. */
   readonly runTargets?: (dir: string) => RunTargets;
 } & (
-  | { readonly file: string; readonly group?: string }
+  | {
+      readonly file: string;
+      readonly group?: string;
+      /** The file may be a pipe, which is waited for: a person has named it, as in `wf run <(generate)`. */
+      readonly mayBePipe?: boolean;
+    }
   | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string }
 );
 
@@ -113,7 +119,8 @@ function documentsOf(files: readonly SpecFile[]): Map<Source, Document.Parsed> {
 function openRoot(request: LoadRequest): { path: string; dir: string; content: string | Uint8Array } {
   if (request.file === null) return { path: '-', dir: request.dir, content: request.text };
   try {
-    return { path: request.file, dir: dirname(request.file), content: readFile(request.file) };
+    const content = readFile(request.file, { mayBePipe: request.mayBePipe ?? false });
+    return { path: request.file, dir: dirname(request.file), content };
   } catch (error) {
     const near = existsSync(request.file) ? '' : didYouMean(filesLike(request.file));
     const help = near === '' ? {} : { help: `${near.charAt(0).toUpperCase()}${near.slice(1)}` };
@@ -200,8 +207,8 @@ function filesLike(path: string): string[] {
 }
 
 /** The bytes of a file, no more than what is needed to see that it is too large: it may be a pipe that never ends. */
-function readFile(path: string): Uint8Array {
-  const fd = openSync(path, 'r');
+function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Array {
+  const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
   try {
     return readAll(fd, Buffer.allocUnsafe(LARGEST_FILE + 1));
   } finally {
@@ -229,6 +236,7 @@ const reasons: { readonly [code: string]: string } = {
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   ELOOP: 'its symbolic links go in a circle',
+  ENXIO: 'it is a socket, not a regular file',
 };
 
 function reason(error: unknown): string {

@@ -207,7 +207,7 @@ describe("a project's file", () => {
   test('does not hold a command up when it is a pipe', async () => {
     await withWorld({}, ({ cwd, home, open, told }) => {
       execFileSync('mkfifo', [join(cwd, '.wf.yaml'), join(home, '.config/wf/config.yaml')]);
-      expect(told(open)).toBe('cannot read "~/.config/wf/config.yaml": it is no file');
+      expect(told(open)).toBe('cannot read "~/.config/wf/config.yaml": it is a named pipe, not a regular file');
     });
   });
 

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DockerOptions } from 'dockerode';
+import { readRegular } from '../../regular-file.ts';
 import { DockerProblem } from './problem.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -67,7 +68,7 @@ function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> 
   if (!isAsked) return noKeys;
   const folder = env['DOCKER_CERT_PATH'] || join(home(env), '.docker');
   try {
-    const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readFileSync(join(folder, name)));
+    const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readRegular(join(folder, name)));
     return { ca, cert, key };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

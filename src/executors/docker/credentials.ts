@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readRegular } from '../../regular-file.ts';
 import { capture } from '../capture.ts';
 import { eitherEnd } from '../end-signal.ts';
 import type { Attempt } from '../executor.ts';
@@ -41,7 +41,7 @@ function registryOf(image: string): string {
 function readConfig(env: Attempt['env']): ClientConfig {
   const folder = env['DOCKER_CONFIG'] || join(env['HOME'] || homedir(), '.docker');
   try {
-    const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+    const config: unknown = JSON.parse(readRegular(join(folder, 'config.json')).toString('utf8'));
     return typeof config === 'object' && config !== null ? config : {};
   } catch {
     // Most people have none; a broken one is a matter of its own program.

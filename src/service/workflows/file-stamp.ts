@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { readRegular } from '../../regular-file.ts';
 
 /** What tells one state of a file from another without reading it. */
 export type FileStamp = {
@@ -35,7 +36,7 @@ export function takeStamps(files: readonly string[]): Stamps {
 /** Whether a file holds a text, by reading it. */
 export function holdsText(path: string, text: string): boolean {
   try {
-    return readFileSync(path, 'utf8') === text;
+    return readRegular(path).toString('utf8') === text;
   } catch {
     return false;
   }

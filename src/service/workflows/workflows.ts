@@ -20,7 +20,13 @@ export type WorkflowPlaces = {
 };
 
 /** A workflow by its file, by its name in the workflows directory, or as a text from standard input. */
-export type WorkflowReference = { readonly name: string } | { readonly text: Uint8Array };
+export type WorkflowReference =
+  | {
+      readonly name: string;
+      /** A file of that name may also be a pipe: a person has typed it. */
+      readonly mayBePipe?: boolean;
+    }
+  | { readonly text: Uint8Array };
 
 /** A workflow that can be run, with what its diagnostics warn of. */
 export type LoadedWorkflow = {
@@ -35,7 +41,9 @@ export function readWorkflow(reference: WorkflowReference, places: WorkflowPlace
   const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
   if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, base, runTargets });
   const file = findWorkflow(reference.name, places);
-  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base, runTargets });
+  // A name is typed too, but what it is found to be in the workflows directory is not.
+  const mayBePipe = reference.mayBePipe === true && file === resolve(places.cwd, reference.name);
+  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base, runTargets, mayBePipe });
 }
 
 /** The workflows that a step can run from a directory. */

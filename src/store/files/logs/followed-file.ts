@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
+import { openRegular } from '../../../regular-file.ts';
 
 /**
  * A file that somebody else appends to, read up to its end again and again. It is opened once there is something in it,
@@ -42,7 +43,7 @@ export class FollowedFile {
 
 function openUnlessEmpty(path: string): number | null {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined || found.size === 0 ? null : openSync(path, 'r');
+  return found === undefined || found.size === 0 ? null : openRegular(path);
 }
 
 function attempt<T>(call: () => T, otherwise: T): T {

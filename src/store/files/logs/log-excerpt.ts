@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openRegular } from '../../../regular-file.ts';
 
 /** How many bytes of a log are wanted from its start and from its end. */
 export type ExcerptSize = { readonly head: number; readonly tail: number };
@@ -17,7 +18,7 @@ const nothing: LogExcerpt = { size: 0, head: new Uint8Array(0), tail: new Uint8A
 export function readLogExcerpt(path: string, { head, tail }: ExcerptSize): LogExcerpt {
   let fd: number | null = null;
   try {
-    fd = openSync(path, 'r');
+    fd = openRegular(path);
     const { size } = fstatSync(fd);
     if (size <= head + tail) return { ...nothing, size, head: readAt(fd, 0, size) };
     return { size, head: readAt(fd, 0, head), tail: readAt(fd, size - tail, tail) };

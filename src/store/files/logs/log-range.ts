@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, readSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { openRegular } from '../../../regular-file.ts';
 
 const chunkBytes = 64 * 1024;
 /** Lines are looked for no further back: a program that prints no line ends must not have its whole log read. */
@@ -41,7 +42,7 @@ export async function* readLogRange(
 export function findTail(path: string, lines: number): { readonly offset: number; readonly found: number } {
   const size = logSize(path);
   if (size === 0 || lines === 0) return { offset: size, found: 0 };
-  const fd = openSync(path, 'r');
+  const fd = openRegular(path);
   try {
     return findIn(fd, size, lines);
   } finally {
@@ -69,7 +70,8 @@ function findIn(fd: number, size: number, lines: number): { readonly offset: num
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, 'r');
+    // A step may have put a pipe in the place of its log: that has no size, and is not waited for.
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openRegular } from '../../../regular-file.ts';
 import type { LogPaths } from '../../store.ts';
 
 /** More is not looked at: a line that is longer begins somewhere inside. */
@@ -22,7 +23,7 @@ function lastLines(path: string, lines: number): readonly string[] {
 function readEnd(path: string): string {
   let fd: number | null = null;
   try {
-    fd = openSync(path, 'r');
+    fd = openRegular(path);
     const { size } = fstatSync(fd);
     const buffer = Buffer.allocUnsafe(Math.min(size, mostBytes));
     const length = readSync(fd, buffer, 0, buffer.length, size - buffer.length);

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { readRegular } from '../regular-file.ts';
+import type { Sourced } from './resolve.ts';
+
+/**
+ * The text of a file that a setting names. On the command line and in a variable it may be a pipe (`--token-file <(show)`), which
+ * is waited for; a configuration file is read by every command, and must not block them. Throws the system's error, or
+ * one that says what it is instead.
+ */
+export function readNamedFile(path: string, level: Sourced<string>['level']): string {
+  const mayBePipe = level === 'flag' || level === 'variable';
+  return mayBePipe ? readFileSync(path, 'utf8') : readRegular(path).toString('utf8');
+}

@@ -1,0 +1,38 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+
+/**
+ * Opens a regular file for reading, or with other `flags` of `open(2)`, and never waits: to open a named pipe blocks until its
+ * other end is opened, and to read a terminal or another device until it has something to say. Throws the system's error, or
+ * one that says what it is instead.
+ */
+export function openRegular(path: string, flags: number = constants.O_RDONLY): number {
+  const fd = openSync(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY, 0o666);
+  try {
+    checkRegular(fstatSync(fd));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** The whole content of a regular file. Throws as `openRegular` does. */
+export function readRegular(path: string): Buffer {
+  const fd = openRegular(path);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function checkRegular(stats: Stats): void {
+  if (stats.isFile()) return;
+  throw new Error(`it is ${kindOf(stats)}, not a regular file`);
+}
+
+/** A socket is not among them: it cannot be opened. */
+function kindOf(stats: Stats): string {
+  if (stats.isFIFO()) return 'a named pipe';
+  return stats.isDirectory() ? 'a directory' : 'a device';
+}
