@@ -5,10 +5,13 @@ import type { RestoredStep } from './run.ts';
 import { isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 
 /**
- * What a retry runs: everything that did not succeed and what depends on it; one step alone; or a step and everything
- * after it.
+ * What a retry runs: everything that did not succeed and what depends on it; every step; one step alone; or a step and
+ * everything after it.
  */
-export type RetrySelection = { readonly steps: 'unfinished' } | { readonly only: string } | { readonly from: string };
+export type RetrySelection =
+  | { readonly steps: 'unfinished' | 'all' }
+  | { readonly only: string }
+  | { readonly from: string };
 
 /** Both lists are in the order of the file; together they are all steps of the workflow. */
 export type RetryPlan = {
@@ -45,6 +48,7 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
 function selected(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {
   if ('only' in selection) return new Set([nodeIndex(graph, selection.only)]);
   if ('from' in selection) return closure([nodeIndex(graph, selection.from)], (index) => graph.dependents[index] ?? []);
+  if (selection.steps === 'all') return new Set(graph.nodes.slice(0, graph.stepCount).keys());
   const needsRerun = (index: number) => !isDone(earlier(run, nodeAt(graph, index).name));
   const unfinished = Array.from({ length: graph.stepCount }, (_, index) => index).filter(needsRerun);
   return closure(unfinished, (index) => [

@@ -18,6 +18,13 @@ export function patternProblem(pattern: string): string | null {
   }
 }
 
+/** Tells whether a text has a match of a valid pattern. */
+export function patternTest(pattern: string): (text: string) => boolean {
+  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
+  const compiled = engine.compile(pattern);
+  return (text) => compiled.matcher(text).find();
+}
+
 /** One letter, escape or class of a pattern, how often it is repeated, or a parenthesis. */
 const PARTS = /\\[pP]|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 /** The engine repeats nothing more often. */

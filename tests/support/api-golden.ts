@@ -17,7 +17,7 @@ export async function expectAnswers(golden: string, world: ApiWorld, asked: read
   for (const [method, path, sent] of asked) {
     const answer = await world.ask(method, path, sent);
     texts.push(
-      `> ${method} ${path}${sentText(sent)}\n${answer.status}\n${headersText(answer)}${bodyText(answer, before)}`,
+      `> ${method} ${path}${sentText(sent)}\n${answer.status}\n${headersText(answer)}${bodyText(answer, before, world.stable)}`,
     );
     before = isJson(answer) ? JSON.parse(answer.body) : null;
     await world.desk.settled();
@@ -39,28 +39,28 @@ function sentText({ body, headers }: Sent = {}): string {
 }
 
 /** What is long and the same as in the answer before is left out. */
-function bodyText(answer: Answer, before: unknown): string {
+function bodyText(answer: Answer, before: unknown, stable: ApiWorld['stable']): string {
   if (!isJson(answer)) return answer.body;
   const known = new Map(Object.entries(before ?? {}).map(([key, value]) => [key, JSON.stringify(value)]));
   const body = Object.entries(JSON.parse(answer.body)).map(([key, value]) => {
     const text = JSON.stringify(value);
     return [key, text.length > 200 && text === known.get(key) ? '(as before)' : value];
   });
-  return `${layOut(Object.fromEntries(body), '')}\n`;
+  return `${layOut(Object.fromEntries(body), '', stable)}\n`;
 }
 
 function isJson({ headers }: Answer): boolean {
   return /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
 }
 
-/** JSON in which only what does not fit a line is spread over several. */
-function layOut(value: unknown, indent: string): string {
+/** JSON in which only what does not fit a line is spread over several, wherever the temporary directory is. */
+function layOut(value: unknown, indent: string, stable: ApiWorld['stable']): string {
   const line = JSON.stringify(value);
-  if (typeof value !== 'object' || value === null || line.length + indent.length < 120) return line;
+  if (typeof value !== 'object' || value === null || stable(line).length + indent.length < 120) return line;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const entries = Object.entries(value).map(([key, each]) => {
     const name = Array.isArray(value) ? '' : `${JSON.stringify(key)}: `;
-    return `${indent}  ${name}${layOut(each, `${indent}  `)}`;
+    return `${indent}  ${name}${layOut(each, `${indent}  `, stable)}`;
   });
   return `${open}\n${entries.join(',\n')}\n${indent}${close}`;
 }

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { RetrySelection } from '../../core/retry.ts';
 import type { MarkedStatus } from '../../core/run.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
@@ -68,14 +69,19 @@ async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Part
   const runId = requireField(fields, 'requestId', 'request-id');
   await refreshed(parts);
   const { past } = await runOfHandle(runId, listed, parts);
-  const selection = fields.step === '' ? ({ steps: 'unfinished' } as const) : { only: fields.step };
   // A client of this API cannot say so: where secrets were not kept, only the file has them.
   const useFile = past.stored?.masked === true;
-  const order = { runId, selection, params: fields.params, useFile, newRunId: null };
-  const accepted = await parts.desk.retry(order);
-  if (accepted !== null) return { RequestId: accepted.runId };
-  throw new HttpError(400, `there is nothing to retry: every step of the run ${runId} succeeded`);
+  const order = { runId, params: fields.params, useFile, newRunId: null };
+  const selections = fields.step === '' ? retrySelections : [{ only: fields.step }];
+  for (const selection of selections) {
+    const accepted = await parts.desk.retry({ ...order, selection });
+    if (accepted !== null) return { RequestId: accepted.runId };
+  }
+  throw new HttpError(400, `there is nothing to retry: the run ${runId} has no steps`);
 }
+
+/** What did not succeed; where everything did, every step. */
+const retrySelections: readonly RetrySelection[] = [{ steps: 'unfinished' }, { steps: 'all' }];
 
 function suspend({ file }: ListedWorkflow, fields: ActionFields, { suspensions }: V1Parts): object {
   const value = requireField(fields, 'value', 'value');

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { type LineMatcher, lineMatcher } from '../../service/workflows/line-matcher.ts';
 import { prefers } from '../reply/accept.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
@@ -6,11 +7,13 @@ import type { ApiRequest, Reply } from '../route.ts';
 import { unknownAction } from './actions.ts';
 import { actionFields, requireField } from './fields.ts';
 import type { V1Parts } from './parts.ts';
-import { errorOf, fileText, workflowView } from './workflow-view.ts';
+import { errorOf, fileText, tagsOf, workflowView } from './workflow-view.ts';
 
 /** Lines that are shown around one that is found. */
 const around = 2;
 const mostMatches = 20;
+/** Files searched per turn of the event loop. */
+const filesPerTurn = 20;
 
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
@@ -44,34 +47,41 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   };
 }
 
-/** `GET /api/v1/search?q=`: the workflows whose text holds a text, whatever its case. */
-export function searchDags(parts: V1Parts): (request: ApiRequest) => Reply {
-  return ({ query, access }) => {
-    const wanted = (query.get('q') ?? '').toLowerCase();
-    if (wanted === '') throw new HttpError(400, '"q" is missing: what to search for');
-    const Results = parts.catalog.list().flatMap((listed) => {
-      const Matches = matchesIn(fileText(listed, access, parts), wanted);
+/** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, whatever its case. */
+export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
+  return async ({ query, access }) => {
+    const expression = query.get('q') ?? '';
+    if (expression === '') throw new HttpError(400, '"q" is missing: what to search for');
+    const matches = lineMatcher(expression);
+    const Results: object[] = [];
+    for (const [index, listed] of parts.catalog.list().entries()) {
+      if (index % filesPerTurn === filesPerTurn - 1) await new Promise((resolve) => setImmediate(resolve));
+      const Matches = matchesIn(fileText(listed, access, parts), matches);
+      if (Matches.length === 0) continue;
       const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
-      const DAG = () => ({ ...workflowView(listed, workflow), Location: listed.file });
-      return Matches.length === 0 ? [] : [{ Name: parts.names.nameOf(listed), DAG: DAG(), Matches }];
-    });
+      const DAG = { ...workflowView(listed, workflow), Location: listed.file };
+      Results.push({ Name: parts.names.nameOf(listed), DAG, Matches });
+    }
     return jsonReply({ Results, Errors: [] });
   };
 }
 
-/** `GET /api/v1/tags`: every tag that a workflow has, in order. */
+/** `GET /api/v1/tags`: every tag of a workflow, in lower case and in order. */
 export function listTags({ catalog }: V1Parts): () => Reply {
   return () => {
-    const tags = new Set(catalog.list().flatMap(({ workflow }) => workflow?.tags ?? []));
+    const tags = new Set(catalog.list().flatMap(({ workflow }) => tagsOf(workflow)));
     return jsonReply({ Tags: [...tags].sort(), Errors: [] });
   };
 }
 
-function matchesIn(text: string, wanted: string): readonly object[] {
-  if (!text.toLowerCase().includes(wanted)) return [];
+function matchesIn(text: string, matches: LineMatcher): readonly object[] {
   const lines = text.split(/\r?\n/);
-  const found = lines.flatMap((line, index) => (line.toLowerCase().includes(wanted) ? [index] : []));
-  return found.slice(0, mostMatches).map((index) => {
+  const found: number[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (matches(line)) found.push(index);
+    if (found.length === mostMatches) break;
+  }
+  return found.map((index) => {
     const first = Math.max(0, index - around);
     const Line = lines.slice(first, index + around + 1).join('\n');
     return { Line, LineNumber: index + 1, StartLine: first + 1 };

@@ -51,7 +51,12 @@ function head(Title: string, Tab: Tab, Errors: readonly string[]): object {
 
 /** Clients look for the errors of a workflow in the shape of one, also when there is none. */
 function missing(name: string, tab: Tab, { message, help }: WfError): object {
-  return { ...head(name, tab, [message]), DAG: null, message, detailedMessage: help ?? message };
+  const DAG = {
+    ...{ File: name, Dir: '', Error: message, ErrorT: message, Suspended: false },
+    DAG: workflowDetailView({ name, group: '', file: '' }, null),
+    Status: neverRunView(null, { name, params: [] }),
+  };
+  return { ...head(name, tab, [message]), DAG, message, detailedMessage: help ?? message };
 }
 
 function findOrNull(name: string, { names }: V1Parts): ListedWorkflow | WfError {

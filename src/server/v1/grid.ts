@@ -3,6 +3,7 @@ import { handlerKind } from '../../core/workflow.ts';
 import type { ShownRun } from './parts.ts';
 import { runDetailView } from './run-view.ts';
 import { stepStatus } from './status-numbers.ts';
+import { shownName } from './step-view.ts';
 
 /**
  * Past runs as the v1 API tells them: a row for each step with a value for each run, and the runs themselves. `runs` are newest
@@ -16,7 +17,7 @@ export function gridOf(runs: readonly ShownRun[]): object {
   // Steps in the order in which the newest run has them, then what only older ones had, then handlers.
   const names = [...rows.keys()].sort((a, b) => Number(handlerKind(a) !== null) - Number(handlerKind(b) !== null));
   return {
-    GridData: names.map((name) => ({ Name: gridName(name), Vals: rows.get(name) })),
+    GridData: names.map((name) => ({ Name: shownName(name), Vals: rows.get(name) })),
     Logs: runs.map((run) => ({ File: run.past.runId, Status: runDetailView(run) })).reverse(),
   };
 }
@@ -27,10 +28,4 @@ function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { 
   const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
   values[index] = stepStatus(status).Status;
   rows.set(name, values);
-}
-
-/** What a step or handler is called in the grid: `onExit` for `handlerOn.exit`. */
-export function gridName(name: string): string {
-  const kind = handlerKind(name);
-  return kind === null ? name : `on${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
 }

@@ -6,7 +6,7 @@ import type { ApiRequest, Reply } from '../route.ts';
 import { countIn, requireLocal } from './numbers.ts';
 import type { V1Parts } from './parts.ts';
 import { runView } from './run-view.ts';
-import { defaultParams, errorOf, fileView, workflowView } from './workflow-view.ts';
+import { defaultParams, errorOf, fileView, tagsOf, workflowView } from './workflow-view.ts';
 
 const usualLimit = 100;
 const mostCached = 32;
@@ -26,7 +26,7 @@ type Page = { readonly body: Buffer; readonly tag: string };
 type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params: readonly Param[] }>;
 
 /**
- * `GET /api/v1/dags`. A listing is made once and kept until a file, a run or a suspension changes; then only what belongs to
+ * `GET /api/v1/dags`. Workflows with errors are in `Errors` only. A listing is made once and kept until a file, a run or a suspension changes; then only what belongs to
  * changed files is made anew.
  */
 export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
@@ -60,9 +60,9 @@ function wantedIn(query: URLSearchParams): Wanted {
 
 function makePage({ page, limit, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
   const all = parts.catalog.list();
-  const fitting = all.filter((listed) => fits(listed, filter));
+  const fitting = all.filter((listed) => listed.workflow !== null && fits(listed, filter));
   const errors = all.flatMap((listed) => {
-    const error = errorOf(listed);
+    const error = isInGroup(listed, filter.group) ? errorOf(listed) : null;
     return error === null ? [] : [`${parts.names.nameOf(listed)}: ${error}`];
   });
   const entries = fitting.slice((page - 1) * limit, page * limit).map((listed) => entryText(listed, parts, texts));
@@ -76,9 +76,15 @@ function makePage({ page, limit, ...filter }: Wanted, parts: V1Parts, texts: Fil
 }
 
 function fits(listed: ListedWorkflow, { name, tag, group }: Pick<Wanted, 'name' | 'tag' | 'group'>): boolean {
-  if (group !== null && listed.group !== group) return false;
-  if (tag !== '' && !(listed.workflow?.tags ?? []).some((each) => each.toLowerCase() === tag)) return false;
-  return name === '' || listed.name.toLowerCase().includes(name) || basename(listed.file).toLowerCase().includes(name);
+  const { workflow } = listed;
+  if (!isInGroup(listed, group) || (tag !== '' && !tagsOf(workflow).includes(tag))) return false;
+  const texts = [listed.name, basename(listed.file), workflow?.description ?? ''];
+  return name === '' || texts.some((text) => text.toLowerCase().includes(name));
+}
+
+/** A group is a sub-directory, or the `group` of a file. */
+function isInGroup({ group, workflow }: ListedWorkflow, wanted: string | null): boolean {
+  return wanted === null || group === wanted || workflow?.group === wanted;
 }
 
 function entryText(listed: ListedWorkflow, parts: V1Parts, texts: FileTexts): string {

@@ -1,10 +1,9 @@
 import type { StoredEvent } from '../../core/run.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { LogExcerpt } from '../../store/files/logs/log-excerpt.ts';
-import { gridName } from './grid.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
-import { nodeView } from './run-view.ts';
+import { nodeViews } from './run-view.ts';
+import { shownName } from './step-view.ts';
 
 /** Of a longer output both ends are told. */
 const size = { head: 256 * 1024, tail: 256 * 1024 };
@@ -13,25 +12,21 @@ const size = { head: 256 * 1024, tail: 256 * 1024 };
  * What the last attempt at a step of a run printed; a handler goes by its name in the grid, too. Throws a `WfError`
  * `not-found` for a step that the run does not have.
  */
-export function stepLog({ past, summary }: ShownRun, wanted: string, { readLog }: Pick<V1Parts, 'readLog'>): object {
+export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts, 'readLog'>): object {
+  const { past, summary } = run;
   const all = [...summary.steps, ...summary.handlers];
-  const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => gridName(name) === wanted);
+  const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => shownName(name) === wanted);
   if (step === undefined) throw new WfError('not-found', `the run ${past.runId} has no step "${wanted}"`);
   const { stored } = past;
   const paths = stored === null || step.attempts === 0 ? null : stored.logPaths(step.name, step.attempts);
   const texts = paths === null ? [] : [paths.stdoutPath, paths.stderrPath].map((path) => text(readLog(path, size)));
-  const spec = stored === null ? null : specOf(stored.workflow, step.name);
-  return { Step: nodeView(step, spec), LogFile: past.runId, Content: texts.join('') };
+  return { Step: nodeViews(run)(step), LogFile: past.runId, Content: texts.join('') };
 }
 
 /** What happened in a run, a line for each event. */
 export function eventLog({ past }: ShownRun): object {
   const lines = [...(past.stored?.events ?? []).map(eventLine), ...past.damage];
   return { LogFile: past.runId, Content: lines.map((line) => `${line}\n`).join('') };
-}
-
-function specOf({ steps, handlers }: Workflow, name: string): Step | null {
-  return [...steps, ...Object.values(handlers)].find((step) => step?.name === name) ?? null;
 }
 
 function text({ size: bytes, head, tail }: LogExcerpt): string {

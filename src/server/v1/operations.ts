@@ -34,13 +34,19 @@ export const v1Operations = {
     tag,
     summary: 'Lists workflows with their last runs',
     description:
-      'The answer has an `ETag`; who sends it as `If-None-Match` is answered with 304 until something changes.',
+      'The answer has an `ETag`; a request with it in `If-None-Match` is answered with 304 until something changes. Workflows with errors are not in `DAGs`: `Errors` has a line for each.',
     parameters: [
       query('page', 'From 1.', { type: 'integer', minimum: 1, default: 1 }),
       query('limit', 'How many a page has at most.', { type: 'integer', minimum: 1, default: 100 }),
-      query('searchName', 'Only those with this text in their name or in that of their file.'),
-      query('searchTag', 'Only those with this tag.'),
-      query('group', 'Only those in this folder of the workflows directory.'),
+      query(
+        'searchName',
+        'Only those with this text in their name, their description or the name of their file, whatever its case.',
+      ),
+      query('searchTag', 'Only those with this tag, whatever its case.'),
+      query(
+        'group',
+        'Only those in this sub-directory of the workflows directory, and those whose file has this `group`. `Errors` are of that group too.',
+      ),
       remoteNode,
     ],
     answers: {
@@ -68,7 +74,7 @@ export const v1Operations = {
         enum: ['status', 'spec', 'history', 'log', 'scheduler-log'],
         default: 'status',
       }),
-      query('step', 'Whose log, in the tab `log`.'),
+      query('step', 'Whose log, in the tab `log`: that of all attempts, in order, with a line between them.'),
       query('file', 'A run instead of the last one: what `Logs[].File` or `Status.Log` says.'),
       remoteNode,
     ],
@@ -129,7 +135,7 @@ export const v1Operations = {
     id: 'v1SearchDags',
     tag,
     summary: 'Searches the texts of all workflows',
-    parameters: [query('q', 'What to search for, whatever its case.')],
+    parameters: [query('q', 'A regular expression in RE2 syntax, which must match in a line, whatever its case.')],
     answers: { 200: json('What was found.', ref('SearchV1')) },
   },
   tags: {

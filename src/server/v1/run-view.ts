@@ -1,11 +1,12 @@
+import { type AttemptRecord, attemptHistory } from '../../core/attempt-history.ts';
 import type { Param } from '../../core/run.ts';
 import type { StepSummary } from '../../core/summary.ts';
-import { type HandlerKind, handlerName, type Step, type Workflow } from '../../core/workflow.ts';
+import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
 import type { BoardRun } from '../../service/daemon/run-board.ts';
 import { formatParams } from '../../spec/params.ts';
 import type { ShownRun } from './parts.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';
-import { stepView } from './step-view.ts';
+import { shownName, stepView } from './step-view.ts';
 
 /** What is known of the workflow of a run that need not exist. */
 export type RunSubject = { readonly name: string; readonly params: readonly Param[] };
@@ -25,16 +26,37 @@ export function runView(run: BoardRun | null, { name, params }: RunSubject): obj
 }
 
 /** A run with its steps and handlers. */
-export function runDetailView({ past, summary }: ShownRun): object {
-  const workflow = past.stored?.workflow ?? null;
-  const handler = (kind: HandlerKind) => {
-    const ended = summary.handlers.find(({ name }) => name === handlerName(kind));
-    return ended === undefined ? null : nodeView(ended, workflow?.handlers[kind] ?? null);
-  };
-  const steps = new Map(workflow?.steps.map((step) => [step.name, step]));
+export function runDetailView(run: ShownRun): object {
+  const { past, summary } = run;
+  const node = nodeViews(run);
+  const handlers = new Map(summary.handlers.map((handler) => [handler.name, handler]));
   return {
     ...runView(summary, { name: summary.workflow, params: [] }),
-    Nodes: summary.steps.map((step) => nodeView(step, steps.get(step.name) ?? null)),
+    Nodes: summary.steps.map(node),
+    ...handlerViews(past.stored?.workflow ?? null, (name) => node(handlers.get(name) ?? { ...untouched, name })),
+  };
+}
+
+/** A workflow that has never run, as a run in which nothing has happened yet. */
+export function neverRunView(workflow: Workflow | null, subject: RunSubject): object {
+  const node = viewer(workflow, null);
+  return {
+    ...runView(null, subject),
+    Nodes: (workflow?.steps ?? []).map(({ name }) => node({ ...untouched, name })),
+    ...handlerViews(workflow, (name) => node({ ...untouched, name })),
+  };
+}
+
+/** Shows steps and handlers of a run as nodes. */
+export function nodeViews({ past }: ShownRun): (step: StepSummary) => object {
+  const { stored } = past;
+  return viewer(stored?.workflow ?? null, stored === null ? null : attemptHistory(stored.events));
+}
+
+/** The handlers that the workflow has, also those that the run has not reached. */
+function handlerViews(workflow: Workflow | null, view: (name: string) => object): object {
+  const handler = (kind: HandlerKind) => (workflow?.handlers[kind] ? view(handlerName(kind)) : null);
+  return {
     OnExit: handler('exit'),
     OnSuccess: handler('success'),
     OnFailure: handler('failure'),
@@ -42,22 +64,31 @@ export function runDetailView({ past, summary }: ShownRun): object {
   };
 }
 
-/** A workflow that has never run, as a run of which nothing has happened. */
-export function neverRunView(workflow: Workflow | null, subject: RunSubject): object {
-  const nodes = (workflow?.steps ?? []).map((step) => nodeView({ ...untouched, name: step.name }, step));
-  return { ...runView(null, subject), Nodes: nodes, OnExit: null, OnSuccess: null, OnFailure: null, OnCancel: null };
+type Attempts = ReadonlyMap<string, readonly AttemptRecord[]>;
+
+/** Without a workflow, only the names of the steps are known. */
+function viewer(workflow: Workflow | null, attempts: Attempts | null): (summary: StepSummary) => object {
+  const all = workflow === null ? [] : [...workflow.steps, ...Object.values(workflow.handlers)];
+  const steps = new Map(all.flatMap((step) => (step === null ? [] : [[step.name, step] as const])));
+  return (summary) => {
+    const step = steps.get(summary.name);
+    const Step =
+      step === undefined || workflow === null ? { Name: shownName(summary.name) } : stepView(step, workflow.dir);
+    return { Step, ...nodeView(summary, attempts?.get(summary.name) ?? []) };
+  };
 }
 
-/** A step of a run; `step` is what the file says of it, null where that is lost. */
-export function nodeView(summary: StepSummary, step: Step | null): object {
+/** A step that never started has no times, even where it was settled; repetitions are not retries. */
+function nodeView(summary: StepSummary, attempts: readonly AttemptRecord[]): object {
+  const isSkipped = summary.status === 'skipped';
+  const neverStarted = summary.startedAt === null && summary.status !== 'failed' && summary.status !== 'succeeded';
   return {
-    Step: step === null ? { Name: summary.name } : stepView(step),
-    Log: summary.log ?? '',
-    StartedAt: summary.startedAt ?? '-',
-    FinishedAt: summary.finishedAt ?? '-',
+    Log: isSkipped ? '' : (summary.log ?? ''),
+    StartedAt: (isSkipped ? null : summary.startedAt) ?? '-',
+    FinishedAt: (isSkipped || neverStarted ? null : summary.finishedAt) ?? '-',
     ...stepStatus(summary.status),
-    RetryCount: Math.max(0, summary.attempts - 1),
-    DoneCount: summary.attempts,
+    RetryCount: attempts.filter(({ next }) => next?.why === 'retry').length,
+    DoneCount: isSkipped ? 0 : attempts.filter(({ end }) => end !== null && end.status !== 'skipped').length,
     Error: summary.error ?? '',
   };
 }

@@ -3,6 +3,7 @@ import { ref, type Schema } from '../openapi/operation.ts';
 
 const text: Schema = { type: 'string' };
 const textOrNull: Schema = { type: ['string', 'null'] };
+const textsOrNull: Schema = { type: ['array', 'null'], items: { type: 'string' } };
 const texts: Schema = { type: 'array', items: text };
 const flag: Schema = { type: 'boolean' };
 const number: Schema = { type: 'number' };
@@ -60,7 +61,7 @@ const step = objectSchema({
   Stderr: text,
   Output: text,
   Args: texts,
-  Depends: texts,
+  Depends: { ...textsOrNull, description: 'Null: the step depends on no other.' },
   ContinueOn: objectSchema({ Failure: flag, Skipped: flag }),
   RetryPolicy: objectSchema({ Limit: number, Interval: { ...number, description: 'Nanoseconds.' } }),
   RepeatPolicy: objectSchema({ Repeat: flag, Interval: { ...number, description: 'Nanoseconds.' } }),
@@ -75,12 +76,12 @@ const step = objectSchema({
 const node = objectSchema({
   Step: { anyOf: [ref('StepV1'), objectSchema({ Name: text })] },
   Log: text,
-  StartedAt: { ...text, description: '`-`: not yet.' },
-  FinishedAt: { ...text, description: '`-`: not yet.' },
+  StartedAt: { ...text, description: '`-`: the step has not started, or was skipped.' },
+  FinishedAt: { ...text, description: '`-`: the step has not finished, or never started.' },
   Status: stepStatus,
   StatusText: text,
-  RetryCount: number,
-  DoneCount: number,
+  RetryCount: { ...number, description: 'Retries; repetitions are not counted.' },
+  DoneCount: { ...number, description: 'Attempts that ended.' },
   Error: text,
 });
 
@@ -168,7 +169,7 @@ export const v1Schemas: Readonly<Record<string, Schema>> = {
     LogData: nothing,
     StepLog: nothing,
     ScLog: nothing,
-    DAG: nothing,
+    DAG: objectSchema({ ...file, DAG: ref('DagV1'), Status: ref('RunDetailV1') }),
     message: text,
     detailedMessage: text,
   }),

@@ -1,23 +1,22 @@
-import type { Precondition, Step } from '../../core/workflow.ts';
+import { isAbsolute, join } from 'node:path';
+import { handlerKind, type Precondition, type Step } from '../../core/workflow.ts';
 
 const nanosecondsPerMs = 1_000_000;
 
-/** A step or handler as the v1 API tells it: as the file says, with nothing evaluated. */
-export function stepView(step: Step): object {
-  const words = typeof step.command === 'string' ? [step.command] : (step.command ?? []);
+/** A step or handler of a workflow whose steps run in `dir` by default: as the file has it, with nothing evaluated. */
+export function stepView(step: Step, dir: string): object {
   return {
-    Name: step.name,
+    Name: shownName(step.name),
     Description: step.description,
     Variables: step.env.map(({ name, value }) => `${name}=${value}`),
-    Dir: step.dir ?? '',
-    CmdWithArgs: [...words, ...step.args].join(' '),
-    Command: words[0] ?? '',
+    Dir: effectiveDir(step.dir, dir),
+    ...commandView(step),
     Script: step.script ?? '',
     Stdout: step.stdout ?? '',
     Stderr: step.stderr ?? '',
     Output: step.output ?? '',
-    Args: [...words.slice(1), ...step.args],
-    Depends: step.depends,
+    // Clients take an empty list for an edge of the graph.
+    Depends: step.depends.length === 0 ? null : step.depends,
     ContinueOn: { Failure: step.continueOn.failure, Skipped: step.continueOn.skipped },
     RetryPolicy: { Limit: step.retry.limit, Interval: step.retry.intervalMs * nanosecondsPerMs },
     RepeatPolicy: { Repeat: step.repeat !== null, Interval: (step.repeat?.intervalMs ?? 0) * nanosecondsPerMs },
@@ -28,6 +27,30 @@ export function stepView(step: Step): object {
     Run: configText(step, 'run'),
     Params: configText(step, 'params'),
   };
+}
+
+/** The name of a step or handler in the v1 API: `onExit` for `handlerOn.exit`. */
+export function shownName(name: string): string {
+  const kind = handlerKind(name);
+  return kind === null ? name : `on${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+}
+
+/** A directory that begins with a variable may be absolute: it stays as written. */
+function effectiveDir(own: string | null, dir: string): string {
+  if (own === null) return dir;
+  return isAbsolute(own) || /^[$`]/.test(own) ? own : join(dir, own);
+}
+
+/** The program and the words after it, separated by blanks and with their quotes. */
+function commandView(step: Step): object {
+  if (step.executor.type === 'workflow') {
+    const words = [configText(step, 'run'), configText(step, 'params')].filter((text) => text !== '');
+    return { CmdWithArgs: words.join(' '), Command: 'run', Args: words };
+  }
+  const words = typeof step.command === 'string' ? step.command.split(/\s+/) : (step.command ?? []);
+  const [Command = '', ...rest] = words.filter((word) => typeof step.command !== 'string' || word !== '');
+  const text = typeof step.command === 'string' ? [step.command] : words;
+  return { CmdWithArgs: [...text, ...step.args].join(' '), Command, Args: [...rest, ...step.args] };
 }
 
 /** Preconditions as the v1 API tells them. */

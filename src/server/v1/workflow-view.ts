@@ -43,14 +43,16 @@ export function fileText(
   return workflow === null ? '' : shownText(text, workflow);
 }
 
+type Subject = Pick<ListedWorkflow, 'name' | 'group'>;
+
 /** A workflow as listings tell it; of one that is broken (null) only its name and group are known. */
-export function workflowView({ name, group }: ListedWorkflow, workflow: Workflow | null): object {
+export function workflowView({ name, group }: Subject, workflow: Workflow | null): object {
   const params = defaultParams(workflow);
   return {
     Name: name,
     Group: workflow?.group ?? group,
     Description: workflow?.description ?? '',
-    Tags: workflow?.tags ?? [],
+    Tags: tagsOf(workflow),
     Params: params.map((param) => formatParams([param])),
     DefaultParams: formatParams(params),
     Schedule: scheduleView(workflow),
@@ -58,19 +60,24 @@ export function workflowView({ name, group }: ListedWorkflow, workflow: Workflow
 }
 
 /** A workflow with its steps. `workflow` is what may be shown of it. */
-export function workflowDetailView(listed: ListedWorkflow, workflow: Workflow | null): object {
+export function workflowDetailView(listed: Subject & Pick<ListedWorkflow, 'file'>, workflow: Workflow | null): object {
   return {
     Location: listed.file,
     ...workflowView(listed, workflow),
     Env: (workflow?.env ?? []).map(({ name, value }) => `${name}=${value}`),
     LogDir: workflow?.logDir ?? '',
     HandlerOn: handlersView(workflow),
-    Steps: (workflow?.steps ?? []).map(stepView),
+    Steps: (workflow?.steps ?? []).map((step) => stepView(step, workflow?.dir ?? '')),
     Delay: (workflow?.delayMs ?? 0) * 1_000_000,
     HistRetentionDays: workflow?.histRetentionDays ?? 30,
     Preconditions: preconditionViews(workflow?.preconditions ?? []),
     MaxActiveRuns: workflow?.maxActiveSteps ?? 0,
   };
+}
+
+/** The tags of a workflow, in lower case. */
+export function tagsOf(workflow: Workflow | null): readonly string[] {
+  return [...new Set((workflow?.tags ?? []).map((tag) => tag.toLowerCase()))];
 }
 
 /** The parameters that a run gets when it is given none. */
@@ -85,7 +92,7 @@ function scheduleView(workflow: Workflow | null): readonly object[] {
 function handlersView(workflow: Workflow | null): object {
   const view = (kind: HandlerKind) => {
     const handler = workflow?.handlers[kind] ?? null;
-    return handler === null ? null : stepView(handler);
+    return workflow === null || handler === null ? null : stepView(handler, workflow.dir);
   };
   return { Success: view('success'), Failure: view('failure'), Cancel: view('cancel'), Exit: view('exit') };
 }

@@ -80,7 +80,6 @@ test('what is refused', async () => {
     post('hello', { action: 'stop', requestId: 'run-1' }),
     post('hello', { action: 'stop', requestId: 'run-9' }),
     post('hello', { action: 'retry' }),
-    post('hello', { action: 'retry', requestId: 'run-1' }),
     post('hello', { action: 'retry', requestId: 'run-9' }),
     post('ops%2Fnightly', { action: 'retry', requestId: 'run-1' }),
     post('hello', { action: 'suspend', value: 'maybe' }),

@@ -1,0 +1,24 @@
+import { WfError } from '../../errors.ts';
+import { patternProblem, patternSize, patternTest } from '../../spec/pattern.ts';
+
+/** Tells whether a line matches what is searched for. */
+export type LineMatcher = (line: string) => boolean;
+
+/** The largest expression to search for, as `patternSize` measures it. */
+const mostPatternSize = 10_000;
+const metaCharacters = /[\\^$.|?*+()[\]{}]/;
+
+/**
+ * Searches by a regular expression in RE2 syntax, whatever the case. Throws a `WfError` `usage` for one that is invalid or too
+ * large.
+ */
+export function lineMatcher(expression: string): LineMatcher {
+  if (!metaCharacters.test(expression)) {
+    const text = expression.toLowerCase();
+    return (line) => line.toLowerCase().includes(text);
+  }
+  const problem = patternProblem(expression);
+  if (problem !== null) throw new WfError('usage', `"${expression}" is not a valid regular expression: ${problem}`);
+  if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
+  return patternTest(`(?i)${expression}`);
+}

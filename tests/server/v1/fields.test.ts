@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
+
+type Fields = { readonly [field: string]: unknown };
+type Run = { readonly Nodes: readonly Fields[]; readonly [field: string]: unknown };
+type Detail = {
+  readonly DAG: {
+    readonly DAG: { readonly Steps: readonly Fields[]; readonly HandlerOn: Fields };
+    readonly Status: Run;
+  };
+};
+type Listing = { readonly DAGs: readonly { readonly File: string }[] } & Fields;
+
+const untouched = { Log: '', StartedAt: '-', FinishedAt: '-', Status: 0, RetryCount: 0, DoneCount: 0, Error: '' };
+
+test('a step has its program and words as written, its directory, and null for no dependencies', async () => {
+  const world = await apiWorld({
+    'a.yaml': `steps:
+  - name: text
+    command: echo "hello $NAME"  > out.txt
+    args: [last]
+  - {name: list, command: [bash, -c, 'echo one'], dir: sub, depends: text}
+  - {name: script, script: "echo one\\n", dir: "$BASE/x"}
+  - {name: child, run: b, params: 'A=1 "x y"', dir: /srv}
+`,
+    'b.yaml': 'steps: [{name: one, command: "true"}]\n',
+  });
+
+  const { Steps } = (await detail(world, 'a')).DAG.DAG;
+
+  const shown = Steps.map(({ Command, Args, CmdWithArgs, Dir, Depends }) => [Command, Args, CmdWithArgs, Dir, Depends]);
+  expect(shown).toEqual([
+    ['echo', ['"hello', '$NAME"', '>', 'out.txt', 'last'], 'echo "hello $NAME"  > out.txt last', world.dags, null],
+    ['bash', ['-c', 'echo one'], 'bash -c echo one', `${world.dags}/sub`, ['text']],
+    ['', [], '', '$BASE/x', null],
+    ['run', ['b', 'A=1 "x y"'], 'b A=1 "x y"', '/srv', null],
+  ]);
+});
+
+test('handlers are nodes by their v1 names before a run, and when the run does not reach them', async () => {
+  const world = await apiWorld({
+    'a.yaml': `handlerOn:
+  success: {command: echo good}
+  failure: {command: echo bad}
+steps: [{name: one, command: "true"}]
+`,
+  });
+  const before = await detail(world, 'a');
+  await run(world, 'a', 'r');
+  const { Status } = (await detail(world, 'a')).DAG;
+
+  const unreached = { Step: expect.objectContaining({ Name: 'onFailure' }), ...untouched };
+  expect(before.DAG.DAG.HandlerOn).toMatchObject({ Success: { Name: 'onSuccess', Depends: null }, Exit: null });
+  expect(before.DAG.Status).toMatchObject({ OnFailure: unreached, OnExit: null, OnCancel: null });
+  expect(Status).toMatchObject({ OnFailure: unreached, OnSuccess: { Step: { Name: 'onSuccess' }, Status: 4 } });
+});
+
+test('a skipped step has neither times nor a log, and repetitions are not retries', async () => {
+  const world = await apiWorld({
+    'a.yaml': `steps:
+  - {name: skipped, command: echo no, preconditions: [{condition: a, expected: b}]}
+  - {name: after, command: echo no, depends: skipped}
+  - name: repeated
+    command: sh -c 'echo x >> count; test $(wc -l < count) -lt 3'
+    repeatPolicy: {repeat: true, intervalSec: 0}
+  - {name: retried, command: "false", retryPolicy: {limit: 2}, continueOn: {failure: true}}
+  - {name: blocked, command: "true", depends: repeated}
+`,
+  });
+  await run(world, 'a', 'r');
+
+  const { Nodes } = (await detail(world, 'a')).DAG.Status;
+
+  const counts = Nodes.map(({ Status, RetryCount, DoneCount, Log, StartedAt, FinishedAt }) => {
+    return [Status, RetryCount, DoneCount, Log !== '', StartedAt !== '-', FinishedAt !== '-'];
+  });
+  expect(counts).toEqual([
+    [5, 0, 0, false, false, false],
+    [5, 0, 0, false, false, false],
+    [2, 0, 3, true, true, true],
+    [2, 2, 3, true, true, true],
+    [3, 0, 0, false, false, false],
+  ]);
+});
+
+test('a workflow with errors is listed with its group in Errors only', async () => {
+  const good = 'steps: [{name: one, command: "true"}]\n';
+  const world = await apiWorld({
+    'plain.yaml': good,
+    'own.yaml': `group: etl\ndescription: Loads the Warehouse\ntags: [Nightly, nightly]\n${good}`,
+    'etl/inside.yaml': good,
+    'etl/broken.yaml': 'steps: []\n',
+    'other/broken2.yaml': 'steps: []\n',
+  });
+  const list = async (query: string) => {
+    const { DAGs, Errors, ...rest } = jsonOf<Listing>(await world.ask('GET', `/api/v1/dags?${query}`));
+    const errors = (Errors as readonly string[]).map((text) => text.split(':')[0]);
+    return { files: DAGs.map(({ File }) => File), errors, ...rest };
+  };
+
+  expect(await list('group=etl')).toEqual({
+    files: ['inside.yaml', 'own.yaml'],
+    errors: ['broken.yaml'],
+    HasError: true,
+    PageCount: 1,
+  });
+  const { files, errors } = await list('limit=2');
+  expect([files, errors]).toEqual([
+    ['inside.yaml', 'own.yaml'],
+    ['broken.yaml', 'broken2.yaml'],
+  ]);
+  expect(await list('limit=3')).toMatchObject({ PageCount: 1 });
+  expect(await list('group=none')).toMatchObject({ errors: [], HasError: false });
+  expect((await list('searchName=warehouse')).files).toEqual(['own.yaml']);
+  expect((await list('searchTag=NIGHTLY')).files).toEqual(['own.yaml']);
+  expect(jsonOf(await world.ask('GET', '/api/v1/tags'))).toEqual({ Tags: ['nightly'], Errors: [] });
+});
+
+test('a retry of a run in which everything succeeded runs every step again with the same parameters', async () => {
+  const world = await apiWorld({ 'a.yaml': 'params: X=1\nsteps: [{name: one, command: echo $X, output: OUT}]\n' });
+  await run(world, 'a', 'r', 'X=2');
+  await world.ask('POST', '/api/v1/dags/a', {
+    body: { action: 'save', value: 'steps: [{name: two, command: "true"}]\n' },
+  });
+
+  const retried = await world.ask('POST', '/api/v1/dags/a', { body: { action: 'retry', requestId: 'r' } });
+  await world.desk.settled();
+
+  const { RequestId } = jsonOf<{ RequestId: string }>(retried);
+  const { Status } = (await detail(world, 'a')).DAG;
+  expect(Status).toMatchObject({
+    RequestId,
+    Status: 4,
+    Params: 'X=2',
+    Nodes: [{ Step: { Name: 'one' }, DoneCount: 1 }],
+  });
+  const log = jsonOf<{ StepLog: Fields }>(await world.ask('GET', '/api/v1/dags/a?tab=log&step=one'));
+  expect(log.StepLog['Content']).toBe('2\n');
+});
+
+test('a search takes a regular expression, and refuses one that is invalid or too large', async () => {
+  const { ask } = await apiWorld({ 'a.yaml': 'steps: [{name: one, command: Echo 12}]\n', 'b.yaml': 'steps: []\n' });
+  const search = (q: string) => ask('GET', `/api/v1/search?q=${encodeURIComponent(q)}`);
+  const names = async (q: string) =>
+    jsonOf<{ Results: readonly Fields[] }>(await search(q)).Results.map(({ Name }) => Name);
+
+  expect(await names('echo [0-9]+')).toEqual(['a.yaml']);
+  expect(await names('^steps: \\[\\]')).toEqual(['b.yaml']);
+  expect(await names('E.ho')).toEqual(['a.yaml']);
+  expect(await names('echo 12')).toEqual(['a.yaml']);
+  for (const wrong of ['[', '(a{1000}){1000}', '']) expect((await search(wrong)).status).toBe(400);
+});
+
+test('an unknown workflow is a 404 with a workflow that has only an error', async () => {
+  const { ask } = await apiWorld({});
+
+  const { status, body } = await ask('GET', '/api/v1/dags/nothing');
+
+  const { DAG, Errors } = JSON.parse(body);
+  expect([status, Errors.length]).toEqual([404, 1]);
+  expect(DAG).toMatchObject({
+    Error: Errors[0],
+    DAG: { Name: 'nothing', Steps: [] },
+    Status: { Status: 0, Nodes: [] },
+  });
+});
+
+async function detail({ ask }: ApiWorld, name: string): Promise<Detail> {
+  return jsonOf<Detail>(await ask('GET', `/api/v1/dags/${name}`));
+}
+
+async function run({ ask, desk }: ApiWorld, name: string, requestId: string, params = ''): Promise<void> {
+  const { status, body } = await ask('POST', `/api/v1/dags/${name}`, { body: { action: 'start', requestId, params } });
+  if (status !== 200) throw new Error(body);
+  await desk.settled();
+}
