@@ -24,6 +24,7 @@ import { createMailNotifier } from './observers/mail.ts';
 import { createHistory, type History } from './service/past/history.ts';
 import type { RetentionReport, RetentionRequest } from './service/past/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
+import { checkGivenParams } from './service/runs/given-params.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
 import type { AcceptedRun } from './service/runs/run-desk.ts';
 import { newRunId } from './service/runs/run-id.ts';
@@ -209,7 +210,9 @@ function subworkflowFinder(config: Config): FindSubworkflow {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
-      return { workflow, sources, params: parseParamTemplates(params) };
+      const given = parseParamTemplates(params);
+      checkGivenParams(workflow, given);
+      return { workflow, sources, params: given };
     } catch (error) {
       throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
     }

@@ -1,6 +1,7 @@
 /** Every kind of request that cannot be met. The code is stable: clients and scripts may rely on it. */
 export type ErrorCode =
   | 'usage' // the command line or the request makes no sense
+  | 'invalid-params' // parameters that the workflow does not take
   | 'not-found' // no such file, workflow, run or step
   | 'invalid-workflow' // the file has errors; the diagnostics tell which
   | 'run-exists' // a run with that id was already started

@@ -53,6 +53,7 @@ export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
 export function exitCodeOfError(code: ErrorCode): number {
   switch (code) {
     case 'usage':
+    case 'invalid-params':
     case 'not-found':
     case 'invalid-workflow':
     case 'run-exists':

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Param } from '../core/run.ts';
 import type { Engine, RunWatcher } from '../engine/engine.ts';
+import { checkGivenParams } from '../service/runs/given-params.ts';
 import { startRun } from '../service/runs/runs.ts';
 import { getWorkflow, type LoadedWorkflow, workflowBytes } from '../service/workflows/workflows.ts';
 import type { AccessOptions } from './access/open-access.ts';
@@ -56,6 +57,8 @@ export async function prepareRun(
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
   const loaded = getWorkflow(reference, places);
   collectGarbage();
+  // Nothing is asked for a run that cannot be.
+  checkGivenParams(loaded.workflow, given);
   const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
   if (params === null) return null;
   const request = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' } as const;

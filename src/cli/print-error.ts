@@ -25,9 +25,10 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
   }
   if (error instanceof WfError) {
     const help = error.help ?? generalHelp[error.code];
-    err.write(
-      `error: ${escapeControls(error.message)}\n${help === undefined ? '' : `  help: ${escapeControls(help)}\n`}`,
-    );
+    // Each fault of a list is on a line of its own.
+    const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
+    const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
+    err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));
     return exitCodeOfError(error.code);
   }
   err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);

@@ -38,22 +38,29 @@ type PendingParam = Param & { readonly isTemplate: boolean };
 
 /**
  * Puts given parameters in the place of defaults: named ones by name, the others in order into the places that no name
- * took; a place keeps its name. What is left over comes after.
+ * took; a place keeps its name. What is left over comes after, as it was given.
  */
 export function mergeParams(defaults: Workflow['params'], given: readonly Param[]): readonly PendingParam[] {
   const merged: PendingParam[] = defaults.map((param) => ({ ...param, isTemplate: true }));
-  const extra: PendingParam[] = [];
-  for (const param of given.filter(({ name }) => name !== null)) {
-    const place = merged.findIndex(({ name }) => name === param.name);
-    if (place >= 0) merged[place] = { ...param, isTemplate: false };
-    else extra.push({ ...param, isTemplate: false });
-  }
-  for (const { value } of given.filter(({ name }) => name === null)) {
-    const place = merged.findIndex(({ isTemplate }) => isTemplate);
-    const taken = place >= 0 ? merged[place] : undefined;
-    if (taken) merged[place] = { name: taken.name, value, isTemplate: false };
-    else extra.push({ name: null, value, isTemplate: false });
-  }
+  const placed = new Set<Param>();
+  const place = (param: Param, index: number) => {
+    const taken = merged[index];
+    if (!taken) return;
+    merged[index] = { ...param, name: taken.name, isTemplate: false };
+    placed.add(param);
+  };
+  const isNamed = ({ name }: Param) => name !== null;
+  for (const param of given.filter(isNamed))
+    place(
+      param,
+      merged.findIndex(({ name }) => name === param.name),
+    );
+  for (const param of given.filter((other) => !isNamed(other)))
+    place(
+      param,
+      merged.findIndex((other) => other.isTemplate),
+    );
+  const extra = given.filter((param) => !placed.has(param)).map((param) => ({ ...param, isTemplate: false }));
   return [...merged, ...extra];
 }
 

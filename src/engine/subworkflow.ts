@@ -40,7 +40,7 @@ export async function runSubworkflow(
     return describe(child);
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    return { ok: false, canceled: false, json: '', message: error.message };
+    return { ok: false, canceled: false, json: '', message: error.message.replaceAll('\n', '; ') };
   }
 }
 

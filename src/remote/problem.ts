@@ -11,6 +11,7 @@ export type Refusal = { readonly status: number; readonly retryAfter: string | n
 /** The codes that mean the same on both sides; those of the daemon that are not here are told by their status. */
 const sharedCodes: readonly ErrorCode[] = [
   'usage',
+  'invalid-params',
   'not-found',
   'invalid-workflow',
   'run-exists',

@@ -11,9 +11,6 @@ import { isJsonObject } from './raw.ts';
 import { read } from './read.ts';
 import type { Recorder } from './reader.ts';
 
-/** Names that change how every program behaves. */
-const REFUSED = new Set(['PATH', 'NODE_OPTIONS', 'BASH_ENV', 'ENV', 'IFS']);
-
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 
@@ -79,12 +76,6 @@ export function parseParamsFile(path: string, content: Uint8Array): Param[] {
   if (problem !== undefined) throw fileProblem(problem);
   if (isMap) return paramsOfMap(source);
   return source.text.split(/\r?\n/).flatMap((line, index) => paramLine(line, `${path}:${index + 1}`));
-}
-
-/** Whether a parameter of this name may not be given from outside, because it is not one of the file's own. */
-export function refusedParam(name: string, declared: ReadonlySet<string>): boolean {
-  if (declared.has(name)) return false;
-  return REFUSED.has(name) || name.startsWith('LD_') || name.startsWith('WF_');
 }
 
 /** JSON is read as the YAML that it is: one reader, one set of limits. */

@@ -27,6 +27,7 @@ steps:
     command: echo third
 handlerOn:
   exit: { command: echo handled }
+params: A= ""
 `,
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
   'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',

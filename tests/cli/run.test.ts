@@ -278,7 +278,7 @@ describe('parameters', () => {
       const { code, stderr } = await wf(['run', 'w.yaml', '-p', 'LD_PRELOAD=/tmp/x.so'], options);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('parameter "LD_PRELOAD" cannot be given from outside'),
+        expect.stringContaining('parameter "LD_PRELOAD" changes what programs do, and the file does not declare it'),
       ]);
     });
   });

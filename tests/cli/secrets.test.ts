@@ -54,7 +54,7 @@ writeSync(1, secrets.map((value) => 'x'.repeat(65530) + value).join(''));
 /** Lets thirty secrets go through everything that writes. */
 const planted = `
 secrets: [${values.map((_, i) => (i < 24 ? `S${i}` : i < 27 ? `{name: S${i}, env: FROM_${i}}` : `{name: S${i}, file: secret-${i}}`)).join(', ')}]
-params: 'S0="given at the command line" plain'
+params: 'S0="given at the command line" plain OTHER='
 env:
 ${values.map((value, i) => (i > 0 && i < 20 && i !== 18 ? `  - S${i}: ${JSON.stringify(value.replaceAll('$', '\\$'))}` : '')).join('\n')}
   - S18: "\`printf %s ${values[18]}\`"

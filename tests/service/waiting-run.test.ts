@@ -19,7 +19,12 @@ const dead: Owner = { pid: 4_194_305, startTime: 1, boot: 'another boot', host: 
 const living: Owner = { ...(identify(process.pid) ?? dead), host: 'example' };
 
 const asked: StartRequest = {
-  workflow: workflow({ name: 'etl', steps: [step('load')], secrets: [{ name: 'TOKEN', env: null, file: null }] }),
+  workflow: workflow({
+    name: 'etl',
+    params: [{ name: 'TOKEN', value: '' }],
+    steps: [step('load')],
+    secrets: [{ name: 'TOKEN', env: null, file: null }],
+  }),
   sources: [{ path: '/etl.yaml', text: 'steps: []\n' }],
   warnings: [],
   params: [{ name: 'TOKEN', value: 'very-secret-value' }],

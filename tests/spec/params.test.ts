@@ -5,7 +5,6 @@ import {
   parseParams,
   parseParamsFile,
   parseParamTemplates,
-  refusedParam,
 } from '../../src/spec/params.ts';
 import fc from '../support/fast-check.ts';
 
@@ -157,16 +156,5 @@ describe('a parameters file', () => {
   ])('is refused with its place when it is none: %s %j', (path, bytes, message) => {
     const content = Buffer.from(bytes, 'latin1');
     expect(() => parseParamsFile(path, content)).toThrow(expect.objectContaining({ code: 'usage', message }));
-  });
-});
-
-describe('a refused name', () => {
-  it.each(['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'ENV', 'IFS', 'WF_RUN_ID'])('%s', (refused) => {
-    expect(refusedParam(refused, new Set())).toBe(true);
-    expect(refusedParam(refused, new Set([refused]))).toBe(false);
-  });
-
-  it('is not an ordinary one', () => {
-    expect(['A', 'path', 'ENVIRONMENT', 'OLD_PATH'].filter((other) => refusedParam(other, new Set()))).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { systemClock } from '../../engine/clock.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { findActive } from '../../service/past/active-runs.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
+import { checkGivenParams } from '../../service/runs/given-params.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { keptParams } from '../../service/runs/retry-run.ts';
 import { type StartRequest, startRun } from '../../service/runs/runs.ts';
@@ -35,6 +36,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
   const run = active[0] ?? last;
   const loaded = fileOf(run, control.places);
   const params = hasParameters(options) ? givenParameters(options) : keptParams(run);
+  checkGivenParams(loaded.workflow, params);
   const request: StartRequest = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' };
   if (!isFinished(run.state)) await stopAndWait(run, loaded.workflow.restartWaitMs, control, console);
   if (options.detach) return startDetached(request, { ...options, config }, console);

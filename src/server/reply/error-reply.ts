@@ -41,6 +41,7 @@ export function errorReply(error: unknown, style: ErrorStyle, log: (line: string
 function statusOf(code: ErrorCode, style: ErrorStyle): number {
   switch (code) {
     case 'usage':
+    case 'invalid-params':
       return 400;
     case 'not-found':
       return 404;

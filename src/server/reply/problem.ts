@@ -22,6 +22,7 @@ const httpCodes = {
 /** What each word means, in the words of RFC 9457 the `title`. It is the same whatever the request was. */
 export const problemTitles: { readonly [code in ProblemCode]: string } = {
   usage: 'The request makes no sense',
+  'invalid-params': 'The workflow does not take these parameters',
   'not-found': 'There is no such thing',
   'invalid-workflow': 'The workflow has errors',
   'run-exists': 'There is a run of that id already',

@@ -6,6 +6,7 @@ import { WfError } from '../../errors.ts';
 import { noSuchStep } from '../past/no-such-step.ts';
 import type { PastRun } from '../past/past-run.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
+import { checkGivenParams } from './given-params.ts';
 import type { StartRequest } from './runs.ts';
 
 /** What of a run is to be run again, and with what. */
@@ -20,13 +21,14 @@ export type RetryRequest = {
 
 /**
  * The request for the run that retries another one; null when there is nothing left to do. Throws a `WfError`:
- * `run-active`, `not-found` for a step, `storage` when what the run was made from is lost, `usage` when secrets that were
+ * `run-active`, `invalid-params`, `not-found` for a step, `storage` when what the run was made from is lost, `usage` when secrets that were
  * not kept would be needed.
  */
 export function retryRequest(run: PastRun, request: RetryRequest): StartRequest | null {
   if (!isFinished(run.state)) throw stillActive(run);
   const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
   const params = request.params ?? keptParams(run);
+  checkGivenParams(workflow, params);
   const { restored, rerun, missing } = plan(run, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);
   if (rerun.length === 0 && !isEndMissing(run)) return null;

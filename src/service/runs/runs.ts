@@ -1,10 +1,8 @@
 import type { Param, RestoredStep, Trigger } from '../../core/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
 import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
-import { VARIABLE_NAME } from '../../spec/assignments.ts';
-import { refusedParam } from '../../spec/params.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
+import { checkGivenParams } from './given-params.ts';
 import { newRunId } from './run-id.ts';
 
 /** A run that somebody asks for. */
@@ -18,15 +16,15 @@ export type StartRequest = LoadedWorkflow & {
   readonly retry?: { readonly of: string; readonly restored: readonly RestoredStep[] };
 };
 
-/** Starts a run. Throws a `WfError`: `usage` for a parameter that may not be set, `run-exists`, `storage`. */
+/** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that no program can be given, `run-exists`, `storage`. */
 export function startRun(engine: Engine, request: StartRequest, watcher: RunWatcher): ActiveRun {
   return engine.start(runRequest(request), watcher);
 }
 
-/** The request as an engine takes it. Throws a `WfError` `usage` for a parameter that may not be set. */
+/** The request as an engine takes it. Throws a `WfError`: `invalid-params`, or `usage` for a value that no program can be given. */
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, retry } = request;
-  refuseDangerous(workflow, params);
+  checkGivenParams(workflow, params);
   refuseMasked(params);
   refuseUnusable(params);
   return {
@@ -39,19 +37,6 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? [],
     ancestors: [],
   };
-}
-
-/** Some names change how every program behaves, and one would be lost; whoever may give parameters need not be trusted with that. */
-function refuseDangerous(workflow: Workflow, params: readonly Param[]): void {
-  const declared = new Set(workflow.params.flatMap(({ name }) => (name === null ? [] : [name])));
-  for (const { name } of params) {
-    if (name === null) continue;
-    if (!VARIABLE_NAME.test(name)) throw new WfError('usage', `"${name}" is not the name of a parameter`);
-    if (!refusedParam(name, declared)) continue;
-    throw new WfError('usage', `parameter "${name}" cannot be given from outside`, {
-      help: `it changes how every program runs; declare it under "params" in the file to allow it`,
-    });
-  }
 }
 
 /** What an earlier run has kept of a secret is no value to run with. */

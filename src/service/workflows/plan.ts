@@ -5,6 +5,7 @@ import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-even
 import type { Step, Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
+import { checkGivenParams } from '../runs/given-params.ts';
 
 /** What a run of a workflow would do; nothing of it was run, so backticks stand as written. */
 export type Plan = {
@@ -25,8 +26,9 @@ export type PlannedStep = {
   readonly dir: string;
 };
 
-/** Works out what would run, in which order and with what; without its secrets. */
+/** Works out what would run, in which order and with what; without its secrets. Throws a `WfError` `invalid-params`. */
 export async function planRun(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
+  checkGivenParams(workflow, given);
   if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
   const known = knownSecrets(workflow, given, processEnv);
   const env = { ...processEnv, ...known.variables };

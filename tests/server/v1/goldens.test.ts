@@ -75,6 +75,7 @@ test('what is refused', async () => {
     post('nobody', { action: 'start' }),
     post('broken', { action: 'start' }),
     post('hello', { action: 'start', params: 'PATH=/tmp' }),
+    post('hello', { action: 'start', params: 'NAMEE=x SHELLOPTS=xtrace PS4=$(id) a b c' }),
     post('hello', { action: 'start', requestId: '../../x' }),
     post('hello', { action: 'stop' }),
     post('hello', { action: 'stop', requestId: 'run-1' }),

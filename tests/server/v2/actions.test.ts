@@ -8,7 +8,8 @@ import { described, documentOf } from '../../support/described-answers.ts';
 
 const files = {
   'sleeper.yaml': 'steps:\n  - {name: one, command: echo hi}\n  - {name: sleep, command: sleep 60, depends: one}\n',
-  'secret.yaml': `env: [{TOKEN: hunter22}]
+  'secret.yaml': `params: A=
+env: [{TOKEN: hunter22}]
 secrets: [TOKEN]
 steps:
   - {name: tell, command: "sh -c 'echo it is $TOKEN'"}

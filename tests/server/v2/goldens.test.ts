@@ -71,7 +71,7 @@ test('runs', async () => {
 test('what is done', async () => {
   const world = await apiWorld(files);
   await run(world, 'etl', { runId: 'run-1', params: 'DAY=bad' });
-  const start: Asked = ['POST', '/api/v2/workflows/etl/runs', { body: { runId: 'run-2', params: ['DAY=a  b', 'x'] } }];
+  const start: Asked = ['POST', '/api/v2/workflows/etl/runs', { body: { runId: 'run-2', params: ['DAY=a  b'] } }];
   const retry: Asked = ['POST', '/api/v2/runs/run-1/retry', { body: { params: 'DAY=good', runId: 'run-5' } }];
 
   await expectGolden('done', world, [
@@ -130,6 +130,8 @@ test('what is refused', async () => {
     post('workflows/broken/runs', {}),
     post('workflows/etl/runs', { parms: 'x' }),
     post('workflows/etl/runs', { params: 'PATH=/tmp' }),
+    post('workflows/etl/runs', { params: { DAYS: '1', MAKEFLAGS: '--eval=x' } }),
+    post('runs/run-1/retry', { from: 'extract', params: ['DAYS=1'] }),
     post('workflows/etl/runs', { params: { 'A B': '1' } }),
     post('workflows/etl/runs', { params: [['A', '1']] }),
     post('workflows/etl/runs', { params: 7 }),

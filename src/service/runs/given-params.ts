@@ -1,0 +1,110 @@
+import { workflowMentions } from '../../core/mentions.ts';
+import type { Param } from '../../core/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { mergeParams } from '../../engine/environment.ts';
+import { WfError } from '../../errors.ts';
+import { VARIABLE_NAME } from '../../spec/assignments.ts';
+import { didYouMean, nearNames } from '../../spec/near-names.ts';
+
+/** Names that change what a shell or a program does: a file that wants one from outside must say so under `params`. */
+const steeringNames = new Set([
+  ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND'],
+  ...['MAKEFLAGS', 'TAR_OPTIONS', 'DOCKER_HOST'],
+]);
+const steeringPrefixes = /^(?:BASH_|LD_|DYLD_|NODE_|PYTHON|PERL|RUBY|JAVA_|GIT_|SSH_|WF_)/;
+
+/** A message repeats no more than this of what it was given. */
+const mostFaults = 20;
+const mostNames = 20;
+const longestName = 60;
+
+/** A parameter that a workflow does not take, and how the file could take it. */
+type Fault = { readonly message: string; readonly help: string };
+
+/**
+ * Checks given parameters against what the workflow takes: a name that it declares or mentions, a position that it
+ * declares or mentions. Throws a `WfError` `invalid-params` that names every fault.
+ */
+export function checkGivenParams(workflow: Workflow, given: readonly Param[]): void {
+  if (given.length === 0) return;
+  const names = refusedNames(workflow, given);
+  const shown = names.slice(0, mostFaults).map((name) => nameFault(name, workflow));
+  const refused = new Set<string | null>(names);
+  const taken = given.filter(({ name }) => !refused.has(name));
+  const faults = [...shown, ...positionFaults(workflow, taken)];
+  const [first] = faults;
+  if (first === undefined) return;
+  const more = names.length > mostFaults ? [`and ${names.length - mostFaults} more names`] : [];
+  throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
+    help: first.help,
+  });
+}
+
+/** Whether a parameter of this name changes what programs do, so that only a declaration lets it in. */
+function isSteering(name: string): boolean {
+  return steeringNames.has(name) || steeringPrefixes.test(name);
+}
+
+/** Names that the workflow does not take, each once. */
+function refusedNames(workflow: Workflow, given: readonly Param[]): readonly string[] {
+  const declared = new Set(declaredNames(workflow));
+  const unknown = new Set(given.flatMap(({ name }) => (name === null || declared.has(name) ? [] : [name])));
+  if (unknown.size === 0) return [];
+  const { names } = workflowMentions(workflow);
+  return [...unknown].filter((name) => !names.has(name) || isSteering(name) || !VARIABLE_NAME.test(name));
+}
+
+function nameFault(name: string, workflow: Workflow): Fault {
+  const shown = cut(name);
+  const help = `declare it under "params" in the file to accept it: "- ${shown}: value"`;
+  if (!VARIABLE_NAME.test(name)) {
+    return { message: `"${shown}" is not the name of a parameter`, help: 'a name has letters, digits and "_"' };
+  }
+  if (isSteering(name)) {
+    return { message: `parameter "${shown}" changes what programs do, and the file does not declare it`, help };
+  }
+  const mentioned = [...workflowMentions(workflow).names].filter((other) => !isSteering(other));
+  const near = didYouMean(nearNames(name, new Set([...declaredNames(workflow), ...mentioned])));
+  const guess = near === '' ? '' : `${near} `;
+  const start = near === '' ? 'it' : 'It';
+  return { message: `unknown parameter "${shown}": ${guess}${start} takes ${takenText(workflow)}`, help };
+}
+
+/** The parameters that the file declares, as a person would name them. */
+function takenText(workflow: Workflow): string {
+  const names = declaredNames(workflow);
+  const positional = workflow.params.length - names.length;
+  const byPosition = positional === 0 ? [] : [`${positional} by position`];
+  const shown = [...names.slice(0, mostNames), ...(names.length > mostNames ? ['...'] : []), ...byPosition];
+  return shown.length === 0 ? 'no declared parameters' : shown.join(', ');
+}
+
+/** One fault for all that are too many. A place that another parameter has taken counts with it. */
+function positionFaults(workflow: Workflow, given: readonly Param[]): readonly Fault[] {
+  const merged = mergeParams(workflow.params, given);
+  const first = merged.findIndex(({ name }, index) => index >= workflow.params.length && name === null);
+  if (first === -1) return [];
+  const { position } = workflowMentions(workflow);
+  const last = merged.findLastIndex(({ name }) => name === null) + 1;
+  if (last <= position) return [];
+  const surplus = Math.max(first + 1, position + 1);
+  const which =
+    last > surplus ? `positional parameters ${surplus} to ${last} are` : `positional parameter ${surplus} is`;
+  const count = Math.max(workflow.params.length, position);
+  const names = declaredNames(workflow).length > 0 && count <= workflow.params.length;
+  const takes = count === 0 ? 'none' : names ? `${count} (${takenText(workflow)})` : String(count);
+  return [
+    {
+      message: `${which} not used: the workflow takes ${takes}`,
+      help: `declare it under "params" in the file, or mention "$${surplus}" or "$@" in a command, to accept it`,
+    },
+  ];
+}
+
+function declaredNames({ params }: Workflow): readonly string[] {
+  return params.flatMap(({ name }) => name ?? []);
+}
+
+function cut(name: string): string {
+  return name.length > longestName ? `${name.slice(0, longestName)}...` : name;
+}
