@@ -62,13 +62,23 @@ export async function buildProgram({ entry, outDir }) {
   if (inputs.has('src/executors/jq/thread.ts')) bundles.push(...jqFiles(root, outDir));
   writeAll(outDir, [
     ...bundles,
-    { path: join(outDir, 'workflow.schema.json'), contents: readFileSync(join(root, 'src/spec/workflow.schema.json')) },
+    { path: join(outDir, 'workflow.keys.json'), contents: readFileSync(join(root, 'src/spec/workflow.schema.json')) },
+    { path: join(outDir, 'workflow.schema.json'), contents: await schemaForEditors() },
     { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(bundles)) },
     ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
     { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, bundles), null, 2) },
   ]);
   // Whatever was changed while this ran counts as newer than what came out.
   utimesSync(join(outDir, 'wf.cjs'), startedAt, startedAt);
+}
+
+/** The schema that editors get, as `wf schema` prints it. */
+async function schemaForEditors() {
+  const options = { entryPoints: [join(root, 'src/spec/editor-schema.ts')], bundle: true, write: false, format: 'esm' };
+  const { outputFiles } = await esbuild(options);
+  const { editorSchema } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  const documented = JSON.parse(readFileSync(join(root, 'src/spec/workflow.schema.json'), 'utf8'));
+  return `${JSON.stringify(editorSchema(documented), null, 2)}\n`;
 }
 
 /**
@@ -178,7 +188,7 @@ const yamlAsModules = {
 const schemaBeside = {
   name: 'schema-beside',
   setup(plugin) {
-    plugin.onResolve({ filter: /workflow\.schema\.json$/ }, () => ({ path: './workflow.schema.json', external: true }));
+    plugin.onResolve({ filter: /workflow\.schema\.json$/ }, () => ({ path: './workflow.keys.json', external: true }));
   },
 };
 

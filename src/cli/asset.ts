@@ -7,9 +7,6 @@ import { join } from 'node:path';
  */
 const assets = join(import.meta.dirname, 'assets');
 
-/** The JSON Schema of workflow files, as the built program has it beside itself. */
-export const schemaFile = join(import.meta.dirname, 'workflow.schema.json');
-
 /** The text of a file below `assets/`. */
 export function readAsset(name: string): string {
   return readFileSync(join(assets, name), 'utf8');

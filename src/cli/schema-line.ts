@@ -1,20 +1,21 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+
+/** Where the JSON Schema of workflow files is published: its `$id`. */
+export const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/reference/schemas/workflow.json';
 
 const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
 
 /**
  * The comment by which editors find the schema of a workflow file. In a project that has this package installed it names the
- * schema by a path that is the same in every clone; else it names `installed`, the schema of the program that runs, and
- * says how to get one to go with the file. Ends with a line end.
+ * schema by a path that is the same in every clone, else by the address at which the schema is published. Ends with a line end.
  */
-export function schemaComment(file: string, installed: string): string {
+export function schemaComment(file: string, published: string): string {
   const found = pathInProject(dirname(resolve(file)));
-  const line = `# yaml-language-server: $schema=${found ?? asAddress(installed)}\n`;
-  if (found !== null) return `${line}# (With this line editors complete and check what is written here.)\n`;
-  return `${line}# With this line editors complete and check what is written here. It names the schema of the wf that wrote it; for
-# others to have it too, write the schema beside this file (wf schema > wf.schema.json) and name ./wf.schema.json.
+  const line = `# yaml-language-server: $schema=${found ?? published}\n`;
+  if (found !== null) return `${line}# (With this line editors complete and check this file.)\n`;
+  return `${line}# With this line editors complete and check this file. Without a network, write the schema beside it
+# (wf schema > wf.schema.json) and name ./wf.schema.json instead.
 `;
 }
 
@@ -28,9 +29,4 @@ function pathInProject(directory: string): string | null {
 
 function asRelative(path: string): string {
   return path.startsWith('.') ? path : `./${path}`;
-}
-
-/** The comment ends a path at its first space. */
-function asAddress(path: string): string {
-  return /^[\w./@+-]+$/.test(path) ? path : pathToFileURL(path).href;
 }

@@ -23,7 +23,7 @@ export type SchemaDoc = {
   /** The keys of a map (or of the maps of a list) there; ignored keys are left out. */
   readonly keys: readonly KeyDoc[];
   /** The JSON Schema of the place; it carries the definitions it refers to. */
-  readonly schema: object;
+  readonly schema: Schema;
 };
 
 /**
@@ -153,7 +153,7 @@ function withoutRef({ $ref: _, ...rest }: Schema): Schema {
 }
 
 /** A part of the schema with the definitions that it refers to, directly or through others. */
-function standalone(schema: Schema): object {
+function standalone(schema: Schema): Schema {
   if (schema.$defs !== undefined) return schema;
   const used = new Map<string, Schema>();
   const visit = (value: unknown): void => {

@@ -52,13 +52,11 @@ describe('wf init', () => {
       expect(stdout).toContain('# Continuous integration');
     }));
 
-  it('names a schema that is there', () =>
+  it('names the published schema, which is the same on every machine', () =>
     withPlace({}, async (place) => {
-      const schema = schemaOf((await place.wf('init', '-')).stdout);
+      const { $id } = await place.json<{ readonly $id: string }>('schema');
 
-      expect(JSON.parse(readFileSync(schema, 'utf8'))).toMatchObject({
-        $schema: expect.stringContaining('json-schema'),
-      });
+      expect(schemaOf((await place.wf('init', '-')).stdout)).toBe($id);
     }));
 
   it('names the schema of a project that has the package, by a path from the file', () =>

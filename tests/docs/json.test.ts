@@ -102,7 +102,7 @@ describe('the JSON that is printed', () => {
   test('is on the page', () => {
     expectPage('json.md', page());
     const shown = new Set(outputs.map(([, schema]) => schema));
-    const parts = ['event.json', 'diagnostic.json'];
+    const parts = ['event.json', 'diagnostic.json', 'workflow.json'];
     expect(Object.keys(schemas).filter((name) => !shown.has(name) && !parts.includes(name))).toEqual([]);
   });
 });

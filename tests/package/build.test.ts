@@ -100,6 +100,7 @@ test('a file of an earlier build goes', async () => {
     'packages.json',
     'wf.cjs',
     'wf.cjs.map',
+    'workflow.keys.json',
     'workflow.schema.json',
   ]);
 });

@@ -65,6 +65,7 @@ test('the package holds the launcher, the program and its papers, and nothing el
       `dist/${name}.cjs`,
       `dist/${name}.cjs.map`,
     ]),
+    'dist/workflow.keys.json',
     'dist/workflow.schema.json',
     'docs/man/wf.1',
     'package.json',

@@ -5,11 +5,10 @@ import { createColors } from '../../render/colors.ts';
 import { escapeControls } from '../../render/sanitize.ts';
 import { shellQuote } from '../../render/shell-quote.ts';
 import { renderTable } from '../../render/table.ts';
-import { schemaFile } from '../asset.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
-import { schemaComment } from '../schema-line.ts';
+import { SCHEMA_URL, schemaComment } from '../schema-line.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../templates.ts';
 import { unwritable } from '../write-file.ts';
 
@@ -39,7 +38,7 @@ export function initCommand({ file, template, list, force, json }: InitOptions, 
 function workflowText(template: TemplateName, file: string): string {
   const name = file === '-' ? 'workflow.yaml' : file;
   const text = readTemplate(template).replaceAll('FILE', shellQuote(basename(name)));
-  return `${schemaComment(name, schemaFile)}\n${text}`;
+  return `${schemaComment(name, SCHEMA_URL)}\n${text}`;
 }
 
 function write(file: string, text: string, isForced: boolean): void {

@@ -1,5 +1,6 @@
 import { WfError } from '../../errors.ts';
 import { renderKeyDoc } from '../../render/key-doc.ts';
+import { editorSchema } from '../../spec/editor-schema.ts';
 import { didYouMean } from '../../spec/near-names.ts';
 import { nearPaths, schemaFor } from '../../spec/schema-doc.ts';
 import type { Console } from '../console.ts';
@@ -18,6 +19,8 @@ export function schemaCommand({ path, json }: SchemaOptions, console: Console): 
     });
   }
   const isJson = json || path === null;
-  console.out.write(isJson ? `${JSON.stringify(found.schema, null, 2)}\n` : renderKeyDoc(found, console.outTerminal));
+  console.out.write(
+    isJson ? `${JSON.stringify(editorSchema(found.schema), null, 2)}\n` : renderKeyDoc(found, console.outTerminal),
+  );
   return exitCodes.succeeded;
 }
