@@ -44,7 +44,6 @@ export class RunView {
   }
 
   readonly watch = (event: StoredEvent, state: RunState): void => {
-    if (event.type === 'step.started') this.#follow(event.step, event.attempt);
     this.#due.push({ event, state });
     if (this.#isShowing) return;
     this.#isShowing = true;
@@ -93,6 +92,8 @@ export class RunView {
       if (paths) this.#tails.set(event.step, this.#app.readTail(paths, tailLines));
     }
     this.#reporter.event(event, state);
+    // Not when the step starts: events may be waiting here for the output of another step, and this one's would pass them.
+    if (event.type === 'step.started') this.#follow(event.step, event.attempt);
   }
 
   #wantsTail(status: SettledStatus): boolean {

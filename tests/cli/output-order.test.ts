@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { wf, withDirectory } from '../support/wf.ts';
+
+const line = `node -e "process.stdout.write('x'.repeat(8000000)+'\\\\n')"`;
+/** Long lines of some steps keep the reporter busy while short steps start and end beside them. */
+const yaml = `steps:
+${['one', 'two', 'three'].map((name) => `  - {name: ${name}, command: ${JSON.stringify(line)}}\n`).join('')}${Array.from(
+  { length: 20 },
+  (_, i) => `  - {name: short-${i}, command: echo out-${i}${i === 0 ? '' : `, depends: [short-${i - 1}]`}}\n`,
+).join('')}`;
+
+type Line = { readonly type: string; readonly step?: string; readonly at: string };
+
+it('all output of a step comes between its start and its end, whatever other steps print', async () => {
+  await withDirectory(async (cwd) => {
+    writeFileSync(join(cwd, 'w.yaml'), yaml);
+    const { stdout } = await wf(['run', '--reporter', 'json', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Line);
+    const running = new Set<string>();
+    const misplaced: Line[] = [];
+    for (const found of lines) {
+      if (found.type === 'step.started') running.add(found.step ?? '');
+      if (found.type === 'step.output' && !running.has(found.step ?? '')) misplaced.push(found);
+      if (found.type === 'step.finished') running.delete(found.step ?? '');
+    }
+    expect(misplaced.map(({ step }) => step)).toEqual([]);
+    expect(lines.filter(({ type }) => type === 'step.output').length).toBeGreaterThan(23);
+  });
+});
+
+it('lines of the plain report stand in that order too', async () => {
+  await withDirectory(async (cwd) => {
+    writeFileSync(join(cwd, 'w.yaml'), yaml);
+    const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
+    const lines = stdout.split('\n').map((text) => text.slice(9, 60).replace(/\] +/, '] '));
+    const places = Array.from({ length: 20 }, (_, i) =>
+      [`[short-${i}] START`, `[short-${i}] | out-${i}`, `[short-${i}] OK`].map((text) =>
+        lines.findIndex((found) => found.startsWith(text)),
+      ),
+    );
+    expect(places.flat().every((place) => place >= 0)).toBe(true);
+    expect(places.flat()).toEqual(places.flat().toSorted((a, b) => a - b));
+  });
+});
