@@ -24,14 +24,27 @@ function terminal(fd: 1 | 2, output: Output, env: NodeJS.ProcessEnv, color: bool
     write: output.write,
     isTerminal: isShown,
     size: () => size(fd, env),
+    onResize: (callback) => {
+      const stream = fd === 1 ? process.stdout : process.stderr;
+      stream.on('resize', callback);
+      return () => void stream.off('resize', callback);
+    },
     color: color ?? (isShown && env['TERM'] !== 'dumb'),
+    stripsColors: color === false,
     unicode: /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''),
   };
+}
+
+/** Node learns of a new size by a signal: what is painted before that comes would be broken by a window that is narrower. */
+function refreshSize(stream: NodeJS.WriteStream): void {
+  const refresh: unknown = Reflect.get(stream, '_refreshSize');
+  if (typeof refresh === 'function') Reflect.apply(refresh, stream, []);
 }
 
 /** A terminal that does not tell its size has 80 columns and 24 rows, as they all once had. */
 function size(fd: 1 | 2, env: NodeJS.ProcessEnv): { columns: number; rows: number } {
   const stream = isTerminal(fd) ? (fd === 1 ? process.stdout : process.stderr) : null;
+  if (stream !== null) refreshSize(stream);
   const columns = stream?.columns || Number(env['COLUMNS']) || 80;
   const rows = stream?.rows || Number(env['LINES']) || 24;
   return { columns, rows };

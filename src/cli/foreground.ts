@@ -72,6 +72,8 @@ export async function runInForeground(
     });
   } finally {
     view.close();
+    // Only after an error is there anything to give back.
+    console.out.write(reporter.abandon?.() ?? '');
     await forwarder?.close(forwardingPatienceMs, stop.forced);
     stop.close();
   }
@@ -89,7 +91,9 @@ export async function reporterFor(
 ): Promise<ChosenReporter> {
   const { value, level, source } = settings.read('reporter');
   try {
-    return await createReporter(value, console, commandOptions);
+    const output = settings.read('output').value;
+    const kept = settings.read('history').value;
+    return await createReporter(value, console, { output, kept, commandOptions });
   } catch (error) {
     if (level === 'flag' || !(error instanceof WfError)) throw error;
     throw new WfError(error.code, `${source}: ${error.message}`, error.help === null ? {} : { help: error.help });

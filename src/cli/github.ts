@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
-import type { Clock } from '../engine/clock.ts';
+import { systemClock } from '../engine/clock.ts';
 import { createGithubReporter } from '../render/github.ts';
 import { githubSummary } from '../render/github-summary.ts';
 import type { RecapOptions } from '../render/recap.ts';
@@ -11,10 +11,11 @@ import type { Console } from './console.ts';
 const largestSummary = 1024 * 1024;
 
 /** The reporter for GitHub Actions, with the places that its runner names in the environment. */
-export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions & { clock: Clock }): Reporter {
+export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions): Reporter {
   const page = env['GITHUB_STEP_SUMMARY'] || null;
   return createGithubReporter(outTerminal, {
     ...options,
+    clock: systemClock,
     workspace: env['GITHUB_WORKSPACE'] || options.cwd,
     token: () => randomUUID().replaceAll('-', ''),
     summarize: ({ summary }, workflow) => {

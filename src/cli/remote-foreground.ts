@@ -63,6 +63,7 @@ export async function followInForeground(
     await printError(error, console);
     return leave(client, runId, exitCodes.failed);
   } finally {
+    console.out.write(reporter.abandon?.() ?? '');
     stop.close();
   }
 }

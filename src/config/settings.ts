@@ -39,6 +39,12 @@ export const settings = {
     flag: '--reporter <kind>',
     about: 'how progress is shown; without it, as fits standard output',
   }),
+  output: run({
+    kind: oneOf(['full', 'last', 'errors', 'none']),
+    fallback: null,
+    flag: '--output <what>',
+    about: 'how much of its output a finished step leaves on a terminal; without it, 20 lines, or of more the last 10',
+  }),
   strict: run({
     kind: flag,
     fallback: false,

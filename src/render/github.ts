@@ -61,7 +61,7 @@ class GithubLog {
   readonly #colors;
   readonly #heartbeat;
   readonly #lines = createStepLines('overwrite');
-  readonly #outputColors = createOutputColors();
+  readonly #outputColors;
   readonly #held = new Map<string, HeldLines>();
   readonly #startedAt = new Map<string, number>();
   readonly #failures = new Map<string, Failure>();
@@ -72,6 +72,7 @@ class GithubLog {
     this.#options = options;
     this.#steps = nodesByName(workflow);
     this.#colors = createColors(terminal.color);
+    this.#outputColors = createOutputColors(terminal.stripsColors !== true);
     this.#heartbeat = createHeartbeat(options.clock, silenceMs, () => this.#beat());
   }
 

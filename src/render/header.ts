@@ -3,6 +3,8 @@ import type { Workflow } from '../core/workflow.ts';
 import { createColors } from './colors.ts';
 import { cut } from './fit.ts';
 import { chooseGlyphs } from './glyphs.ts';
+import { nameText } from './name-text.ts';
+import { columnsOf, packLines } from './pack-lines.ts';
 import { hideSecretParams, paramsText } from './params-text.ts';
 import type { Terminal } from './reporter.ts';
 import { escapeControls } from './sanitize.ts';
@@ -15,14 +17,17 @@ const widestParams = 500;
 export function headerLine(
   workflow: Pick<Workflow, 'name' | 'secrets'>,
   created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,
-  terminal: Pick<Terminal, 'color' | 'unicode'>,
+  terminal: Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,
 ): string {
   const colors = createColors(terminal.color);
   const glyphs = chooseGlyphs(terminal.unicode);
   const params = paramsText(hideSecretParams(created.params, workflow));
-  return [
-    `${colors.cyan(glyphs.run)} ${colors.bold(escapeControls(workflow.name))}`,
-    colors.dim(shortId(created.runId)),
-    ...(params === '' ? [] : [cut(params, widestParams, glyphs.ellipsis)]),
-  ].join('  ');
+  const plain = (text: string) => text;
+  const name = nameText(workflow.name, glyphs.ellipsis);
+  const parts = [
+    { text: `${glyphs.run} ${name}`, paint: () => `${colors.cyan(glyphs.run)} ${colors.bold(name)}` },
+    { text: escapeControls(shortId(created.runId)), paint: colors.dim },
+    ...(params === '' ? [] : [{ text: cut(params, widestParams, glyphs.ellipsis), paint: plain }]),
+  ];
+  return packLines(parts, 2, columnsOf(terminal)).join('\n');
 }

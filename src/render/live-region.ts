@@ -1,6 +1,6 @@
 import type { Terminal } from './reporter.ts';
 import { stripControls } from './sanitize.ts';
-import { textWidth } from './width.ts';
+import { clusters, textWidth } from './width.ts';
 
 /** The lower end of a terminal: lines that scroll up and stay, and below them a block that is painted over. */
 export type LiveRegion = {
@@ -8,6 +8,8 @@ export type LiveRegion = {
   readonly draw: (scrolled: string, block: readonly string[]) => void;
   /** Takes the block away and gives the cursor back. */
   readonly close: () => void;
+  /** What gives the cursor back where the block has to stay. */
+  readonly abandon: () => string;
 };
 
 const showCursor = '\u001b[?25h';
@@ -18,25 +20,27 @@ const eraseRight = '\u001b[K';
 /** The lines of a block must be narrower than the terminal; they may hold colours but nothing else that is not text. */
 export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): LiveRegion {
   let drawn: readonly string[] = [];
-  let drawnColumns = 0;
   let isHidden = false;
 
   const draw = (scrolled: string, block: readonly string[]) => {
     if (scrolled === '' && isSame(block, drawn)) return;
     const { columns } = terminal.size();
-    const up = cursorUp(columns === drawnColumns ? drawn.length : wrappedRows(drawn, columns));
+    const up = cursorUp(wrappedRows(drawn, columns));
     const hide = block.length > 0 && !isHidden ? hideCursor : '';
     isHidden ||= block.length > 0;
     drawn = block;
-    drawnColumns = columns;
     terminal.write(hide + up + (scrolled === '' ? paintOver(block) : paintBelow(scrolled, block)));
   };
   const close = () => {
     draw('', []);
-    if (isHidden) terminal.write(showCursor);
-    isHidden = false;
+    terminal.write(abandon());
   };
-  return { draw, close };
+  const abandon = () => {
+    const text = isHidden ? showCursor : '';
+    isHidden = false;
+    return text;
+  };
+  return { draw, close, abandon };
 }
 
 /** Line over line, so that nothing flickers. */
@@ -55,7 +59,22 @@ function cursorUp(rows: number): string {
 
 /** A window that became narrower has broken the lines that no longer fit. */
 function wrappedRows(block: readonly string[], columns: number): number {
-  return block.reduce((rows, line) => rows + Math.max(1, Math.ceil(textWidth(stripControls(line)) / columns)), 0);
+  return block.reduce((rows, line) => rows + rowsOf(stripControls(line), columns), 0);
+}
+
+/** A wide character that has room for half of it only begins the next row. */
+function rowsOf(text: string, columns: number): number {
+  if (textWidth(text) <= columns) return 1;
+  let rows = 1;
+  let column = 0;
+  for (const { width } of clusters(text)) {
+    if (column + width > columns) {
+      rows++;
+      column = 0;
+    }
+    column += width;
+  }
+  return rows;
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

@@ -21,15 +21,17 @@ export type LogLinesOptions = {
   /** Only the last so many lines of what comes before `release`; null: all. */
   readonly tail: number | null;
   readonly write: (text: string | Uint8Array) => void;
+  /** False where not even the colours of the steps are wanted. */
+  readonly keepsColors?: boolean;
 };
 
 /**
  * Lines of output, `text` without control sequences other than colours, `raw` as they are, `json` as one object for each:
  * `{step, attempt, stream, text}`. What is raw and not counted in lines passes as bytes.
  */
-export function createLogLines({ form, prefix, tail, write }: LogLinesOptions): LogLines {
+export function createLogLines({ form, prefix, tail, write, keepsColors = true }: LogLinesOptions): LogLines {
   const lines = createStepLines(form === 'text' ? 'overwrite' : 'keep');
-  const colors = createOutputColors();
+  const colors = createOutputColors(keepsColors);
   let held: string[] | null = tail === null ? null : [];
   const toText = (line: OutputLine): string => {
     const { step, attempt, stream, text } = line;

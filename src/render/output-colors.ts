@@ -1,4 +1,4 @@
-import { keepColors } from './sanitize.ts';
+import { keepColors, stripControls } from './sanitize.ts';
 import { isolateColors, type SgrState } from './sgr.ts';
 import type { OutputLine } from './step-lines.ts';
 
@@ -10,11 +10,12 @@ export type OutputColors = {
   readonly end: (step: string) => void;
 };
 
-/** See `OutputColors`. Holds something only for streams that have a colour on. */
-export function createOutputColors(): OutputColors {
+/** See `OutputColors`; without `keepsColors` text is all that is left. Holds something only for streams that have a colour on. */
+export function createOutputColors(keepsColors = true): OutputColors {
   const open = new Map<string, SgrState>();
   return {
     isolate: ({ step, stream, text }) => {
+      if (!keepsColors) return stripControls(text);
       const key = `${stream} ${step}`;
       const state = open.get(key) ?? new Map<string, string>();
       const line = isolateColors(keepColors(text), state);

@@ -6,12 +6,12 @@ import { colorStep, createColors } from './colors.ts';
 import { timeOfDay } from './duration.ts';
 import { padEnd } from './fit.ts';
 import { headerLine } from './header.ts';
+import { nameText } from './name-text.ts';
 import { nodesByName } from './nodes.ts';
 import { createOutputColors } from './output-colors.ts';
 import { plainEvent } from './plain-event.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';
 import type { Reporter, Terminal } from './reporter.ts';
-import { escapeControls } from './sanitize.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
 import { textWidth } from './width.ts';
 
@@ -34,7 +34,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   const lines = createStepLines('overwrite');
   const timeColumn = createTimeColumn(colors);
   const startedAt = new Map<string, number>();
-  const outputColors = createOutputColors();
+  const outputColors = createOutputColors(terminal.stripsColors !== true);
   const bar = colors.dim('|');
   let workflow: Workflow | null = null;
   let steps: ReadonlyMap<string, Step> = new Map();
@@ -96,7 +96,7 @@ function createTimeColumn(colors: ChalkInstance): (at: number) => string {
   };
 }
 
-/** Longer names are not cut, since they are searched for; they only push their own lines to the right. */
+/** Longer names are not cut to this, since they are searched for; they only push their own lines to the right. */
 const widestPrefix = 26;
 
 /** `[load]  `: as wide as the longest step's up to a limit, in the step's own colour. */
@@ -105,7 +105,7 @@ export function createPrefix(
   colors: ChalkInstance,
 ): (name: string) => string {
   const prefixes = new Map<string, string>();
-  const names = workflow.steps.map((step) => `[${escapeControls(step.name)}]`);
+  const names = workflow.steps.map((step) => `[${nameText(step.name)}]`);
   const width = Math.min(
     widestPrefix,
     names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
@@ -113,5 +113,5 @@ export function createPrefix(
   workflow.steps.forEach((step, index) => {
     prefixes.set(step.name, colorStep(colors, index, padEnd(names[index] ?? '', width)));
   });
-  return (name) => prefixes.get(name) ?? padEnd(`[${escapeControls(name)}]`, width);
+  return (name) => prefixes.get(name) ?? padEnd(`[${nameText(name)}]`, width);
 }

@@ -3,56 +3,57 @@ import type { FinishedStatus, StepStatus } from '../core/run.ts';
 import type { RunSummary, StepSummary } from '../core/summary.ts';
 import { createColors } from './colors.ts';
 import { formatDuration } from './duration.ts';
-import { cut } from './fit.ts';
-import { chooseGlyphs, type Glyphs } from './glyphs.ts';
-import { fileText, placeText } from './place-text.ts';
+import { chooseGlyphs } from './glyphs.ts';
+import { nameText } from './name-text.ts';
+import { columnsOf, packLines } from './pack-lines.ts';
+import { commandLines, retryCommand, type SuggestedCommands } from './recap-commands.ts';
+import { failureLines, type RecapStyle } from './recap-failure.ts';
 import type { Recap, Terminal } from './reporter.ts';
-import { escapeControls, stripControls } from './sanitize.ts';
-import { shellQuote } from './shell-quote.ts';
-import { shortId } from './short-id.ts';
+import { escapeControls } from './sanitize.ts';
 
 /** What a recap depends on beside the run. */
 export type RecapOptions = {
   /** Files are named relative to it. */
   readonly cwd: string;
-  /** The commands that exist and may therefore be suggested, and what each needs, with a space before it. */
-  readonly commands: { readonly logs: boolean; readonly retry: boolean; readonly options?: string };
+  readonly commands: SuggestedCommands;
 };
 
-type Style = RecapOptions & { readonly colors: ChalkInstance; readonly glyphs: Glyphs };
-
-/** Beyond this many failed steps the rest is only counted. */
-const mostFailures = 20;
-const tailLines = 10;
-const widestTail = 500;
+/** What of a terminal a recap depends on; lines are broken for one whose size is known. */
+export type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>;
 
 /**
- * What a run came to: one line with counts, then the warnings, then each failed step with its place in the file, its
- * last lines, and where to look or what to type next. Ends with a line end.
+ * What a run came to: one line with counts, then the warnings, then each failed step with its place in the file, its last
+ * lines and the command that prints the rest; at the end the command that runs again what failed. Ends with a line end.
  */
-export function renderRecap(
-  recap: Recap,
-  terminal: Pick<Terminal, 'color' | 'unicode'>,
-  options: RecapOptions,
-): string {
-  const style = { ...options, colors: createColors(terminal.color), glyphs: chooseGlyphs(terminal.unicode) };
+export function renderRecap(recap: Recap, terminal: RecapTerminal, options: RecapOptions): string {
+  const style: RecapStyle = {
+    ...options,
+    colors: createColors(terminal.color),
+    glyphs: chooseGlyphs(terminal.unicode),
+    columns: columnsOf(terminal),
+  };
   const { summary } = recap;
-  const failed = [...summary.steps, ...summary.handlers].filter((step) => step.status === 'failed');
   const lines = [
-    headline(summary, style),
-    ...reasonLines(summary, failed.length),
+    ...headline(summary, style),
+    ...reasonLines(summary),
     ...summary.warnings.map((warning) => `${style.colors.yellow('warning:')} ${escapeControls(warning)}`),
-    ...failed.slice(0, mostFailures).flatMap((step) => failureLines(step, recap, style)),
-    ...(failed.length > mostFailures ? [`and ${failed.length - mostFailures} more failed`] : []),
+    ...failureLines(recap, style),
+    ...retryLines(recap, style),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function headline(summary: RunSummary, { colors, glyphs }: Style): string {
-  const word = colors.bold(paintStatus(summary.status, colors, statusText(summary.status).toUpperCase()));
+function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle): readonly string[] {
+  const word = statusText(summary.status).toUpperCase();
+  const paintWord = (text: string) => colors.bold(paintStatus(summary.status, colors, text));
+  const name = nameText(summary.workflow, glyphs.ellipsis);
   const time = summary.durationMs === null ? '' : ` in ${formatDuration(summary.durationMs)}`;
   const counts = countsText(summary.steps, glyphs.separator);
-  return `${word} ${colors.bold(escapeControls(summary.workflow))}${time}${counts === '' ? '' : `   ${counts}`}`;
+  const title = {
+    text: `${word} ${name}${time}`,
+    paint: () => `${paintWord(word)} ${colors.bold(name)}${time}`,
+  };
+  return packLines([title, ...(counts === '' ? [] : [{ text: counts, paint: (text: string) => text }])], 3, columns);
 }
 
 /** A run's status in words: `partially succeeded`. */
@@ -104,46 +105,20 @@ function countsText(steps: readonly StepSummary[], separator: string): string {
 }
 
 /** Why the run ended so, where its steps do not tell. */
-function reasonLines(summary: RunSummary, failedSteps: number): readonly string[] {
-  const isTold = summary.reason === 'step' && failedSteps > 0;
+function reasonLines(summary: RunSummary): readonly string[] {
+  const isTold = summary.reason === 'step' && failedSteps(summary).length > 0;
   if (summary.error === null || summary.error === '' || isTold) return [];
   return [`  ${escapeControls(summary.error)}`];
 }
 
-function failureLines(step: StepSummary, recap: Recap, style: Style): readonly string[] {
-  const { colors, glyphs } = style;
-  const place = recap.places.get(step.name);
-  const origin = recap.origins.get(step.name);
-  const parts = [
-    `${colors.red(glyphs.status.failed)} ${colors.bold(escapeControls(step.name))}`,
-    escapeControls(step.error ?? 'failed'),
-    ...(step.attempts > 1 ? [`after ${step.attempts} attempts`] : []),
-    ...(origin === undefined ? [] : [`in run ${escapeControls(shortId(origin))}, not run again`]),
-    ...(place === undefined ? [] : [colors.cyan(placeText(place, style.cwd))]),
-  ];
-  const tail = (recap.tails.get(step.name) ?? []).slice(-tailLines);
-  return [
-    parts.join('   '),
-    ...tail.map((line) =>
-      `  ${colors.dim(glyphs.bar)} ${cut(stripControls(line), widestTail, glyphs.ellipsis)}`.trimEnd(),
-    ),
-    ...(recap.kept ? whatNext(step, recap, style) : []),
-  ];
+/** Once, whatever number of steps failed: the command is the same for all of them. */
+function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
+  const { summary, kept } = recap;
+  if (!kept || !commands.retry || failedSteps(summary).length === 0) return [];
+  const command = retryCommand(summary.runId, commands.options);
+  return ['', ...commandLines('retry what failed:', command, columns).map((line) => colors.dim(line))];
 }
 
-function whatNext(step: StepSummary, { summary, origins }: Recap, { commands, colors, cwd }: Style): readonly string[] {
-  const id = shellQuote(shortId(summary.runId));
-  const logsId = shellQuote(shortId(origins.get(step.name) ?? summary.runId));
-  const log = step.log === null ? [] : [`log: ${fileText(step.log, cwd)}`];
-  const { options = '' } = commands;
-  const hints = [
-    ...(commands.logs ? [`logs: wf logs${options} ${logsId} ${nameArgument(step.name)}`] : log),
-    ...(commands.retry ? [`again from here: wf retry${options} ${id}`] : []),
-  ];
-  return hints.length === 0 ? [] : [colors.dim(`  ${hints.join('        ')}`)];
-}
-
-/** A name that starts with a dash must not be taken for an option. */
-function nameArgument(name: string): string {
-  return name.startsWith('-') ? `-- ${shellQuote(name)}` : shellQuote(name);
+function failedSteps({ steps, handlers }: RunSummary): readonly StepSummary[] {
+  return [...steps, ...handlers].filter(({ status }) => status === 'failed');
 }

@@ -15,8 +15,20 @@ export function groupReporters(reporters: readonly Reporter[]): Reporter {
     output: (chunk) => {
       for (const reporter of readers) reporter.output(chunk);
     },
+    child: (run) => {
+      const children = reporters.flatMap(({ child }) => (child === undefined ? [] : [child(run)]));
+      return {
+        event: (event, state) => {
+          for (const child of children) child.event(event, state);
+        },
+        output: (chunk) => {
+          for (const child of children) child.output(chunk);
+        },
+      };
+    },
     end: (recap) => {
       for (const reporter of reporters) reporter.end(recap);
     },
+    abandon: () => reporters.map(({ abandon }) => abandon?.() ?? '').join(''),
   };
 }

@@ -32,10 +32,25 @@ export type Terminal = {
   readonly isTerminal: boolean;
   /** In cells; asked anew for every frame, since a window can change. */
   readonly size: () => { readonly columns: number; readonly rows: number };
+  /** Calls back when the window has another size, until the result is called. */
+  readonly onResize?: (callback: () => void) => () => void;
   /** Whether to use colour, and whether glyphs beyond ASCII can be shown. */
   readonly color: boolean;
   readonly unicode: boolean;
+  /** True where colours are not wanted at all: then those of the steps' output go too. */
+  readonly stripsColors?: boolean;
 };
+
+/** A run that a step of another one carries out: its workflow is the step's work. */
+export type ChildRun = {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  /** The steps that lead to it, from the run that the reporter is of: `['release', 'build']`. */
+  readonly path: readonly string[];
+};
+
+/** Shows a child run, whose events come between those of the run around it. */
+export type ChildReporter = Pick<Reporter, 'event' | 'output'>;
 
 /** Turns a run into what a person or a program reads. One run, one reporter. */
 export type Reporter = {
@@ -47,6 +62,10 @@ export type Reporter = {
   /** After each stored event, with the state that it led to. */
   readonly event: (event: StoredEvent, state: RunState) => void;
   readonly output: (chunk: OutputChunk) => void;
+  /** What shows a child run, from its first event on; absent where only the step itself is shown. */
+  readonly child?: (run: ChildRun) => ChildReporter;
   /** The last call; nothing is written after it. */
   readonly end: (recap: Recap) => void;
+  /** What to write at once for the terminal to be as it was, if `end` was not called and will not be; empty for nothing. */
+  readonly abandon?: () => string;
 };

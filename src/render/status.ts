@@ -8,6 +8,7 @@ import { createColors } from './colors.ts';
 import { dateAndTime, formatElapsed } from './duration.ts';
 import { chooseGlyphs } from './glyphs.ts';
 import { headerLine } from './header.ts';
+import { nameText } from './name-text.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';
 import type { Recap, Terminal } from './reporter.ts';
 import { escapeControls } from './sanitize.ts';
@@ -41,7 +42,7 @@ export function renderStatus(
   const style = { colors, glyphs, steps: stepsByName(workflow) };
   const { summary } = recap;
   const { runId } = summary;
-  const names = shownSteps(run).map(({ name }) => textWidth(escapeControls(name)));
+  const names = shownSteps(run).map(({ name }) => textWidth(nameText(name)));
   const room = {
     columns: terminal.isTerminal ? terminal.size().columns : endlessColumns,
     names: Math.max(0, ...names),
@@ -94,7 +95,7 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
     case 'running':
       return {
         glyph: style.glyphs.run,
-        name: escapeControls(name),
+        name: nameText(name),
         time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
         detail: attemptText(style.steps.get(name), attempt),
         paintGlyph: style.colors.cyan,
@@ -122,5 +123,5 @@ function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof
 
 function notReachedLine(name: string, colors: ChalkInstance, glyph: string): TreeLine {
   const { dim } = colors;
-  return { glyph, name: escapeControls(name), time: '', detail: 'not reached', paintGlyph: dim, paintDetail: dim };
+  return { glyph, name: nameText(name), time: '', detail: 'not reached', paintGlyph: dim, paintDetail: dim };
 }

@@ -16,12 +16,14 @@ export type TreeLine = {
 export type TreeRoom = {
   /** Cells of the terminal. */
   readonly columns: number;
-  /** Cells of the longest step's name; a longer one (of a handler) pushes what follows to the right. */
+  /** Cells of the longest name. */
   readonly names: number;
   readonly ellipsis: string;
+  /** How deep the line stands: 0 for a step of the run itself, 1 for one of a workflow that such a step runs. */
+  readonly depth?: number;
 };
 
-const indent = 2;
+const indentPerLevel = 2;
 const timeWidth = 6;
 const widestName = 32;
 const narrowestDetail = 8;
@@ -30,7 +32,8 @@ const narrowestDetail = 8;
  * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. Where it is narrow the detail goes
  * first, then the time, then the end of the name.
  */
-export function treeLine(line: TreeLine, { columns, names, ellipsis }: TreeRoom): string {
+export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0 }: TreeRoom): string {
+  const indent = indentPerLevel * (depth + 1);
   const head = indent + textWidth(line.glyph) + 1;
   const room = columns - 1 - head;
   const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;

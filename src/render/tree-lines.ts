@@ -4,6 +4,7 @@ import type { Step } from '../core/workflow.ts';
 import { attemptText } from './attempt-text.ts';
 import { formatDuration, formatElapsed } from './duration.ts';
 import type { Glyphs } from './glyphs.ts';
+import { nameText } from './name-text.ts';
 import { escapeControls } from './sanitize.ts';
 import type { TreeLine } from './tree-line.ts';
 import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
@@ -24,7 +25,7 @@ export function finishedLine(
   const { colors, glyphs, steps } = style;
   return {
     glyph: glyphs.status[event.status],
-    name: escapeControls(event.step),
+    name: nameText(event.step),
     time: startedAt === null ? '' : formatDuration(event.at - startedAt),
     detail: event.type === 'step.restored' ? keptDetail(event) : finishedDetail(event, steps.get(event.step)),
     paintGlyph: statusColor(event.status, colors),
@@ -84,7 +85,7 @@ export function activeLine(
   const last = showsOutput ? step.lastLine.unfinished() : step.lastLine.text();
   return {
     glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
-    name: escapeControls(step.name),
+    name: nameText(step.name),
     time: formatElapsed(now - step.startedAt),
     detail: [attempt, last === '' ? '' : `${glyphs.bar} ${last}`].filter((part) => part !== '').join('  '),
     paintGlyph: colors.cyan,
@@ -100,7 +101,7 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
   const what = attempt === '' ? next : `${next}, ${attempt}`;
   return {
     glyph: glyphs.status.waiting,
-    name: escapeControls(step.name),
+    name: nameText(step.name),
     time: '',
     detail: step.message === '' ? what : `${what}: ${escapeControls(step.message)}`,
     paintGlyph: colors.yellow,
@@ -117,9 +118,9 @@ export function pendingLine(
   const unmet = (steps.get(name)?.depends ?? []).filter((dependency) => !view.settled.has(dependency));
   return {
     glyph: glyphs.status.pending,
-    name: escapeControls(name),
+    name: nameText(name),
     time: '',
-    detail: unmet.length === 0 ? 'waits for its turn' : `waits for ${unmet.map(escapeControls).join(', ')}`,
+    detail: unmet.length === 0 ? 'waits for its turn' : `waits for ${unmet.map((name) => nameText(name)).join(', ')}`,
     paintGlyph: colors.dim,
     paintDetail: colors.dim,
   };

@@ -1,5 +1,5 @@
 import type { SettledStatus, StoredEvent } from '../core/run.ts';
-import type { Workflow } from '../core/workflow.ts';
+import { handlerKind, type Workflow } from '../core/workflow.ts';
 import { createLastLine, type LastLine } from './last-line.ts';
 
 /** A step at which an attempt is being made. */
@@ -28,11 +28,15 @@ export class TreeView {
   /** Names of the steps and handlers to which nothing more happens. */
   readonly settled = new Set<string>();
   failed = 0;
+  /** How many steps there are, and how many of them are settled; handlers are not counted. */
+  readonly total: number;
+  done = 0;
   startedAt: number | null = null;
   isStopping = false;
 
   constructor(workflow: Workflow) {
     this.pending = new Set(workflow.steps.map((step) => step.name));
+    this.total = this.pending.size;
   }
 
   apply(event: StoredEvent): void {
@@ -83,6 +87,7 @@ export class TreeView {
     this.pending.delete(name);
     this.waiting.delete(name);
     this.active.delete(name);
+    if (!this.settled.has(name) && handlerKind(name) === null) this.done++;
     this.settled.add(name);
     if (status === 'failed') this.failed++;
   }

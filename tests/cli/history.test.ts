@@ -39,7 +39,9 @@ describe('wf status', () => {
 FAILED bad in 0.0s   1 succeeded · 1 failed · 1 not run
 ✖ broken   exit 7   bad.yaml:4:5
   │ it broke
-  logs: wf logs b1 broken        again from here: wf retry b1
+  logs: wf logs b1 broken
+
+retry what failed: wf retry b1
 `,
       ]);
     });

@@ -149,7 +149,9 @@ FAILED flaky in -   1 succeeded · 1 failed · 1 not run
 ✖ second   exit 1   after 2 attempts   flaky.yaml:5:5
   │ out 2
   │ err 2
-  logs: wf logs - second        again from here: wf retry -
+  logs: wf logs - second
+
+retry what failed: wf retry -
 `);
       expect((await client.wf('run', 'flaky', '-x', '--reporter', 'quiet', '--server', `${url}/`)).stdout).toContain(
         `wf retry --server ${url} `,

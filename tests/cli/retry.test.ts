@@ -93,10 +93,10 @@ describe('wf retry', () => {
       const third = await place.wf('retry', 'second', '--step', 'flaky', '--run-id', 'third', '--exit-code');
       expect(third.code).toBe(3);
       expect(third.stdout).toContain('broken   exit 3   in run first, not run again   w.yaml:2:5\n');
-      expect(third.stdout).toContain('  logs: wf logs first broken        again from here: wf retry third\n');
+      expect(third.stdout).toContain('  logs: wf logs first broken\n\nretry what failed: wf retry third\n');
       const shown = (await place.wf('status', 'third')).stdout;
       expect(shown).toMatch(/broken +exit 3 {2}kept from before\n/);
-      expect(shown).toContain('logs: wf logs first broken ');
+      expect(shown).toContain('logs: wf logs first broken\n');
       const { status, reason, error, steps: told } = await place.json('status', 'third');
       expect([status, reason, error]).toEqual([
         'failed',

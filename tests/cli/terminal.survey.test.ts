@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeWith, isInstalled } from '../support/require.ts';
@@ -10,11 +11,18 @@ function run(
   yaml: string,
   size: { columns: number; rows: number },
   use: (terminal: Tmux) => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
 ) {
   writeFileSync(join(cwd, 'w.yaml'), yaml);
-  const environment = `env -u CI -u GITHUB_ACTIONS -u NO_COLOR LC_ALL=C.UTF-8 WF_HOME=${join(cwd, 'home')}`;
-  const command = `${environment} ${process.execPath} ${launcher} run w.yaml; echo "code $?"`;
+  const set = Object.entries({ LC_ALL: 'C.UTF-8', WF_HOME: join(cwd, 'home'), ...more });
+  const environment = `env -u CI -u GITHUB_ACTIONS -u NO_COLOR ${set.map((pair) => pair.join('=')).join(' ')}`;
+  const started = `sh -c 'echo $$ > pid; exec "$@"' -- ${environment} ${process.execPath} ${launcher} run w.yaml`;
+  const command = `${started}; echo "code $?"`;
   return withTmux({ ...size, cwd, command }, use);
+}
+
+function secondsOf(screen: string): string | undefined {
+  return / one +(\d+)s/.exec(screen)?.[1];
 }
 
 const manySteps = `maxActiveSteps: 40\nsteps:\n${Array.from(
@@ -78,6 +86,84 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
         await until(terminal, 'Ctrl-C stops');
         terminal.type('C-c');
         expect(await until(terminal, 'code 130')).toContain('CANCELED w in ');
+      }),
+    );
+  });
+
+  it('leaves the output of finished steps, as --output says', async () => {
+    const yaml = 'steps:\n  - name: a\n    command: seq 100\n  - name: b\n    command: echo hello\n';
+    await withDirectory((cwd) =>
+      run(cwd, yaml, { columns: 80, rows: 40 }, async (terminal) => {
+        const screen = await until(terminal, 'code 0');
+        expect(screen).toContain('    │ hello\n');
+        expect(screen).toMatch(/… 90 lines more: wf logs [0-9a-f-]{13} a\n {4}│ 91\n/);
+        expect(screen).not.toContain('│ 90\n');
+      }),
+    );
+    await withDirectory((cwd) =>
+      run(
+        cwd,
+        yaml,
+        { columns: 80, rows: 40 },
+        async (terminal) => expect(await until(terminal, 'code 0')).not.toContain('│'),
+        { WF_OUTPUT: 'none' },
+      ),
+    );
+  });
+
+  it.each([80, 60, 20])('breaks no run id, place or command of the recap at %i columns', async (columns) => {
+    const name = 'extract-all-the-rows';
+    const yaml = `steps:\n  - name: ${name}\n    command: "false"\n`;
+    await withDirectory((cwd) =>
+      run(cwd, yaml, { columns, rows: 24 }, async (terminal) => {
+        const lines = (await until(terminal, 'code 1')).split('\n').map((line) => line.trim());
+        const id = /[0-9a-f]{8}-[0-9a-f]{4}/;
+        const commands = columns < 40 ? [] : [`logs: wf logs ID ${name}`, 'retry what failed: wf retry ID'];
+        expect(lines.map((line) => line.replace(id, 'ID'))).toEqual(expect.arrayContaining(commands));
+        expect(lines.filter((line) => id.test(line)).length).toBeGreaterThanOrEqual(columns < 40 ? 1 : 3);
+        expect(lines.filter((line) => line.endsWith('w.yaml:2:5'))).toHaveLength(1);
+      }),
+    );
+  });
+
+  it('leaves no stale rows when it is narrowed while it runs', async () => {
+    const steps = ['one', 'two', 'three'].map(
+      (name) => `  - {name: ${name}, command: "sh -c 'echo ${'a long line '.repeat(6)}; sleep 60'"}\n`,
+    );
+    await withDirectory((cwd) =>
+      // tmux lets go of the rows at the top when lines take more of them: these are of a step that has ended.
+      run(
+        cwd,
+        `steps:\n  - {name: early, command: seq 20}\n${steps.join('')}`,
+        { columns: 80, rows: 24 },
+        async (terminal) => {
+          await until(terminal, '3 running');
+          for (const columns of [60, 40, 20]) {
+            // tmux breaks the lines at once but tells of it up to 250 ms later: nothing may be painted in between.
+            const before = secondsOf(terminal.text());
+            await until(terminal, ' one', (screen) => secondsOf(screen) !== before);
+            terminal.resize(columns);
+            await until(terminal, ' one', (screen) => screen.split('\n').every((line) => line.length < columns));
+          }
+          const screen = await until(terminal, '1/4', (text) => text.match(/1\/4/g)?.length === 1);
+          expect(screen.match(/ (one|two|three)/g)).toEqual([' one', ' two', ' three']);
+          terminal.type('C-c');
+          await until(terminal, 'code 130');
+        },
+      ),
+    );
+  });
+
+  it.each(['SIGTERM', 'SIGQUIT'] as const)('gives cursor and title back when %s ends it', async (signal) => {
+    const yaml = 'steps:\n  - {name: a, command: sleep 60}\n  - {name: b, command: sleep 60}\n';
+    await withDirectory((cwd) =>
+      run(cwd, yaml, { columns: 80, rows: 24 }, async (terminal) => {
+        await until(terminal, '2 running');
+        expect(terminal.look()).toEqual({ cursor: false, title: '0/2 w' });
+        const [pid = ''] = /\d+/.exec(readFileSync(join(cwd, 'pid'), 'utf8')) ?? [];
+        process.kill(Number(pid), signal);
+        await until(terminal, 'code 1');
+        expect(terminal.look()).toEqual({ cursor: true, title: hostname() });
       }),
     );
   });

@@ -125,6 +125,7 @@ describe('a setting', () => {
     const examples: { readonly [K in SettingKey]?: string } = {
       color: 'on',
       reporter: 'quiet',
+      output: 'last',
       port: '1',
       onShutdown: 'wait',
       server: 'http://127.0.0.1:8080',
@@ -160,10 +161,13 @@ describe("a project's file", () => {
   });
 
   test.each([
-    ['nope: 1\n', 'known are dags, color, reporter, strict'],
-    ['prt: 1\n', 'known are dags, color, reporter, strict'],
+    ['nope: 1\n', 'known are dags, color, reporter, output, strict'],
+    ['prt: 1\n', 'known are dags, color, reporter, output, strict'],
     ['colr: on\n', 'did you mean "color"?'],
-    ['port: 1\n', 'set it in config.yaml of your own configuration; a project may set dags, color, reporter, strict'],
+    [
+      'port: 1\n',
+      'set it in config.yaml of your own configuration; a project may set dags, color, reporter, output, strict',
+    ],
   ])('tells only of what a project may set: %j', async (project, help) => {
     await withWorld({ project }, ({ open }) => {
       expect(open).toThrow(expect.objectContaining({ help }));

@@ -44,9 +44,11 @@ test('commands that exist are given ready to be pasted', () => {
     [
       'FAILED nightly-etl in 14s   2 failed',
       "✖ it's here & now   exit 3",
-      "  logs: wf logs 01997c3e-1a2b 'it'\\''s here & now'        again from here: wf retry 01997c3e-1a2b",
+      "  logs: wf logs 01997c3e-1a2b 'it'\\''s here & now'",
       '✖ -rf   exit 3',
-      '  logs: wf logs 01997c3e-1a2b -- -rf        again from here: wf retry 01997c3e-1a2b',
+      '  logs: wf logs 01997c3e-1a2b -- -rf',
+      '',
+      'retry what failed: wf retry 01997c3e-1a2b',
       '',
     ].join('\n'),
   );
@@ -64,7 +66,9 @@ test('a failure that a retry has kept is told with the run that has its logs', (
     [
       'FAILED nightly-etl in 14s   1 failed',
       '✖ load   exit 3   in run 01997aaa-0000, not run again',
-      '  logs: wf logs 01997aaa-0000 load        again from here: wf retry 01997c3e-1a2b',
+      '  logs: wf logs 01997aaa-0000 load',
+      '',
+      'retry what failed: wf retry 01997c3e-1a2b',
       '',
     ].join('\n'),
   );

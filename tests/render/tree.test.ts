@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { Terminal } from '../../src/render/reporter.ts';
-import { createTreeReporter } from '../../src/render/tree.ts';
+import { createTreeReporter, type TreeOptions } from '../../src/render/tree.ts';
 import fc from '../support/fast-check.ts';
 import { VirtualScreen } from '../support/virtual-screen.ts';
 import { step, workflow } from '../support/workflow.ts';
@@ -11,13 +11,18 @@ import { ManualClock } from './support/manual-clock.ts';
 import { recapOf, recapOptions, runStart, tell } from './support/story.ts';
 import { recordingTerminal } from './support/terminal.ts';
 
+const noSigns = { title: false, progress: false };
+
+type TreeLook = Pick<TreeOptions, 'output' | 'signs'>;
+
 /** A tree on a virtual screen, whose clock moves with the story. */
-function onScreen(columns = 80, rows = 24, settings: Partial<Terminal> = {}) {
+function onScreen(columns = 80, rows = 24, settings: Partial<Terminal> & Partial<TreeLook> = {}) {
+  const { output = null, signs = noSigns } = settings;
   const screen = new VirtualScreen(columns, rows);
   const clock = new ManualClock(runStart);
   const { write, size } = screen;
   const terminal = { isTerminal: true, color: true, unicode: true, write, size, ...settings };
-  const reporter = createTreeReporter(terminal, { ...recapOptions, clock });
+  const reporter = createTreeReporter(terminal, { ...recapOptions, clock, output, signs });
   const moveTo = (at: number) => clock.advance(at - clock.now());
   const begin = (shape: Workflow) => tell(reporter, shape, { moveTo }).begin();
   return { screen, clock, reporter, moveTo, begin };
@@ -51,7 +56,7 @@ describe('the living block', () => {
   test('is painted in the colours of goldens/tree-color.txt', () => {
     const recorded = recordingTerminal({ color: true, isTerminal: true });
     const clock = new ManualClock(runStart);
-    const reporter = createTreeReporter(recorded.terminal, { ...recapOptions, clock });
+    const reporter = createTreeReporter(recorded.terminal, { ...recapOptions, clock, output: null, signs: noSigns });
     tellEtl(reporter, { moveTo: (at) => clock.advance(at - clock.now()) });
     expectGolden('tree-color', recorded.text());
   });
@@ -63,7 +68,7 @@ describe('the living block', () => {
     story.at(1100);
     const window = screen.window();
     expect(window.filter((line) => line.includes('step-'))).toHaveLength(5);
-    expect(window.at(-2)).toBe('  500 running · 500 waiting · 0 done   1s   Ctrl-C stops');
+    expect(window.at(-2)).toBe('  0/1000 · 500 running · 500 waiting   1s   Ctrl-C stops');
     expect(screen.text().split('\n')).toHaveLength(7);
   });
 
@@ -81,7 +86,7 @@ describe('the living block', () => {
       .at(2100);
     expect(screen.text().split('\n').slice(1)).toEqual([
       '  ⠹ step-0     2s',
-      '  1 running · 2 waiting · 0 done   2s   stopping… Ctrl-C again kills',
+      '  0/3 · 1 running · 2 waiting   2s   stopping… Ctrl-C again kills',
     ]);
   });
 });
@@ -200,13 +205,13 @@ test('a window that becomes narrower leaves nothing of the block behind', () => 
   screen.resize(30, 24);
   clock.advance(1000);
   expect(screen.text().split('\n').slice(1)).toEqual([
-    '  ⠙ extract         1s',
+    '  ⠙ extract          1s',
     '  ○ validate',
     '  ○ load',
     '  ○ index',
     '  ○ weekly-only',
     '  ○ report',
-    '  1 running · 5 waiting · 0 …',
+    '  0/6 · 1 running · 5 waitin…',
   ]);
   reporter.end(recapOf());
   expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nSUCCEEDED nightly-etl in 14s');

@@ -9,6 +9,10 @@ export type Tmux = {
   readonly text: () => string;
   /** Presses keys, named as `tmux send-keys` has them: `C-c`, `Enter`. */
   readonly type: (...keys: string[]) => void;
+  /** Makes the window narrower or wider. */
+  readonly resize: (columns: number) => void;
+  /** Whether the cursor can be seen, and the title. */
+  readonly look: () => { readonly cursor: boolean; readonly title: string };
 };
 
 /** Where and how large the terminal is, and what runs in it. */
@@ -33,6 +37,11 @@ export async function withTmux<T>(
     return await use({
       text: () => tmux('capture-pane', '-p', '-S', '-10000'),
       type: (...keys) => tmux('send-keys', ...keys),
+      resize: (width) => void tmux('resize-window', '-x', String(width), '-y', String(rows)),
+      look: () => {
+        const [cursor, ...title] = tmux('display-message', '-p', '#{cursor_flag} #{pane_title}').trimEnd().split(' ');
+        return { cursor: cursor === '1', title: title.join(' ') };
+      },
     });
   } finally {
     tmux('kill-server');
@@ -41,11 +50,18 @@ export async function withTmux<T>(
 
 const mostPatienceMs = 20_000;
 
-/** Resolves to what the terminal shows, lines without the spaces at their ends, once that holds a text. */
-export async function untilShown(terminal: Tmux, text: string): Promise<string> {
+/**
+ * Resolves to what the terminal shows, lines without the spaces at their ends, once that holds a text and is as `fits` wants
+ * it.
+ */
+export async function untilShown(
+  terminal: Tmux,
+  text: string,
+  fits: (screen: string) => boolean = () => true,
+): Promise<string> {
   const deadline = performance.now() + mostPatienceMs;
   for (let found = terminal.text(); ; found = terminal.text()) {
-    if (found.includes(text)) return found;
+    if (found.includes(text) && fits(found)) return found;
     if (performance.now() > deadline) throw new Error(`"${text}" is not shown:\n${found.trimEnd()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -8,6 +8,11 @@ export class VirtualScreen {
   #column = 0;
   #top = 0;
   isCursorVisible = true;
+  /** The title of the window, and whether it was kept to be given back. */
+  title: string | null = null;
+  keepsTitle = false;
+  /** State and percent of OSC 9;4. */
+  progress = '0;0';
   /** How often something was written. */
   writes = 0;
 
@@ -55,6 +60,10 @@ export class VirtualScreen {
     else if (token === '\u001b[K') this.#put(this.#line().slice(0, this.#column));
     else if (token === '\u001b[?25l') this.isCursorVisible = false;
     else if (token === '\u001b[?25h') this.isCursorVisible = true;
+    else if (token === '\u001b[22;0t') this.keepsTitle = true;
+    else if (token === '\u001b[23;0t') this.keepsTitle = false;
+    else if (token.startsWith('\u001b]0;')) this.title = token.slice(4, -1);
+    else if (token.startsWith('\u001b]9;4;')) this.progress = token.slice(6, -1);
     else if (token.endsWith('A') && token.startsWith('\u001b[')) this.#up(Number.parseInt(token.slice(2), 10));
     else if (token.endsWith('m') && token.startsWith('\u001b[')) return;
     else if (token.startsWith('\u001b')) throw new Error(`The terminal was sent ${JSON.stringify(token)}.`);
@@ -94,7 +103,7 @@ export class VirtualScreen {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
-const tokens = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b.?|[\s\S]/gu;
+const tokens = /\u001b\][^\u0007]*\u0007|\u001b\[[0-?]*[ -/]*[@-~]|\u001b.?|[\s\S]/gu;
 
 function breakLine(line: string, columns: number): string[] {
   const parts: string[] = [];

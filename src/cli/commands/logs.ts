@@ -45,6 +45,7 @@ async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTermina
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
   const lines = createLogLines({
+    keepsColors: outTerminal.stripsColors !== true,
     form: json ? 'json' : raw ? 'raw' : 'text',
     prefix: step === null ? (each) => `${name(each)} ` : () => '',
     tail,

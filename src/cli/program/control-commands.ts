@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { AddCommand } from './add-command.ts';
 import {
   detachOption,
+  outputOption,
   reporterOption,
   runArgument,
   shellOnFailureOption,
@@ -30,6 +31,7 @@ export const addRestart: AddCommand = (program, console, setExitCode) => {
   withLocalOnly(withParameters(withCommon(program.command('restart')).addArgument(runArgument('<run>'))))
     .description('stop a run, wait restartWaitSec, and start its file again with the same parameters')
     .addOption(reporterOption())
+    .addOption(outputOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')
@@ -73,6 +75,7 @@ export function withExecOptions(command: Command): Command {
     .option('--name <name>', 'what the workflow is called', 'exec')
     .option('--dir <dir>', 'where the command runs')
     .addOption(reporterOption())
+    .addOption(outputOption())
     .option('--run-id <id>', 'name the run; a run of that name is not started again')
     .option('--no-history', 'keep nothing of the run')
     .addOption(shellOnFailureOption());

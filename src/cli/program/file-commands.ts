@@ -5,6 +5,7 @@ import {
   append,
   choice,
   detachOption,
+  outputOption,
   reporterOption,
   shellOnFailureOption,
   withCommon,
@@ -18,6 +19,7 @@ export const addRun: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withWorkflow(program.command('run').alias('start')))
     .description('run a workflow in the foreground')
     .addOption(reporterOption())
+    .addOption(outputOption())
     .option('--run-id <id>', 'name the run; a run of that name is not started again')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')

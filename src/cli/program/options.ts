@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { outputModes } from '../../render/output-modes.ts';
 
 /** The arguments and options of commands that take a workflow with parameters. */
 export function withWorkflow(command: Command): Command {
@@ -44,6 +45,11 @@ export function reporterOption(): Option {
   return new Option('--reporter <kind>', `how progress is shown: ${kinds} (repeatable, or with commas)`).argParser(
     append,
   );
+}
+
+/** The option that says how much output stays on a terminal. */
+export function outputOption(): Option {
+  return choice('--output <what>', 'how much of its output a finished step leaves on a terminal', outputModes);
 }
 
 /** The option that opens a shell in the place of a step that failed. */

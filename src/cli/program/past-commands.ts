@@ -5,6 +5,7 @@ import {
   choice,
   count,
   detachOption,
+  outputOption,
   reporterOption,
   runArgument,
   shellOnFailureOption,
@@ -79,6 +80,7 @@ export const addRetry: AddCommand = (program, console, setExitCode) => {
     .option('--from <name>', 'this step and everything after it')
     .option('--file', 'take the file as it is today')
     .addOption(reporterOption())
+    .addOption(outputOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')
