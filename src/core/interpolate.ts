@@ -9,8 +9,9 @@ type Piece = string | { readonly name: string; readonly fallback: readonly Piece
 /** A `${NAME:-` whose `}` has not come yet. */
 type OpenFallback = { readonly opening: string; readonly name: string; readonly before: Piece[] };
 
-/** Escapes, `${NAME}` or the head of `${NAME:-`, `$NAME`, a brace; then whatever is left, in runs. */
-const tokens = /\\[$}]|\$\{([A-Za-z_]\w*|[1-9]\d*)(\}|:-)|\$([A-Za-z_]\w*|[1-9])|\}|[^\\$}]+|[\\$]/g;
+/** Escapes (with the name behind them), `${NAME}` or the head of `${NAME:-`, `$NAME`, a brace; then whatever is left, in runs. */
+const tokens =
+  /\\(?:\$(?=\{?([A-Za-z_]\w*)?)|\})|\$\{([A-Za-z_]\w*|[1-9]\d*)(\}|:-)|\$([A-Za-z_]\w*|[1-9])|\}|[^\\$}]+|[\\$]/g;
 
 /** Further `${NAME:-` within one another are taken literally, so that no template can exhaust the stack. */
 const deepestFallback = 100;
@@ -21,6 +22,18 @@ const deepestFallback = 100;
  */
 export function expandText(template: string, scope: (name: string) => string | undefined): string {
   return template.includes('$') ? expandPieces(parseTemplate(template), scope) : template;
+}
+
+/**
+ * Replaces the variables of a word of a command given as a list: only those that `isOwn` names. Everything else, an escape
+ * before another dollar included, stays as it is written.
+ */
+export function expandOwn(
+  word: string,
+  scope: (name: string) => string | undefined,
+  isOwn: (name: string) => boolean,
+): string {
+  return word.includes('$') ? expandPieces(parseTemplate(word, isOwn), scope) : word;
 }
 
 /** The names that a template uses, each once, also within defaults and within the commands between backticks. */
@@ -81,10 +94,14 @@ function plainCharacters(template: string, at: number): readonly [number, string
   return [1, template.charAt(at)];
 }
 
-function parseTemplate(template: string): readonly Piece[] {
+function parseTemplate(template: string, isOwn: (name: string) => boolean = () => true): readonly Piece[] {
   const open: OpenFallback[] = [];
   let pieces: Piece[] = [];
-  for (const [token, braced, closing, plain] of template.matchAll(tokens)) {
+  for (const [token, escaped = '', braced, closing, plain] of template.matchAll(tokens)) {
+    if (/^(?:\\\$|\$.)/.test(token) && !isOwn(braced ?? plain ?? escaped)) {
+      pieces.push(token);
+      continue;
+    }
     if (braced !== undefined && closing === ':-') {
       if (open.length === deepestFallback) {
         pieces.push(token);

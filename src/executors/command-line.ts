@@ -1,6 +1,8 @@
 import { appendArgs } from '../core/append-args.ts';
+import { listWords } from '../core/list-words.ts';
 import { expandWords, parseCommand } from '../core/words.ts';
 import type { Template } from '../core/workflow.ts';
+
 import type { Attempt } from './executor.ts';
 import { shellArgv, shellWords } from './shell-argv.ts';
 import type { Program } from './spawn-problem.ts';
@@ -14,7 +16,7 @@ export function commandLine(
   appended: readonly string[],
   attempt: Attempt,
 ): CommandLine {
-  if (typeof command !== 'string') return programOf(command.map(attempt.expand), appended, attempt);
+  if (typeof command !== 'string') return programOf(listWords(command, attempt), appended, attempt);
   const parsed = parseCommand(command);
   if (parsed.kind === 'words') return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
   return throughShell(command, appended, attempt);

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { listWords } from '../core/list-words.ts';
 import { expandWords, parseCommand } from '../core/words.ts';
 import type { Json, JsonObject } from '../core/workflow.ts';
+
 import type { Attempt } from './executor.ts';
 
 /** A checked config with its variables replaced. What comes to nothing counts as not given. */
@@ -36,10 +38,11 @@ export function sortedEntries(value: Json | undefined): readonly (readonly [name
 }
 
 /** The words that a step's `command` and `args` add to those of its settings; null when `command` needs a shell. */
-export function stepWords({ step, scope, expand }: Attempt): readonly string[] | null {
+export function stepWords(attempt: Attempt): readonly string[] | null {
+  const { step, scope, expand } = attempt;
   const args = step.args.map(expand);
   if (step.command === null) return args;
-  if (typeof step.command !== 'string') return [...step.command.map(expand), ...args];
+  if (typeof step.command !== 'string') return [...listWords(step.command, attempt), ...args];
   const parsed = parseCommand(step.command);
   return parsed.kind === 'words' ? [...expandWords(parsed.words, scope), ...args] : null;
 }

@@ -4,6 +4,9 @@ import { executor } from '../../src/executors/command.ts';
 import { identify } from '../../src/executors/process-identity.ts';
 import { failed, program, runStep, succeeded, testAttempt } from './attempt.ts';
 
+/** Entries of a step's `env`: their names are the workflow's own. */
+const own = (...names: readonly string[]) => names.map((name) => ({ name, value: '' }));
+
 describe('a command', () => {
   test('is started directly, with its words as arguments and its output in the log', async () => {
     const { outcome, stdout } = await runStep(
@@ -28,10 +31,30 @@ describe('a command', () => {
 
   test('as a list is its words: nothing is split, and what is empty stays', async () => {
     const { stdout } = await runStep(
-      { command: [program('argv.sh'), '$X', '${NO}', 'a b', '"q"'] },
+      { command: [program('argv.sh'), '$X', '${NO}', 'a b', '"q"'], env: own('X', 'NO') },
       { variables: { X: '*' } },
     );
     expect(stdout).toBe('*\0\0a b\0"q"\0');
+  });
+
+  test('as a list leaves every dollar alone that names nothing of the workflow', async () => {
+    const words = ['{print $2, $X}', '$1', '$HOME ${i:-$X}', '${X%y}', '\\$', '\\$i', '\\$X'];
+    const { stdout } = await runStep(
+      { command: [program('argv.sh'), ...words], env: own('X') },
+      { variables: { X: 'x', HOME: '/h' }, params: ['p'] },
+    );
+    expect(stdout.split('\0')).toEqual(['{print $2, x}', '$1', '$HOME ${i:-x}', '${X%y}', '\\$', '\\$i', '$X', '']);
+  });
+
+  test.each([
+    ['sh', '-c'],
+    ['/bin/bash', '-eu', '-o', 'pipefail', '-c'],
+  ])('as a list gives a shell its code as it is written: %j', async (...shell) => {
+    const { stdout } = await runStep(
+      { command: [...shell, 'for i in a b; do echo "$i $X"; done; echo \'$X\''], env: own('X') },
+      { variables: { X: '"; touch PWN; "' } },
+    );
+    expect(stdout).toBe('a "; touch PWN; "\nb "; touch PWN; "\n$X\n');
   });
 
   test('gets its args as one word each', async () => {

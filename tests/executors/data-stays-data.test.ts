@@ -56,7 +56,12 @@ test('parameters of a command for the shell are words', () =>
   arrivesAsItIs(() => ({ step: { command: `true; ${argv} "$@"` } })));
 
 test('elements of a list are words', () =>
-  arrivesAsItIs((names) => ({ step: { command: [argv, ...names.map((name) => `\${${name}}`)] } })));
+  arrivesAsItIs((names) => ({
+    step: {
+      command: [argv, ...names.map((name) => `\${${name}}`)],
+      env: names.map((name) => ({ name, value: '' })),
+    },
+  })));
 
 test('args are words behind a command that is started directly', () =>
   arrivesAsItIs((names) => ({ step: { command: argv, args: names.map((name) => `$${name}`) } })));

@@ -1,6 +1,6 @@
+import { workflowNames } from '../../core/own-names.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { workflowNames } from '../workflow-names.ts';
 import type { Variables } from './settings.ts';
 
 /** They say where Docker is, which is not where the container is. */

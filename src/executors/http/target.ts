@@ -1,3 +1,5 @@
+import { listWords } from '../../core/list-words.ts';
+
 import type { Attempt } from '../executor.ts';
 import { type Pairs, SettingProblem } from './fields.ts';
 import { shownUrlText } from './shown.ts';
@@ -38,9 +40,10 @@ export function withQuery(url: URL, query: Pairs): URL {
   return result;
 }
 
-function stepWords({ step, expand }: Attempt): string[] {
+function stepWords(attempt: Attempt): string[] {
+  const { step, expand } = attempt;
   const { command, args } = step;
-  const words = typeof command === 'string' ? commandWords(command, expand) : (command ?? []).map(expand);
+  const words = typeof command === 'string' ? commandWords(command, expand) : listWords(command ?? [], attempt);
   return [...words, ...args.map(expand)].filter((word) => word.trim() !== '');
 }
 

@@ -1,7 +1,9 @@
 import { appendArgs } from '../../core/append-args.ts';
+import { listWords } from '../../core/list-words.ts';
 import { parseCommand } from '../../core/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { stepShell } from '../command-line.ts';
+
 import type { Attempt } from '../executor.ts';
 import { interpreterLine } from '../script-file.ts';
 import { shellArgv } from '../shell-argv.ts';
@@ -50,7 +52,7 @@ function commandCode(
   attempt: Attempt,
 ): string | Problem {
   if (typeof command !== 'string') {
-    const words = command.map((word) => quoteWord(attempt.expand(word)));
+    const words = listWords(command, attempt).map(quoteWord);
     return words.length === 0 || words[0] === "''" ? empty : programCode([...words, ...appended]);
   }
   const parsed = parseCommand(command);

@@ -1,5 +1,5 @@
+import { workflowNames } from '../../core/own-names.ts';
 import type { Attempt } from '../executor.ts';
-import { workflowNames } from '../workflow-names.ts';
 import { quoteWord } from './quote-word.ts';
 
 /** What tells a step of its run; the rest of `WF_*` is about this machine. */

@@ -1,5 +1,6 @@
 import { buildGraph } from '../../core/graph.ts';
 import { expandText } from '../../core/interpolate.ts';
+import { listWords } from '../../core/list-words.ts';
 import type { Param } from '../../core/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
@@ -76,17 +77,20 @@ function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, str
     name: step.name,
     depends: step.depends,
     executor: step.executor.type,
-    command: commandText(step, scope),
+    command: commandText(step, { workflow, scope }),
     dir: expandText(step.dir ?? workflow.dir, scope),
   };
 }
 
-function commandText({ command, args, script, executor }: Step, scope: (name: string) => string | undefined): string {
+type Scope = (name: string) => string | undefined;
+
+function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scope: Scope }): string {
+  const { command, args, script, executor } = step;
   const expand = (word: string) => expandText(word, scope);
   const words =
     typeof command === 'string'
       ? [readsQuotes.has(executor.type) ? expandUnquoted(command, expand) : expand(command)]
-      : (command ?? []).map(expand);
+      : listWords(command ?? [], { workflow, step, params: [], scope });
   const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
   const text = [...words, ...[...args, ...run].map(expand)].join(' ');
   if (script === null) return text;

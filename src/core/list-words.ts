@@ -1,0 +1,38 @@
+import { expandOwn } from './interpolate.ts';
+import { stepNames } from './own-names.ts';
+import type { Step, Template, Workflow } from './workflow.ts';
+
+/** What the words of a list are read with. */
+type ListContext = {
+  readonly workflow: Workflow;
+  readonly step: Step;
+  readonly params: readonly string[];
+  readonly scope: (name: string) => string | undefined;
+};
+
+/**
+ * The words of a command that is given as a list. Only the names of the workflow are replaced: the `$i` of a loop and the
+ * `$2` of an awk program belong to those. The code of a shell (`[sh, -c, CODE]`) stays as it is written: the shell has the
+ * variables in its environment, and no value may become code.
+ */
+export function listWords(command: readonly Template[], context: ListContext): readonly string[] {
+  const own = stepNames(context);
+  const code = shellCodeIndex(command);
+  return command.map((word, index) =>
+    index === code ? word : expandOwn(word, context.scope, (name) => own.has(name)),
+  );
+}
+
+/** The index of the word that is code for the shell which the first word names; -1 without one. */
+function shellCodeIndex(words: readonly string[]): number {
+  const [program = ''] = words;
+  if (!/^(?:.*\/)?(?:a|ba|da|fi|k|mk|z)?sh$/.test(program)) return -1;
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (/^-[A-Za-z]*c[A-Za-z]*$/.test(word)) return at + 1;
+    // `-o` takes the next word with it.
+    if (/^[-+][A-Za-z]*o$/.test(word)) at++;
+    else if (!/^[-+]/.test(word)) return -1;
+  }
+  return -1;
+}
