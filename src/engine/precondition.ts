@@ -60,11 +60,14 @@ async function run(command: string, condition: string, { capture }: Precondition
   return result;
 }
 
+/** The whole value counts, and each of its lines: `^` and `$` of a pattern are also the ends of a line. */
 async function matches(condition: string, actual: string, wanted: string): Promise<boolean> {
-  if (!wanted.startsWith('re:')) return actual === wanted || actual.split('\n').includes(wanted);
+  const texts = [actual, ...actual.split(/\r?\n/)];
+  if (!wanted.startsWith('re:')) return texts.includes(wanted);
   const { RE2JS } = await import('re2js');
   try {
-    return RE2JS.compile(wanted.slice('re:'.length)).matcher(actual).find();
+    const pattern = RE2JS.compile(wanted.slice('re:'.length));
+    return texts.some((text) => pattern.matcher(text).find());
   } catch (error) {
     // A pattern in the file was checked; one that a variable holds is only known now.
     throw unevaluated(condition, `"${wanted}" is not a regular expression: ${messageOf(error)}`);
