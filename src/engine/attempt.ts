@@ -12,6 +12,7 @@ import { type Environment, EvaluationProblem } from './environment.ts';
 import { OutputCopy } from './output-copy.ts';
 import { type Captured, firstUnmet } from './precondition.ts';
 import type { RunSecrets } from './run-secrets.ts';
+import { addStepEnv } from './step-env.ts';
 import type { RunVariables } from './variables.ts';
 
 /** Runs a shell command and takes what it prints; for backticks and `condition` commands. */
@@ -55,7 +56,8 @@ export type AttemptContext = {
 export async function runAttempt(context: AttemptContext): Promise<Outcome> {
   const { step, output, secrets, variables } = context;
   try {
-    const { scope, env } = variables.forStep(stepEnvironment(context), step.env);
+    const { scope, env } = variables.forStep(stepEnvironment(context));
+    if (step.env.length > 0) await addStepEnv(step.env, { scope, env, capture: captureFor(context) });
     secrets.learnStep(step, env, scope);
     const cwd = stepDirectory(context.workflow, step, scope);
     const refusal = await checkPreconditions(context, scope, env, cwd);
@@ -68,9 +70,19 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
       output.settle();
       return afterEnd(outcome, context);
     });
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem)) throw error;
+    return afterEnd(errorOutcome(error.message), context);
   } finally {
     output.close();
   }
+}
+
+/** Backticks in a step's `env` run where those of the workflow's `env` do. */
+function captureFor({ workflow, step, signal, capture, variables }: AttemptContext) {
+  const shell = step.shell ?? workflow.shell;
+  return (command: string, env: Environment) =>
+    capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
 }
 
 /** An outcome of reason `error`: something around the step went wrong, not its program. */

@@ -35,7 +35,7 @@ export async function prepare(
     const env = { ...processEnv, ...variables, ...runEnvironment(runId, workflow.name) };
     const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
     const runVariables = new RunVariables(env, params.map(paramText), keep);
-    const { scope } = runVariables.forStep({}, []);
+    const { scope } = runVariables.forStep({});
     secrets.learn(env);
     secrets.learnSmtp(scope);
     const args = runVariables.args;

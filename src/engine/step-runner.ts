@@ -62,7 +62,7 @@ export class StepRunner {
 
   /** What a run that could not even be prepared has is the environment of this process. */
   scope(): Scope {
-    return this.#variables?.forStep({}, []).scope ?? ((name) => this.#options.processEnv[name]);
+    return this.#variables?.forStep({}).scope ?? ((name) => this.#options.processEnv[name]);
   }
 
   /** Never rejects for what a step does wrong: that is an outcome. */

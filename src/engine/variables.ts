@@ -1,5 +1,3 @@
-import { expandText } from '../core/interpolate.ts';
-import type { Assignment } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
 import type { Environment } from './environment.ts';
 
@@ -45,14 +43,13 @@ export class RunVariables {
     }
   }
 
-  /** What a step sees with its own entries on top, each of which may use all before it. */
-  forStep(own: Environment, entries: readonly Assignment[]): { scope: Scope; env: Record<string, string> } {
+  /** What a step sees, with variables of its own on top. Further ones may be added to `env`; `scope` sees them too. */
+  forStep(own: Environment): { readonly scope: Scope; readonly env: Record<string, string> } {
     const env = { ...this.#env, ...own };
     const scope: Scope = (name) => {
       if (Object.hasOwn(env, name)) return env[name];
       return this.#others.get(name) ?? this.#args[Number(name) - 1];
     };
-    for (const { name, value } of entries) env[name] = expandText(value, scope);
     return { scope, env };
   }
 }

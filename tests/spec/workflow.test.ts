@@ -187,6 +187,11 @@ ${STEP}`;
     expect(handlers.failure).toMatchObject({ name: 'handlerOn.failure', script: 'y' });
   });
 
+  it('lets a handler have a name and an id of its own', () => {
+    const { handlers } = workflowOf(`handlerOn: {exit: {id: bye, name: say bye, command: echo}}\n${STEP}`);
+    expect(handlers.exit).toMatchObject({ name: 'handlerOn.exit', command: 'echo' });
+  });
+
   it('leaves free keys alone, also those that hold anchors', () => {
     const text =
       'x-common: &common\n  retry_policy: {limit: 2}\n  queue: [1]\nsteps:\n  - <<: *common\n    name: a\n    command: echo\n';

@@ -1,5 +1,5 @@
 import { buildGraph } from '../../core/graph.ts';
-import { expandText } from '../../core/interpolate.ts';
+import { expandText, splitBackticks } from '../../core/interpolate.ts';
 import { listWords } from '../../core/list-words.ts';
 import type { Param } from '../../core/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
@@ -72,7 +72,7 @@ function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
 function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, string>): PlannedStep {
   const own = new Map(known);
   const scope = (name: string) => own.get(name);
-  for (const { name, value } of step.env) own.set(name, expandText(value, scope));
+  for (const { name, value } of step.env) own.set(name, expandParts(value, scope));
   return {
     name: step.name,
     depends: step.depends,
@@ -80,6 +80,11 @@ function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, str
     command: commandText(step, { workflow, scope }),
     dir: expandText(step.dir ?? workflow.dir, scope),
   };
+}
+
+function expandParts(template: string, scope: Scope): string {
+  const parts = splitBackticks(template);
+  return parts.map((part) => ('text' in part ? expandText(part.text, scope) : `\`${part.command}\``)).join('');
 }
 
 type Scope = (name: string) => string | undefined;

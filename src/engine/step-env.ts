@@ -1,0 +1,34 @@
+import { expandText, splitBackticks } from '../core/interpolate.ts';
+import type { Assignment } from '../core/workflow.ts';
+import type { Scope } from '../executors/executor.ts';
+import { type Environment, EvaluationProblem } from './environment.ts';
+
+/** What the entries of a step's `env` are evaluated with. */
+type StepEnvContext = {
+  readonly scope: Scope;
+  /** Gets the entries, one after the other; `scope` looks into it. */
+  readonly env: Record<string, string>;
+  readonly capture: (command: string, env: Environment) => Promise<{ ok: boolean; stdout: string; message: string }>;
+};
+
+/**
+ * Evaluates the `env` of a step or handler, variables and backticks, into its environment. An entry may use all before it.
+ * Throws an `EvaluationProblem` when a substitution fails.
+ */
+export async function addStepEnv(entries: readonly Assignment[], context: StepEnvContext): Promise<void> {
+  for (const { name, value } of entries) context.env[name] = await evaluate({ name, value }, context);
+}
+
+async function evaluate({ name, value }: Assignment, { scope, env, capture }: StepEnvContext): Promise<string> {
+  let text = '';
+  for (const part of splitBackticks(value)) {
+    if ('text' in part) {
+      text += expandText(part.text, scope);
+      continue;
+    }
+    const { ok, stdout, message } = await capture(part.command, env);
+    if (!ok) throw new EvaluationProblem(`env "${name}": \`${part.command}\`: ${message}`);
+    text += stdout;
+  }
+  return text;
+}
