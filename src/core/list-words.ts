@@ -23,6 +23,17 @@ export function listWords(command: readonly Template[], context: ListContext): r
   );
 }
 
+/** Words as a list that `listWords` reads as exactly these words. */
+export function wordsAsList(words: readonly string[], context: Omit<ListContext, 'scope'>): readonly Template[] {
+  const own = stepNames(context);
+  const code = shellCodeIndex(words);
+  return words.map((word, index) => (index === code ? word : escapeOwn(word, own)));
+}
+
+function escapeOwn(word: string, own: ReadonlySet<string>): Template {
+  return word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
+}
+
 /** The index of the word that is code for the shell which the first word names; -1 without one. */
 function shellCodeIndex(words: readonly string[]): number {
   const [program = ''] = words;

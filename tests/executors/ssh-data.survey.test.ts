@@ -33,7 +33,13 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
       (names) => ({ command: `true; ${argv} ${names.map((name) => `"$${name}"`).join(' ')}` }),
     ],
     ['a parameter', () => ({ command: `true; ${argv} "$@"` })],
-    ['an element of a list', (names) => ({ command: [argv, ...names.map((name) => `\${${name}}`)] })],
+    [
+      'an element of a list',
+      (names) => ({
+        command: [argv, ...names.map((name) => `\${${name}}`)],
+        env: names.map((name) => ({ name, value: '' })),
+      }),
+    ],
     ['one of args', (names) => ({ command: argv, args: names.map((name) => `$${name}`) })],
     [
       'one of args beside shell syntax',

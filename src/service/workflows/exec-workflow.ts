@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { wordsAsList } from '../../core/list-words.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from './workflows.ts';
 
 /**
@@ -9,18 +10,17 @@ export function execWorkflow(
   words: readonly string[],
   { name, places }: { readonly name: string; readonly places: WorkflowPlaces },
 ): LoadedWorkflow {
-  const steps = [{ name: stepName(words), command: words.map(asData) }];
-  const loaded = getWorkflow({ text: Buffer.from(JSON.stringify({ name, steps })) }, places);
-  return { ...loaded, sources: [] };
+  const file = { name, steps: [{ name: stepName(words), command: words }] };
+  const loaded = getWorkflow({ text: Buffer.from(JSON.stringify(file)) }, places);
+  const { workflow } = loaded;
+  const steps = workflow.steps.map((step) => {
+    return { ...step, command: wordsAsList(words, { workflow, step, params: [] }) };
+  });
+  return { ...loaded, workflow: { ...workflow, steps }, sources: [] };
 }
 
 /** The program's name, where it is one that reads well in front of every line. */
 function stepName([program = '']: readonly string[]): string {
   const name = basename(program);
   return /^\w[\w.+-]{0,39}$/.test(name) && !name.startsWith('handlerOn.') ? name : 'command';
-}
-
-/** So that nothing in it is replaced. */
-function asData(word: string): string {
-  return word.replaceAll('$', '\\$');
 }
