@@ -45,7 +45,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
 
   test('runs with the settings it asks for, and leaves the container running', async () => {
     const { outcome, stdout, stderr } = await run({
-      step: { command: ['sh', '-c', 'echo \\$(pwd) \\$(id -u) \\$A \\$WF_STEP; echo err >&2; exit 3'] },
+      step: { command: ['sh', '-c', 'echo $(pwd) $(id -u) $A $WF_STEP; echo err >&2; exit 3'] },
       exec: { user: '7', workingDir: '/$DIR', env: [{ A: '$DIR' }] },
       variables: { DIR: 'etc' },
     });
@@ -55,6 +55,15 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
       stderr: 'err\n',
     });
     expect((await container.inspect()).State.Running).toBe(true);
+  });
+
+  test('has the variables that its command leaves to a program in the container', async () => {
+    const { stdout } = await run({
+      step: { command: `sh -c 'echo "$TAG $OTHER"'` },
+      variables: { TAG: 'a  "b' },
+      workflow: { env: [{ name: 'TAG', value: '' }] },
+    });
+    expect(stdout).toBe('a  "b \n');
   });
 
   test('runs shell syntax by the shell there', async () => {

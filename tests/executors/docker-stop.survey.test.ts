@@ -11,7 +11,7 @@ const canceled: Outcome = { status: 'canceled', message: '', exitCode: null, sig
 const graceful = [
   'sh',
   '-c',
-  'for s in TERM USR1 INT; do trap "echo got \\$s; exit 0" \\$s; done; echo ready; while :; do sleep 0.01; done',
+  'for s in TERM USR1 INT; do trap "echo got $s; exit 0" $s; done; echo ready; while :; do sleep 0.01; done',
 ];
 const stubborn = ['sh', '-c', 'trap "" TERM; echo ready; while :; do sleep 0.01; done'];
 

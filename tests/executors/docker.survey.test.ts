@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Step } from '../../src/core/workflow.ts';
 import { hasDocker, startDocker, type TestDocker } from '../support/docker.ts';
 import { describeWith } from '../support/require.ts';
 import { failed, succeeded, temporaryDirectory } from './attempt.ts';
@@ -145,6 +146,19 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       ]);
     });
 
+    test.each<[string, Partial<Step>]>([
+      ['a quoted word', { command: `sh -c 'echo "$TAG"'` }],
+      ['a word of a list', { command: ['sh', '-c', 'echo "$TAG"'] }],
+      ['one of args', { command: 'sh -c', args: ['echo "\\$TAG"'] }],
+    ])('with what its command leaves to a program in it: %s', async (_, step) => {
+      const { stdout } = await run({
+        step,
+        variables: { TAG: 'a  "b', OTHER: 'x' },
+        workflow: { env: [{ name: 'TAG', value: '' }] },
+      });
+      expect(stdout).toBe('a  "b\n');
+    });
+
     test.each([
       ['a map', { A: '1', B: '$X' }],
       ['a list of maps', [{ A: '1' }, { B: '$X' }]],
@@ -187,14 +201,14 @@ describeWith('docker', hasDocker, 'a docker step', () => {
 
   describe('ends', () => {
     test('as killed where its program was killed', async () => {
-      const { outcome } = await run({ step: { command: ['sh', '-c', "sh -c 'kill -9 \\$\\$'; exit $?"] } });
+      const { outcome } = await run({ step: { command: ['sh', '-c', "sh -c 'kill -9 $$'; exit $?"] } });
       expect(outcome).toEqual(failed('exit', 'exit 137: killed (SIGKILL)', 137));
     });
 
     test('as out of memory where it was', async () => {
       const { outcome } = await run({
         config: { host: { memory: '16m' } },
-        step: { command: ['sh', '-c', 'x=$(yes | head -c 100000000)'.replace('$(', '\\$(')] },
+        step: { command: ['sh', '-c', 'x=$(yes | head -c 100000000)'] },
       });
       expect(outcome).toEqual(failed('exit', 'exit 137: out of memory (the limit is 16 MiB)', 137));
     });
@@ -221,7 +235,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   describe('writes output', () => {
     test('as it comes, each stream into its log', async () => {
       const { outcome, stdout, stderr } = await run({
-        step: { command: ['sh', '-c', 'for i in 1 2 3; do echo o\\$i; echo e\\$i >&2; done; printf é'] },
+        step: { command: ['sh', '-c', 'for i in 1 2 3; do echo o$i; echo e$i >&2; done; printf é'] },
       });
       expect({ outcome, stdout, stderr }).toEqual({
         outcome: succeeded,

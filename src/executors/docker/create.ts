@@ -35,6 +35,7 @@ export async function createContainer(plan: ContainerPlan): Promise<Container> {
 function create({ daemon, settings, attempt, invocation, logConfig }: ContainerPlan): Promise<Container> {
   const { name, platform, container, host, network } = settings;
   const entrypoint = invocation.entrypoint ?? settings.entrypoint;
+  const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
   const options = {
     _query: { ...(name === null ? {} : { name }), ...(platform === null ? {} : { platform }) },
     _body: {
@@ -43,7 +44,7 @@ function create({ daemon, settings, attempt, invocation, logConfig }: ContainerP
       ...(invocation.command === null ? {} : { Cmd: invocation.command }),
       // An empty list would count as no answer.
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
-      Env: containerEnv(attempt, { mention: invocation.code, own: invocation.env, settings: settings.env }),
+      Env: containerEnv(attempt, { mention, own: invocation.env, settings: settings.env }),
       Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(attempt, settings) },
       Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...scriptVolume(invocation) },
       HostConfig: { ...logConfig, ...host },

@@ -25,7 +25,7 @@ const markName = 'WF_EXEC';
  */
 export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
   const container = await findRunning(daemon, settings.container);
-  const { script, command, entrypoint, env, code } = invocationOf(attempt, {
+  const { script, command, entrypoint, env, mention } = invocationOf(attempt, {
     entrypoint: [],
     isEntrypointOwn: false,
     scriptDirectory: '/',
@@ -40,7 +40,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
     const exec = await container.exec({
       ...settings.exec,
       Cmd: words,
-      Env: [...containerEnv(attempt, { mention: code, own, settings: settings.env })],
+      Env: [...containerEnv(attempt, { mention, own, settings: settings.env })],
       AttachStdout: true,
       AttachStderr: true,
       Tty: settings.hasTerminal,

@@ -17,8 +17,8 @@ export type Invocation = {
   readonly script: { readonly directory: string; readonly name: string; readonly text: string } | null;
   /** Variables that the arguments travel in. */
   readonly env: Readonly<Record<string, string>>;
-  /** Code in which variables are left to a program in the container. */
-  readonly code: string;
+  /** All the text of the step: the variables that it mentions may be left to a program in the container. */
+  readonly mention: string;
 };
 
 /** What of a container decides how something is run in it. */
@@ -41,6 +41,12 @@ export type Surroundings = {
  * Throws a `DockerProblem` for a command that comes to nothing, or needs a shell beside an entrypoint of the step's own.
  */
 export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invocation {
+  const { command, args, script } = attempt.step;
+  const mention = [command ?? [], args, script ?? []].flat().join('\n');
+  return { ...workOf(attempt, surroundings), mention };
+}
+
+function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   const { entrypoint, isEntrypointOwn } = surroundings;
   const { command, script } = attempt.step;
   const args = attempt.step.args.map(attempt.expand);
@@ -52,17 +58,19 @@ export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invo
   if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt)).argv };
   if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
   const { argv, env } = lineOf(commandLine(command, args, attempt));
-  return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env), code: command };
+  return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
 }
 
-const plain: Invocation = { entrypoint: null, command: null, script: null, env: {}, code: '' };
+type Work = Omit<Invocation, 'mention'>;
+
+const plain: Work = { entrypoint: null, command: null, script: null, env: {} };
 
 function scriptInvocation(
   text: string,
   stepArgs: readonly string[],
   attempt: Attempt,
   surroundings: Surroundings,
-): Invocation {
+): Work {
   const { command } = attempt.step;
   const name = `wf-script-${randomBytes(4).toString('hex')}`;
   const directory = surroundings.scriptDirectory;
@@ -70,11 +78,11 @@ function scriptInvocation(
   const script = { directory, name, text };
   if (command !== null) {
     const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt));
-    return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env), code: text };
+    return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env) };
   }
   const interpreter = interpreterLine(text) ?? stepShell(attempt);
   if ('problem' in interpreter) throw new DockerProblem(interpreter.problem);
-  return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {}, code: text };
+  return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {} };
 }
 
 /** An entrypoint of the step's own stays; the image's is there for its own program. */
