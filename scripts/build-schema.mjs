@@ -87,7 +87,7 @@ function note(errors, instancePath, keyword, params) {
 }
 
 /**
- * What is left to check once the reader (src/spec/read.ts) has been over a file: it names unknown and ignored keys and
+ * What is left to check once the reader (src/spec/read.ts) has been over a file: it names unknown keys and
  * resolves aliases, and src/spec/check-step.ts asks for something to run in words of its own. Leaving this and all
  * documentation out makes the generated code a tenth of the size.
  */
@@ -97,7 +97,7 @@ function essential(value, key = '') {
   const isKeyword = key !== 'properties' && key !== '$defs';
   const entries = Object.entries(value).filter(([name, part]) => {
     if (isKeyword) return !isLeftOut(name, part);
-    return part['x-alias-of'] === undefined && !part.$ref?.endsWith('/ignored');
+    return part['x-alias-of'] === undefined;
   });
   const result = Object.fromEntries(entries.map(([name, part]) => [name, essential(part, isKeyword ? name : '')]));
   if (key === '$defs') result.handler = { $ref: '#/$defs/step' };
@@ -121,7 +121,7 @@ function withGroups({ properties, ...map }) {
 }
 
 function isLeftOut(keyword, part) {
-  const read = ['patternProperties', 'anyOf', 'x-ignored', 'x-alias-of'];
+  const read = ['patternProperties', 'anyOf', 'x-alias-of'];
   if (keyword === 'additionalProperties') return part === false;
   if (keyword === 'allOf') return part.every((item) => item.anyOf !== undefined);
   return DOCUMENTATION.includes(keyword) || read.includes(keyword);

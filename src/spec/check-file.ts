@@ -1,5 +1,6 @@
 import { actionEntries } from './action-entries.ts';
 import { VARIABLE_NAME } from './assignments.ts';
+import { canonicalKey } from './canonical-key.ts';
 import { actionProblems, envProblems } from './check-action.ts';
 import { conditionProblems } from './check-conditions.ts';
 import { nameSpot } from './check-graph.ts';
@@ -54,10 +55,31 @@ function nameProblems(entry: StepEntry): Problem[] {
 function paramProblems(file: SpecFile): Problem[] {
   const { params } = file.raw;
   if (params === undefined) return [];
+  const declared = declaredParams(params);
+  if (declared.length > 0) return declared.map((index) => declaredParam(file, index));
   return parseParamDefaults(params).flatMap(({ name }) => {
     if (name === null || VARIABLE_NAME.test(name)) return [];
     return [problem('invalid-name', spotIn(file, ['params']), `"${name}" is not the name of a parameter`)];
   });
+}
+
+/** Keys that say of a parameter what it may be, beside its `name`. */
+const DECLARING = new Set(
+  'type default eval required enum choices minimum maximum minlength maxlength pattern secret description'.split(' '),
+);
+
+/** The entries of a list of parameters that declare one, as newer programs of this family have it. */
+function declaredParams(params: Exclude<SpecFile['raw']['params'], undefined>): number[] {
+  if (typeof params === 'string' || !isList(params)) return [];
+  return params.flatMap((entry, index) => {
+    if (typeof entry === 'string' || entry['name'] === undefined) return [];
+    return Object.keys(entry).some((key) => DECLARING.has(canonicalKey(key))) ? [index] : [];
+  });
+}
+
+function declaredParam(file: SpecFile, index: number): Problem {
+  const message = 'a parameter that is declared with "name" and its type or limits is not supported yet';
+  return problem('not-supported', spotIn(file, ['params', index]), message, { help: 'Write "- NAME: default".' });
 }
 
 function functionNameProblems(file: SpecFile): Problem[] {

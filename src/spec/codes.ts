@@ -21,6 +21,7 @@ export const diagnosticCodes = [
   'not-a-workflow',
   'config-file',
   'unknown-key',
+  'not-supported',
   'ignored-key',
   'missing-key',
   'wrong-type',

@@ -4,6 +4,7 @@ import type { Json } from '../core/workflow.ts';
 import { admitsKey, reportAliasBomb } from './alias-limit.ts';
 import { canonicalKey } from './canonical-key.ts';
 import { didYouMean, nearNames } from './near-names.ts';
+import { type NotSupported, notSupportedAt } from './not-supported.ts';
 import type { Path } from './problem.ts';
 import type { Place, Range, Reader } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
@@ -36,7 +37,7 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
   if (known !== undefined || schema.additionalProperties === false) return known ?? null;
   const additional = schema.additionalProperties;
   const child = typeof additional === 'object' ? resolve(additional) : {};
-  return { name: key.text, schema: child, ignored: false };
+  return { name: key.text, schema: child };
 }
 
 /**
@@ -50,6 +51,8 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
     report(reader, 'unknown-key', key.range, message);
     return null;
   }
+  const later = notSupportedAt(key.text, place.path);
+  if (later !== null) return reportNotSupported(reader, { key, place, result }, later);
   const synonym = synonymOf(key.text, place.path);
   if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
   const keys = documentedKeys(schema);
@@ -60,6 +63,18 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
   });
   const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
   return meant === undefined || meant.name in result ? null : meant;
+}
+
+/** Reports a key that the format has and this program has not built, with the way out where there is one. */
+function reportNotSupported(
+  reader: Reader,
+  { key, place, result }: Pick<PairContext, 'key' | 'place' | 'result'>,
+  { isPlanned, help }: NotSupported,
+): null {
+  const message = `"${key.text}"${inWhat(place, result)} is not supported${isPlanned ? ' yet' : ''}`;
+  report(reader, 'not-supported', key.range, message, { label: 'not supported', help: help || null });
+  reader.damaged.add(result);
+  return null;
 }
 
 /** Reports a key of another tool with what to write here; a value that means the same is read as that. */
@@ -79,7 +94,7 @@ function readAsSynonym(
 }
 
 function documentedKeys(schema: Schema): string[] {
-  const names = [...knownKeys(schema).values()].filter((entry) => !entry.ignored).map((entry) => entry.name);
+  const names = [...knownKeys(schema).values()].map((entry) => entry.name);
   return [...new Set(names)];
 }
 

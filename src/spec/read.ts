@@ -4,7 +4,7 @@ import type { Json } from '../core/workflow.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import type { Source } from './diagnostic.ts';
 import type { PairContext } from './map-key.ts';
-import { guessedKey, inWhat, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
+import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
 import { didYouMean, nearNames } from './near-names.ts';
 import { DEEPEST } from './parse.ts';
 import type { Problem } from './problem.ts';
@@ -14,7 +14,7 @@ import { scalarValue, textOf } from './scalar.ts';
 import type { KnownKey, Schema } from './schema.ts';
 import { resolve, typesOf } from './schema.ts';
 
-/** What a file says, with documented keys in their documented spelling, unknown and ignored ones left out. */
+/** What a file says, with documented keys in their documented spelling, unknown ones left out. */
 export type ReadResult = {
   readonly value: Json;
   readonly problems: readonly Problem[];
@@ -148,12 +148,6 @@ function readPair(reader: Reader, context: PairContext): void {
   const { key, result, place } = context;
   const known = knownKey(context) ?? guessedKey(reader, context);
   if (known === null || refuseDuplicate(reader, context, known)) {
-    skip(reader, context);
-    return;
-  }
-  if (known.ignored) {
-    const message = `"${key.text}"${inWhat(place, result)} is not supported and is ignored`;
-    report(reader, 'ignored-key', key.range, message, { severity: 'warning', label: 'ignored' });
     skip(reader, context);
     return;
   }

@@ -20,7 +20,7 @@ export type SchemaDoc = {
   /** The place in the documented spelling, such as `steps.retryPolicy`; empty for the whole file. */
   readonly path: string;
   readonly doc: KeyDoc;
-  /** The keys of a map (or of the maps of a list) there; ignored keys are left out. */
+  /** The keys of a map (or of the maps of a list) there. */
   readonly keys: readonly KeyDoc[];
   /** The JSON Schema of the place; it carries the definitions it refers to. */
   readonly schema: Schema;
@@ -35,7 +35,7 @@ export function schemaFor(path: string): SchemaDoc | null {
   if (walked === null || walked.left.length > 0) return null;
   const { schema, names, required } = walked;
   const table = Object.entries(keysOf(schema).properties ?? {});
-  const keys = table.filter(([, part]) => !isIgnored(part)).map(([key, part]) => keyDoc(key, part, keysOf(schema)));
+  const keys = table.map(([key, part]) => keyDoc(key, part, keysOf(schema)));
   const doc = { ...keyDoc(names.at(-1) ?? 'workflow', schema, {}), required };
   return { path: names.join('.'), doc, keys, schema: standalone(schema) };
 }
@@ -138,10 +138,6 @@ function typeText(schema: Schema): string {
   if (words.length > 0) return words.join(' | ');
   const types = typesOf(schema) ?? [];
   return types.map((type) => typeNames[type] ?? type).join(' or ');
-}
-
-function isIgnored(part: Schema): boolean {
-  return resolve(part)['x-ignored'] === true;
 }
 
 function resolve(schema: Schema): Schema {

@@ -16,14 +16,12 @@ export type Schema = {
   readonly default?: unknown;
   readonly allOf?: readonly { readonly if?: Schema; readonly then?: Schema }[];
   readonly $defs?: { readonly [name: string]: Schema };
-  /** A key of newer programs: named in a warning and left out. */
-  readonly 'x-ignored'?: boolean;
   /** The key whose other name this is. */
   readonly 'x-alias-of'?: string;
 };
 
-/** A documented key of a map: how it is spelled here, what it holds, and whether it is ignored. */
-export type KnownKey = { readonly name: string; readonly schema: Schema; readonly ignored: boolean };
+/** A documented key of a map: how it is spelled here, and what it holds. */
+export type KnownKey = { readonly name: string; readonly schema: Schema };
 
 /** The schema of workflow files without its documentation, which `documented-schema.ts` has. */
 export const workflowSchema = readingSchema as Schema;
@@ -51,7 +49,7 @@ export function knownKeys(schema: Schema): ReadonlyMap<string, KnownKey> {
   for (const [name, reference] of Object.entries(schema.properties ?? {})) {
     const target = resolve(reference);
     const real = reference['x-alias-of'] ?? target['x-alias-of'] ?? name;
-    table.set(canonicalKey(name), { name: real, schema: target, ignored: target['x-ignored'] === true });
+    table.set(canonicalKey(name), { name: real, schema: target });
   }
   keyTables.set(schema, table);
   return table;

@@ -65,7 +65,7 @@ const ofTheTop: Table = {
   'title id': 'name',
   'version apiVersion kind': [null, 'Remove it: the format has no version.'],
   'include includes import': 'imports',
-  'notifications notify email mail': ['mailOn', 'mailOn: {failure: true}'],
+  'notifications email mail': ['mailOn', 'mailOn: {failure: true}'],
   'when if condition conditions': ['preconditions', 'preconditions: [{condition: $NAME, expected: value}]'],
   'command cmd script run': ['steps', 'steps: [{name: NAME, command: ...}]'],
   tag: 'tags',
@@ -75,7 +75,7 @@ const ofTheTop: Table = {
 const ofMaps: { readonly [map: string]: Table } = {
   retryPolicy: {
     'times count max attempts retries maxRetries maxAttempts': 'limit',
-    'interval delay wait sleep backoff intervalSeconds delaySec': ['intervalSec', 'intervalSec: 10'],
+    'interval delay wait sleep intervalSeconds delaySec': ['intervalSec', 'intervalSec: 10'],
   },
   repeatPolicy: { 'interval delay wait sleep every': ['intervalSec', 'intervalSec: 10'], 'enabled always': 'repeat' },
   continueOn: { 'error errors fail': 'failure', skip: 'skipped' },

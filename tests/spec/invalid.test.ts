@@ -61,9 +61,9 @@ describe('every code', () => {
     ['warnings', 1, 120, { errors: 0, warnings: 21 }, 'warning'],
   ] as const)('more %s than are shown are counted', (_, errors, warnings, counts, severity) => {
     const file = join(dir, 'many.yaml');
-    const steps = (count: number, wrong: string) =>
-      Array.from({ length: count }, (__, index) => `  - {name: ${wrong}-${index}, command: a, ${wrong}: 1}\n`).join('');
-    writeFileSync(file, `steps:\n${steps(warnings, 'labels')}${steps(errors, 'frobnicate')}`);
+    const steps = (count: number, keys: string) =>
+      Array.from({ length: count }, (__, index) => `  - {name: "${keys} ${index}", ${keys}}\n`).join('');
+    writeFileSync(file, `steps:\n${steps(warnings, 'run: a, args: [x]')}${steps(errors, 'command: a, frobnicate: 1')}`);
     const more = loadWorkflow({ file }).diagnostics.at(-1);
     expect(more).toMatchObject({ code: 'more-problems', severity, unshown: { ...counts, files: [file] } });
   });
