@@ -62,7 +62,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-test('every module of the program keeps the rules', async () => {
+test('every module of the program keeps the rules', { timeout: 300_000 }, async () => {
   const { modules, summary } = await check(root);
 
   expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
