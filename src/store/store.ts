@@ -131,7 +131,10 @@ export type QueuedRun = {
 
 /** Where runs wait for the process that carries them out, which takes one over by `openForRecovery`. */
 export type RunQueue = {
-  /** Makes a run without an owner; resolves when all of it is on the disk. Throws as `create` does. */
+  /**
+   * Makes a run without an owner; resolves when all of it is on the disk. Throws as `create` does: then there is no run, or, where
+   * the disk does not even take it back, the message says that it is queued.
+   */
   readonly accept: (run: QueuedRun) => Promise<void>;
   /** Null when it was taken away or is damaged. It goes with `close` of the run's journal at the latest. */
   readonly readLaunch: (runId: string) => string | null;

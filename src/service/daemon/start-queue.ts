@@ -141,9 +141,18 @@ class LocalStartQueue implements StartQueue {
       if (!this.#isOpen || this.#places.size >= this.#parts.limits.running) return;
       this.#waiting.delete(runId);
       // It may have been stopped by another process.
-      if (!this.#parts.mayGoOn(runId)) continue;
+      if (!this.#mayGoOn(runId)) continue;
       this.#places.add(runId);
       void this.#begin(runId);
+    }
+  }
+
+  /** Where the disk does not answer, the start will say why. */
+  #mayGoOn(runId: string): boolean {
+    try {
+      return this.#parts.mayGoOn(runId);
+    } catch {
+      return true;
     }
   }
 

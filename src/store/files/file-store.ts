@@ -79,7 +79,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
 /** A run that waits has no owner, but something to begin with. */
 function mayGoOn(directory: string): boolean {
-  return existsSync(launchPath(directory)) || storing('read', directory, () => hasOwner(directory));
+  if (existsSync(launchPath(directory))) return true;
+  // One that was taken back, or removed, has no directory.
+  return existsSync(directory) && storing('read', directory, () => hasOwner(directory));
 }
 
 function openJournal(run: OpenRun): RunJournal {

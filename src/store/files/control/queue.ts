@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { Workflow } from '../../../core/workflow.ts';
+import { WfError } from '../../../errors.ts';
 import type { RunQueue, Snapshot } from '../../store.ts';
 import type { WaitingContent } from '../create-run.ts';
 import { storing } from '../disk/storage-error.ts';
 import { createSync } from '../journal/create-sync.ts';
 import type { JournalCalls } from '../journal/journal-calls.ts';
 import { JournalFile, type JournalPosition } from '../journal/journal-file.ts';
+import { takeBack } from '../removal/take-back.ts';
 import { isRunId } from '../run-id.ts';
 import { readLaunch, removeLaunch } from './launch-file.ts';
 import { releaseOwner } from './owner.ts';
@@ -29,13 +31,19 @@ export function createRunQueue(
 ): RunQueue {
   return {
     accept: async ({ snapshot, logDir, events, launch }) => {
-      const { position, calls, ownerPath, unsynced } = make(snapshot, logDir, { events, launch });
+      const { position, calls, ownerPath, unsynced, runId } = make(snapshot, logDir, { events, launch });
       const file = new JournalFile(position, calls);
+      const release = () => storing('release', ownerPath, () => releaseOwner(ownerPath));
       try {
         await createSync({ file, unsynced, calls })();
-      } finally {
         file.close();
-        storing('release', ownerPath, () => releaseOwner(ownerPath));
+        release();
+      } catch (error) {
+        // An open file less may be what the removal needs.
+        file.close();
+        if (takeBack(runsDir, runId)) throw error;
+        release();
+        throw stillQueued(runId, error);
       }
     },
     readLaunch: (runId) => (isRunId(runId) ? readLaunch(join(runsDir, runId)) : null),
@@ -44,4 +52,13 @@ export function createRunQueue(
       storing('remove what was to begin', directory, () => removeLaunch(directory));
     },
   };
+}
+
+/** Neither kept for sure nor taken back: whoever asked must not ask again without the id. */
+function stillQueued(runId: string, cause: unknown): WfError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new WfError('storage', `run ${runId} is queued, but a crash of the machine may lose it: ${why}`, {
+    help: `ask for it by its id: wf status ${runId}`,
+    cause,
+  });
 }

@@ -68,8 +68,10 @@ export class JournalFile {
   }
 
   close(): void {
-    if (this.#isOpen) closeSync(this.#fd);
+    if (!this.#isOpen) return;
+    // Also where it fails, the descriptor is given back.
     this.#isOpen = false;
+    closeSync(this.#fd);
   }
 
   /**
