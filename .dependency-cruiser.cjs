@@ -12,17 +12,26 @@ const ANY = '[a-z0-9_/]+';
 /** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
 const FOLDERS = {
   core: {},
-  spec: { src: ['core/', 'regular-file[.]ts$'], packages: ['ajv', 're2js', 'yaml'], builtins: ['fs', 'os', 'path'] },
+  spec: {
+    src: ['core/', '(descriptors|regular-file|system-problem)[.]ts$'],
+    packages: ['ajv', 're2js', 'yaml'],
+    builtins: ['fs', 'os', 'path'],
+  },
   executors: {
-    src: ['core/', 'mail/', 'regular-file[.]ts$'],
+    src: ['core/', 'mail/', '(descriptors|regular-file|system-problem)[.]ts$'],
     packages: ['dockerode', 'got', 'jq-web', 'zx'],
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
-  store: { src: ['core/', 'regular-file[.]ts$'], builtins: [ANY] },
+  store: { src: ['core/', '(descriptors|regular-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
-    src: ['core/', 'executors/(end-signal|executor|registry)[.]ts$', 'store/store[.]ts$', '(regular-file|turns)[.]ts$'],
+    src: [
+      'core/',
+      'executors/(end-signal|executor|registry)[.]ts$',
+      'store/store[.]ts$',
+      '(descriptors|regular-file|system-problem|turns)[.]ts$',
+    ],
     packages: ['re2js'],
     builtins: [ANY],
   },
@@ -32,7 +41,7 @@ const FOLDERS = {
       'spec/',
       'engine/(engine|environment|known-secrets)[.]ts$',
       'store/store[.]ts$',
-      'regular-file[.]ts$',
+      '(descriptors|regular-file|system-problem)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -40,7 +49,7 @@ const FOLDERS = {
   remote: { src: ['core/', 'service/', 'spec/locate[.]ts$'], builtins: [ANY] },
   scheduler: { src: ['core/', 'spec/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
   observers: {
-    src: ['core/', 'mail/', 'store/store[.]ts$', 'regular-file[.]ts$'],
+    src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -49,7 +58,11 @@ const FOLDERS = {
   render: { src: ['core/', 'spec/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
   // A project's file is as little to be trusted as a workflow: it goes through the same guards.
   config: {
-    src: ['core/', 'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$', 'regular-file[.]ts$'],
+    src: [
+      'core/',
+      'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$',
+      '(descriptors|regular-file|system-problem)[.]ts$',
+    ],
     packages: ['yaml'],
     builtins: [ANY],
   },
@@ -59,8 +72,7 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
-      'stack[.]ts$',
-      'turns[.]ts$',
+      '(descriptors|stack|system-problem|turns)[.]ts$',
       'observers/metrics',
       'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
       'spec/params[.]ts$',
@@ -80,7 +92,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'spec/(canonical-key|locate|near-names|params|schema-doc)[.]ts$',
-      'stack[.]ts$',
+      '(stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

@@ -3,6 +3,7 @@ import { type ErrorCode, WfError } from '../errors.ts';
 import { escapeControls } from '../render/sanitize.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
 import { stackOf } from '../stack.ts';
+import { systemProblem } from '../system-problem.ts';
 import type { Console } from './console.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 
@@ -24,12 +25,18 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
     return exitCodes.unusable;
   }
   if (error instanceof WfError) {
-    const help = error.help ?? generalHelp[error.code];
+    const help = error.help ?? systemProblem(error)?.help ?? generalHelp[error.code];
     // Each fault of a list is on a line of its own.
     const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
     const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
     err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));
     return exitCodeOfError(error.code);
+  }
+  const problem = systemProblem(error);
+  if (problem !== null) {
+    const help = problem.help === null ? '' : `  help: ${problem.help}\n`;
+    err.write(`error: ${escapeControls(problem.message)}\n${help}`);
+    return exitCodes.failed;
   }
   err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);
   return exitCodes.failed;

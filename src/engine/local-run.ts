@@ -21,6 +21,7 @@ import type { RunJournal, StopRequest } from '../store/store.ts';
 import { createTurns } from '../turns.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
+import type { DescriptorGate } from './descriptor-gate.ts';
 import type { Engine, RunRequest, RunWatcher } from './engine.ts';
 import type { LocalEngineOptions } from './local.ts';
 import { Mailbox } from './mailbox.ts';
@@ -51,6 +52,8 @@ export type LocalRunParts = {
   readonly watcher: RunWatcher;
   /** What its journal holds already, of a run that was accepted before; else empty. */
   readonly earlier: readonly StoredEvent[];
+  /** The one of this process. */
+  readonly gate: DescriptorGate;
 };
 
 /**
@@ -73,6 +76,7 @@ export class LocalRun {
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
+  readonly #gate: DescriptorGate;
   readonly #takeTurn = createTurns(mostStartsInATurn);
   readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
   #isFlushDue = false;
@@ -83,7 +87,7 @@ export class LocalRun {
   constructor(
     options: LocalEngineOptions & { readonly engine: Engine },
     request: RunRequest,
-    { journal, secrets, watcher, earlier }: LocalRunParts,
+    { journal, secrets, watcher, earlier, gate }: LocalRunParts,
   ) {
     const { workflow } = request;
     this.#options = options;
@@ -93,6 +97,7 @@ export class LocalRun {
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     this.#runner = new StepRunner(options, request, { journal, secrets, warn });
     this.#watcher = watcher;
+    this.#gate = gate;
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
     this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
@@ -267,12 +272,16 @@ export class LocalRun {
     if (isHandler) await this.#record.flush();
     else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+    // What runs another workflow waits for steps that need descriptors, and needs none itself.
+    const isCounted = step.executor.type !== 'workflow';
+    if (isCounted) await this.#gate.enter(signals.signal);
     this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
     const started = (process: ProcessIdentity | null) => this.#started(name, number, process);
     const outcome: Outcome = signals.signal.aborted
       ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }
       : await this.#runner.attempt({ step, number, signals, run: this.result, started });
     this.#attempts.leave(name);
+    if (isCounted) this.#gate.leave();
     if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
     const at = this.#options.clock.now();
     this.#background.ended(name, at);

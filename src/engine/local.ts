@@ -1,11 +1,13 @@
 import type { Owner } from '../core/run.ts';
 import type { Template, Workflow } from '../core/workflow.ts';
+import { areDescriptorsScarce } from '../descriptors.ts';
 import type { Executor } from '../executors/executor.ts';
 import type { Source } from '../spec/diagnostic.ts';
 import type { RunStore } from '../store/store.ts';
 import type { Capture } from './attempt.ts';
 import type { BackgroundProcesses } from './background.ts';
 import type { Clock } from './clock.ts';
+import { createDescriptorGate } from './descriptor-gate.ts';
 import type { ActiveRun, Engine, RunRequest } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
@@ -43,6 +45,7 @@ export type FindSubworkflow = (request: { run: string; params: string; parent: W
 
 /** The engine that runs everything in this process, as its children. */
 export function createLocalEngine(options: LocalEngineOptions): Engine {
+  const gate = createDescriptorGate(areDescriptorsScarce);
   const engine: Engine = {
     start: (request, watcher) => {
       const logDir = logDirectory(request.workflow, options.processEnv);
@@ -55,9 +58,9 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       return begin(request, { journal, secrets, watcher, earlier: events });
     },
   };
-  const begin = (request: RunRequest, own: LocalRunParts): ActiveRun => {
+  const begin = (request: RunRequest, own: Omit<LocalRunParts, 'gate'>): ActiveRun => {
     const { runId, workflow } = request;
-    const run = new LocalRun({ ...options, engine }, request, own);
+    const run = new LocalRun({ ...options, engine }, request, { ...own, gate });
     run.begin();
     return {
       runId,

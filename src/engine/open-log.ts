@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { WfError } from '../errors.ts';
 import type { AttemptLog } from '../executors/executor.ts';
@@ -14,14 +14,17 @@ export function openLog(
     return { log: journal.openLog(step, attempt), problem: null };
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    const log = {
-      isDirect: true,
-      stdoutPath: devNull,
-      stderrPath: devNull,
-      stdoutFd: openSync(devNull, 'a'),
-      stderrFd: openSync(devNull, 'a'),
-    };
-    return { log, problem: error.message };
+    return { log: nullLog(), problem: error.message };
+  }
+}
+
+function nullLog(): AttemptLog {
+  const stdoutFd = openSync(devNull, 'a');
+  try {
+    return { isDirect: true, stdoutPath: devNull, stderrPath: devNull, stdoutFd, stderrFd: openSync(devNull, 'a') };
+  } catch (error) {
+    closeSync(stdoutFd);
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Param } from '../core/run.ts';
 import type { EndSignal } from '../executors/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
+import { systemProblem } from '../system-problem.ts';
 import type { RunRequest } from './engine.ts';
 import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment.ts';
 import type { LocalEngineOptions } from './local.ts';
@@ -47,8 +48,9 @@ export async function prepare(
       unmet: await firstUnmet(workflow.preconditions, { scope, capture: check }),
     };
   } catch (error) {
-    if (!(error instanceof EvaluationProblem)) throw error;
-    return { variables: null, reason: 'error', message: error.message };
+    const problem = error instanceof EvaluationProblem ? error : systemProblem(error);
+    if (problem === null) throw error;
+    return { variables: null, reason: 'error', message: problem.message };
   }
 }
 

@@ -4,6 +4,7 @@ import { handlerKind, type Step } from '../core/workflow.ts';
 import type { AttemptSignals } from '../executors/end-signal.ts';
 import type { Scope } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
+import { systemProblem } from '../system-problem.ts';
 import { errorOutcome, runAttempt } from './attempt.ts';
 import type { Engine, RunRequest } from './engine.ts';
 import { handlerVariables } from './handler-variables.ts';
@@ -65,8 +66,18 @@ export class StepRunner {
     return this.#variables?.forStep({}).scope ?? ((name) => this.#options.processEnv[name]);
   }
 
-  /** Never rejects for what a step does wrong: that is an outcome. */
-  async attempt({ step, number, signals, run, started }: AttemptRequest): Promise<Outcome> {
+  /** Never rejects for what a step does wrong or the machine refuses: that is an outcome. */
+  async attempt(request: AttemptRequest): Promise<Outcome> {
+    try {
+      return await this.#attempt(request);
+    } catch (error) {
+      const problem = systemProblem(error);
+      if (problem === null) throw error;
+      return errorOutcome(problem.message);
+    }
+  }
+
+  async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<Outcome> {
     const variables = this.#variables;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;

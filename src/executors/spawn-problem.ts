@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
+import { systemReason } from '../system-problem.ts';
 
 /** What was to be started: the program and its arguments, where, with what environment. */
 export type Program = {
@@ -27,16 +28,10 @@ export function explainSpawnError(error: unknown, program: Program): SpawnProble
       return { message: tooLarge(program), exitCode: null };
     case 'ERR_INVALID_ARG_VALUE':
       return { message: nulCharacter(program) ?? String(error), exitCode: null };
-    case 'EAGAIN':
-    case 'ENOMEM':
-      return other(program, 'the limit of processes or of memory is reached');
-    case 'EMFILE':
-    case 'ENFILE':
-      return other(program, 'too many files are open');
     case 'ENOEXEC':
       return { message: `not a program: "${program.argv[0]}"`, exitCode: 126 };
     default:
-      return other(program, error instanceof Error ? error.message : String(error));
+      return other(program, systemReason(code ?? '') ?? (error instanceof Error ? error.message : String(error)));
   }
 }
 

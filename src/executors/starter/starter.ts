@@ -146,9 +146,10 @@ export class Starter {
   };
 
   #hold(stream: 'stdin' | 'stdout', isHeld: boolean): void {
-    const socket = this.#child[stream] as unknown as { ref(): void; unref(): void };
-    if (isHeld) socket.ref();
-    else socket.unref();
+    // Without descriptors for its pipes it has none, and is gone soon.
+    const socket = this.#child[stream] as unknown as { ref(): void; unref(): void } | undefined;
+    if (isHeld) socket?.ref();
+    else socket?.unref();
   }
 }
 

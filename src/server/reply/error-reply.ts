@@ -3,6 +3,7 @@ import { type ErrorCode, WfError } from '../../errors.ts';
 import { diagnosticJson, diagnosticText } from '../../render/diagnostic-json.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import { stackOf } from '../../stack.ts';
+import { systemProblem } from '../../system-problem.ts';
 import type { Reply, Route } from '../route.ts';
 import { HttpError } from './http-error.ts';
 import { problemCode, problemTitles, problemType } from './problem.ts';
@@ -64,6 +65,9 @@ function statusOf(code: ErrorCode, style: ErrorStyle): number {
   }
 }
 
+/** In seconds. */
+const retryLater = { 'Retry-After': '5' };
+
 function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): Told {
   if (error instanceof HttpError) {
     const { status, message, help, headers } = error;
@@ -73,8 +77,16 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): T
     const { code, message, help } = error;
     const diagnostics = error instanceof InvalidWorkflow ? error.diagnostics : null;
     const detail = diagnostics?.map(diagnosticText).join('\n') ?? help ?? '';
-    const headers: Told['headers'] = code === 'busy' ? { 'Retry-After': '5' } : {};
-    return { status: statusOf(code, style), message, detail, code, headers, diagnostics };
+    const status = code === 'storage' ? (systemProblem(error)?.status ?? 500) : statusOf(code, style);
+    const mayPass = code === 'busy' || status === 503;
+    return { status, message, detail, code, headers: mayPass ? retryLater : {}, diagnostics };
+  }
+  const problem = systemProblem(error);
+  if (problem !== null) {
+    const { status, message, help } = problem;
+    log(message);
+    const headers = status === 503 ? retryLater : {};
+    return { status, message, detail: help ?? '', code: 'storage', headers, diagnostics: null };
   }
   const reference = randomUUID();
   log(`error ${reference}: ${stackOf(error)}`);

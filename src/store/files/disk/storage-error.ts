@@ -1,21 +1,13 @@
 import { WfError } from '../../../errors.ts';
+import { systemReason } from '../../../system-problem.ts';
 
+/** What is wrong with a path rather than with the machine. */
 const reasons = new Map([
-  ['ENOSPC', 'no space left on the device'],
-  ['EDQUOT', 'the disk quota is used up'],
-  ['EFBIG', 'the file would grow beyond the size limit'],
-  ['EIO', 'the device reports an input/output error'],
-  ['EROFS', 'the file system is read-only'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'operation not permitted'],
   ['ENOENT', 'no such file or directory'],
   ['ENOTDIR', 'a part of the path is not a directory'],
   ['EISDIR', 'it is a directory'],
   ['ENAMETOOLONG', 'the path is too long'],
   ['ELOOP', 'too many symbolic links'],
-  ['EMFILE', 'too many open files in this process'],
-  ['ENFILE', 'too many open files on this machine'],
-  ['ESTALE', 'the network file system has lost the file'],
 ]);
 
 /** The code of a failed system call (`ENOSPC`); null for any other error. */
@@ -26,7 +18,7 @@ export function errorCode(error: unknown): string | null {
 /** What the disk refused, in plain words: `cannot write "/runs/1/journal.jsonl": no space left on the device`. */
 export function storageError(action: string, path: string, cause: unknown): WfError {
   const code = errorCode(cause) ?? '';
-  const reason = reasons.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = systemReason(code) ?? reasons.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
   return new WfError('storage', `cannot ${action} "${path}": ${reason}`, { cause });
 }
 

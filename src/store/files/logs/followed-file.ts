@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
+import { reservedDescriptors } from '../../../descriptors.ts';
 import { openRegular } from '../../../regular-file.ts';
 
 /**
@@ -43,7 +44,12 @@ export class FollowedFile {
 
 function openUnlessEmpty(path: string): number | null {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined || found.size === 0 ? null : openRegular(path);
+  if (found === undefined || found.size === 0) return null;
+  const fd = openRegular(path);
+  if (fd < reservedDescriptors()) return fd;
+  // Programs come first.
+  closeSync(fd);
+  return null;
 }
 
 function attempt<T>(call: () => T, otherwise: T): T {
