@@ -13,18 +13,18 @@ const ANY = '[a-z0-9_/]+';
 const FOLDERS = {
   core: {},
   spec: {
-    src: ['core/', '(descriptors|regular-file|system-problem)[.]ts$'],
+    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'os', 'path'],
   },
   executors: {
-    src: ['core/', 'mail/', '(descriptors|regular-file|system-problem)[.]ts$'],
+    src: ['core/', 'mail/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['dockerode', 'got', 'jq-web', 'zx'],
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
-  store: { src: ['core/', '(descriptors|regular-file|system-problem)[.]ts$'], builtins: [ANY] },
+  store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
     src: [
       'core/',
@@ -41,7 +41,7 @@ const FOLDERS = {
       'spec/',
       'engine/(engine|environment|known-secrets)[.]ts$',
       'store/store[.]ts$',
-      '(descriptors|regular-file|system-problem)[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -49,7 +49,7 @@ const FOLDERS = {
   remote: { src: ['core/', 'service/', 'spec/locate[.]ts$'], builtins: [ANY] },
   scheduler: { src: ['core/', 'spec/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
   observers: {
-    src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|system-problem)[.]ts$'],
+    src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -61,7 +61,7 @@ const FOLDERS = {
     src: [
       'core/',
       'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$',
-      '(descriptors|regular-file|system-problem)[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -92,7 +92,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'spec/(canonical-key|locate|near-names|params|schema-doc)[.]ts$',
-      '(stack|system-problem)[.]ts$',
+      '(remove-file|stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

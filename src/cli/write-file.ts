@@ -1,5 +1,6 @@
-import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { WfError } from '../errors.ts';
+import { removeIfPossible } from '../remove-file.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',
@@ -22,7 +23,7 @@ export function writeWhole(path: string, parts: Iterable<string>): void {
     writeParts(draft, parts);
     if (draft !== path) renameSync(draft, path);
   } catch (error) {
-    if (draft !== path) rmSync(draft, { force: true });
+    if (draft !== path) removeIfPossible(draft);
     throw unwritable(path, error);
   }
 }

@@ -303,7 +303,7 @@ export class LocalRun {
   }
 
   #warn(step: string | null, message: string): void {
-    this.#note({ type: 'run.warned', at: this.#options.clock.now(), step, message });
+    this.#note(warning(this.#options.clock.now(), step, message));
   }
 
   #tell(step: Step | null, status: Notice['status']): Promise<void> {
@@ -325,7 +325,9 @@ export class LocalRun {
     this.#runner.close();
     this.#guard(this.#tell(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
-    await this.#record.close();
+    const left = await this.#record.close();
+    // The journal is closed: only who watches the run is notified.
+    if (left !== null) this.#watcher({ ...warning(this.#options.clock.now(), null, left), seq: 0 }, this.state);
     this.#resolve(this.state);
   }
 
@@ -339,4 +341,8 @@ export class LocalRun {
     this.#timers.clear();
     this.#reject(error);
   }
+}
+
+function warning(at: number, step: string | null, message: string): Extract<RunEvent, { type: 'run.warned' }> {
+  return { type: 'run.warned', at, step, message };
 }

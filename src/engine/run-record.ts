@@ -72,10 +72,11 @@ export class RunRecord {
     await this.#orTell(this.#options.journal.flush(last));
   }
 
-  /** Gives the run up. What the disk refuses now was told before or comes too late. */
-  async close(): Promise<void> {
-    await this.#options.journal.close().catch((error: unknown) => {
-      if (!(error instanceof WfError)) throw error;
+  /** Gives the run up. Resolves to why some of its files are still there, else null. What the disk refuses now comes too late. */
+  close(): Promise<string | null> {
+    return this.#options.journal.close().catch((error: unknown) => {
+      if (error instanceof WfError) return null;
+      throw error;
     });
   }
 

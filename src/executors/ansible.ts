@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../core/run.ts';
 import type { Json, JsonObject } from '../core/workflow.ts';
+import { removeIfPossible } from '../remove-file.ts';
 import { extraVarsJson, MixedTemplate } from './ansible-variables.ts';
 import type { Attempt, Executor } from './executor.ts';
 import { runTool, settingsProblem, stoppedByInterrupt, wantsColor } from './tool.ts';
@@ -45,7 +46,7 @@ function variablesFile(extraVars: Json | undefined, attempt: Attempt): Variables
     if (json === '{}') return null;
     const path = join(attempt.scratch(), `extra-vars-${randomBytes(4).toString('hex')}.json`);
     writeFileSync(path, json, { flag: 'wx', mode: 0o600 });
-    return { path, remove: () => rmSync(path, { force: true }) };
+    return { path, remove: () => removeIfPossible(path) };
   } catch (error) {
     if (error instanceof MixedTemplate) return { problem: error.message };
     return { problem: `the extra variables could not be written: ${error instanceof Error ? error.message : error}` };

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { removeIfPossible } from '../remove-file.ts';
 
 /** Both ends of a pipe; reading does not wait. */
 export type Pipe = { readonly readFd: number; readonly writeFd: number };
@@ -29,7 +30,7 @@ export async function openPipes(
       throw error;
     }
   } finally {
-    for (const path of paths) rmSync(path, { force: true });
+    for (const path of paths) removeIfPossible(path);
   }
 }
 

@@ -1,5 +1,6 @@
-import { unlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeIfPossible } from '../remove-file.ts';
 
 /** The text of a script in a private file; to be removed when its interpreter has ended. */
 export type ScriptFile = { readonly path: string; readonly remove: () => void };
@@ -12,16 +13,7 @@ export function writeScript(directory: string, step: string, text: string): Scri
   const name = step.replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
   const path = join(directory, `${name}-${Math.random().toString(36).slice(2, 12)}`);
   writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
-  return { path, remove: () => remove(path) };
-}
-
-/** Not by `rmSync`, which loads a module for removing directories. The script may have removed itself. */
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  return { path, remove: () => removeIfPossible(path) };
 }
 
 /**

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Outcome } from '../core/run.ts';
 import type { JsonObject } from '../core/workflow.ts';
+import { removeIfPossible } from '../remove-file.ts';
 import { canceled, EndSignal } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 import { type SshSettings, sshArgv, sshSettings } from './ssh/argv.ts';
@@ -80,8 +81,8 @@ async function withFiles(
     writeFileSync(askpass, askpassProgram, { flag: 'wx', mode: 0o700 });
     return await use({ log, env: { ...attempt.env, ...askpassVariables(askpass, password) } });
   } finally {
-    rmSync(log, { force: true });
-    rmSync(askpass, { force: true });
+    removeIfPossible(log);
+    removeIfPossible(askpass);
   }
 }
 

@@ -52,7 +52,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
     listen: () => Promise.resolve(),
     close: async () => {
       isOpen = false;
-      directory.remove();
+      return directory.remove();
     },
   };
 }

@@ -50,8 +50,11 @@ export type RunJournal = {
    * opened, it looks for requests from time to time.
    */
   readonly listen: (listener: (request: StopRequest) => void) => Promise<void>;
-  /** Flushes, removes scratch files and gives up the ownership. */
-  readonly close: () => Promise<void>;
+  /**
+   * Flushes, removes scratch files and gives up the ownership. Resolves to why some of the files are still there; null when all are
+   * gone. Rejects with a `WfError` `storage`.
+   */
+  readonly close: () => Promise<string | null>;
 };
 
 /** Somebody asks the owner of a run to end it. */

@@ -11,7 +11,7 @@ const bob = { at: 2, by: 'bob', force: true };
 function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   const { store } = fileStore({ runsDir });
   const journal = store.create(snapshot('r1'), { logDir: null });
-  onTestFinished(() => journal.close());
+  onTestFinished(async () => void (await journal.close()));
   const heard: StopRequest[] = [];
   const next = () => vi.waitUntil(() => heard.length > 0 && heard, { interval: 5, timeout: 5000 });
   return {

@@ -45,9 +45,18 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   return {
     launch,
     taken: { journal, events: run.stored?.events ?? [] },
-    begun: () => queue.removeLaunch(runId),
+    begun: () => removeLaunch(runId, queue),
     refuse,
   };
+}
+
+/** What is left of it goes with the run's other files at its end: no reason to fail a run that has begun. */
+function removeLaunch(runId: string, queue: QueueTools['queue']): void {
+  try {
+    queue.removeLaunch(runId);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+  }
 }
 
 /** Cancels a run that waits; false when it does not wait any more. Throws a `WfError` `not-found` or `storage`. */

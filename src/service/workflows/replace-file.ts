@@ -9,12 +9,12 @@ import {
   linkSync,
   openSync,
   renameSync,
-  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { removeIfPossible } from '../../remove-file.ts';
 
 /**
  * Puts a text in the place of a file, whole or not at all, also if the machine goes down: whoever reads it finds the old text
@@ -36,7 +36,7 @@ export function replaceFile(path: string, text: string): void {
     }
     renameSync(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    removeIfPossible(draft);
     throw error;
   }
   syncDirectory(dirname(path));

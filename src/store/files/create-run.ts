@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Owner, RunEvent } from '../../core/run.ts';
 import { WfError } from '../../errors.ts';
+import { removeDirectory } from '../../remove-file.ts';
 import type { Snapshot } from '../store.ts';
 import { writeLaunch } from './control/launch-file.ts';
 import { type Processes, writeFirstOwner } from './control/owner.ts';
@@ -74,7 +75,7 @@ export function createRun(request: NewRunRequest): NewRun {
     };
   } catch (error) {
     if (journalFd !== null) closeSync(journalFd);
-    rmSync(staging.directory, { recursive: true, force: true });
+    removeDirectory(staging.directory);
     throw error;
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Owner } from '../../core/run.ts';
+import { removeIfPossible } from '../../remove-file.ts';
 import { type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { openPrivate } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
@@ -49,7 +50,7 @@ function replaceJournal(directory: string, ownerPath: string): JournalPosition {
     return { path, fd, length, seq: events.length };
   } catch (error) {
     closeSync(fd);
-    rmSync(draft, { force: true });
+    removeIfPossible(draft);
     throw error;
   }
 }

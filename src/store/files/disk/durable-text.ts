@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { removeIfPossible } from '../../../remove-file.ts';
 import { flushDirectory } from './flush-directory.ts';
 import { makePrivateDirectory, openPrivate } from './private-files.ts';
 import { errorCode, storing } from './storage-error.ts';
@@ -45,7 +46,7 @@ function replace(path: string, text: string): void {
     }
     renameSync(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    removeIfPossible(draft);
     throw error;
   }
   flushDirectory(dirname(path));

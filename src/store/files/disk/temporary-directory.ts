@@ -1,15 +1,16 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeDirectory } from '../../../remove-file.ts';
 import { keepOwnerBits, makePrivateDirectory } from './private-files.ts';
 import { storing } from './storage-error.ts';
 
-/** A directory of mode 0700 for as long as it is needed. Every method throws a `WfError` `storage` when the disk refuses. */
+/** A directory of mode 0700 for as long as it is needed. `make` throws a `WfError` `storage` when the disk refuses. */
 export type TemporaryDirectory = {
   readonly path: string;
   /** The path of a directory inside, which is made on first use. */
   readonly make: (name: string) => string;
-  /** Removes it with all its content; no error when it is gone already. */
-  readonly remove: () => void;
+  /** Removes it with all its content. Returns why it is still there; null when it is gone. */
+  readonly remove: () => string | null;
 };
 
 /** Makes a new one below `parent`. */
@@ -23,6 +24,6 @@ export function makeTemporaryDirectory(parent: string): TemporaryDirectory {
       if (!existsSync(directory)) storing('create', directory, () => makePrivateDirectory(directory));
       return directory;
     },
-    remove: () => storing('remove', path, () => rmSync(path, { recursive: true, force: true })),
+    remove: () => removeDirectory(path),
   };
 }

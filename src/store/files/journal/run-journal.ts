@@ -1,4 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { removeDirectory } from '../../../remove-file.ts';
+import { systemProblem } from '../../../system-problem.ts';
 import type { RunJournal } from '../../store.ts';
 import { releaseOwner } from '../control/owner.ts';
 import { createStopListener } from '../control/stop-listener.ts';
@@ -23,7 +25,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const commit = createGroupCommit(createSync(parts));
   const scratch = scratchPath(directory);
   const stops = createStopListener(directory);
-  let closing: Promise<void> | null = null;
+  let closing: Promise<string | null> | null = null;
   return {
     runId,
     append: (events) => {
@@ -42,24 +44,35 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     listen: stops.listen,
     close: () => {
       // Last, so that whoever waits for the end of the run finds it written.
-      closing ??= close(parts, commit.flush).finally(stops.close);
+      closing ??= close(parts, commit.flush).finally(() => stopListening(stops.close));
       return closing;
     },
   };
 }
 
+/** A socket that cannot be removed is removed by whoever listens there next. */
+function stopListening(close: () => void): void {
+  try {
+    close();
+  } catch (error) {
+    if (systemProblem(error) === null) throw error;
+  }
+}
+
 /** Goes through to the end whatever fails on the way, and then tells the last failure. */
-async function close({ directory, file, ownerPath }: RunJournalParts, flush: () => Promise<void>): Promise<void> {
+async function close(
+  { directory, file, ownerPath }: RunJournalParts,
+  flush: () => Promise<void>,
+): Promise<string | null> {
   const scratch = scratchPath(directory);
+  let left: string | null = null;
   try {
     await flush();
   } finally {
-    try {
-      // Asked first, since `rmSync` loads a module of its own even for nothing.
-      if (existsSync(scratch)) storing('remove', scratch, () => rmSync(scratch, { recursive: true, force: true }));
-    } finally {
-      file.close();
-      storing('release', ownerPath, () => releaseOwner(ownerPath));
-    }
+    // Asked first, since `rmSync` loads a module of its own even for nothing.
+    if (existsSync(scratch)) left = removeDirectory(scratch);
+    file.close();
+    storing('release', ownerPath, () => releaseOwner(ownerPath));
   }
+  return left;
 }

@@ -1,5 +1,6 @@
-import { closeSync, constants, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeIfPossible } from '../../../remove-file.ts';
 import type { RunLabel } from '../../store.ts';
 import { crc32OfText } from '../disk/crc32.ts';
 import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
@@ -52,7 +53,7 @@ export function replaceIndex(runsDir: string, runs: RunIndex): void {
     writePrivate(draft, encode(runs));
     renameSync(draft, indexPath(runsDir));
   } catch {
-    rmSync(draft, { force: true });
+    removeIfPossible(draft);
   }
 }
 
