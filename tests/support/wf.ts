@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { lendCode } from './compiled-code.ts';
 
 /** The launcher of the built program. */
 export const launcher = resolve(import.meta.dirname, '../../bin/wf.js');
@@ -43,6 +44,9 @@ export function startWf(
   args: readonly string[],
   { cwd, env = {}, input, mergesErrors = false }: WfOptions = {},
 ): RunningWf {
+  const home = env['WF_HOME'];
+  const isTraceless = args.includes('--no-history') || env['WF_HISTORY'] !== undefined;
+  const keepCode = home === undefined || isTraceless ? () => {} : lendCode(resolve(cwd ?? '.', home), args);
   const child = spawn(process.execPath, [launcher, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
@@ -63,7 +67,10 @@ export function startWf(
   child.stdin.on('error', () => {});
   child.stdin.end(input ?? '');
   const ended = new Promise<Ended>((done) =>
-    child.on('close', (code, signal) => done({ code, signal, stdout, stderr })),
+    child.on('close', (code, signal) => {
+      keepCode();
+      done({ code, signal, stdout, stderr });
+    }),
   );
   const until = (text: string, times = 1) =>
     new Promise<void>((found, failed) => {
