@@ -198,6 +198,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // Only what is left after compilation: values.
     tsPreCompilationDeps: false,
+    // What no rule asks for takes a fifth of the time.
+    moduleSystems: ['es6', 'cjs'],
+    skipAnalysisNotInRules: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'require', 'default'] },
   },
 };

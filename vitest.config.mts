@@ -10,8 +10,8 @@ const SURVEYS = 'tests/**/*.survey.test.ts';
 /** The name of a file says how it runs; CONTRIBUTING.md explains it. */
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     pool: 'forks',
     // Files share a process, so a test must not leave its changes to the next.
@@ -25,7 +25,8 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           exclude: [ALONE, SURVEYS],
           isolate: false,
-          maxWorkers: Math.max(2, availableParallelism()),
+          // One more than cores, since workers often wait for the programs that they start.
+          maxWorkers: availableParallelism() + 1,
         },
       },
       {
