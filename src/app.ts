@@ -33,6 +33,7 @@ import type { StopTools } from './service/runs/stop-run.ts';
 import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
 import { parseParamTemplates } from './spec/params.ts';
+import type { OwnDaemon } from './store/files/control/own-daemon.ts';
 import { createFileStore, type FileStore } from './store/files/file-store.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { readTail } from './store/files/logs/tail.ts';
@@ -190,6 +191,13 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
 /** Where the processes of runs leave word for a daemon of how the forwarding of their lines goes. */
 export function forwardingNotes(runsDir: string): string {
   return join(dirname(runsDir), 'daemon', 'forwarding');
+}
+
+/** The login of this user's own daemon, if it listens at an address of this machine and has made a token; else null. */
+export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
+  if (runsDir === null) return null;
+  const { findOwnDaemon } = await import('./store/files/control/own-daemon.ts');
+  return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
 }
 
 /** Where workflows are looked for under a configuration. */

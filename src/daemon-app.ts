@@ -28,6 +28,7 @@ import type { Suspensions } from './service/workflows/suspensions.ts';
 import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
 import type { LoadResult } from './spec/load.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
+import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
@@ -96,6 +97,11 @@ export type DaemonLife = {
  */
 export function claimRuns(config: Config): DaemonClaim {
   return claimDaemon(join(stateDir(config), 'daemon'), { identify, isAlive });
+}
+
+/** The token that the daemon of these runs keeps, which is made where there is none. Throws a `WfError`. */
+export function keepToken(config: Config): DaemonToken {
+  return keepDaemonToken(join(stateDir(config), 'daemon'));
 }
 
 /** Puts the parts of a daemon together: it runs nothing itself, each run is a process of its own over the same store. */

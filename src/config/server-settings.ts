@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { WfError } from '../errors.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { openSettings } from './open-settings.ts';
@@ -11,6 +12,8 @@ export type ServerSettings = {
   readonly port: number;
   /** Begins with a slash and ends without one, or is empty. */
   readonly basePath: string;
+  /** Whether a login is needed even where the settings name none. */
+  readonly requireLogin: boolean;
   readonly login: {
     /** Allows everything. */
     readonly token: string | null;
@@ -22,6 +25,8 @@ export type ServerSettings = {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Names beside those that follow from `host`, in lower case, with or without a port. */
   readonly allowedHosts: readonly string[];
+  /** Addresses and networks of reverse proxies. */
+  readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly maxConcurrentRuns: number;
   readonly maxQueuedRuns: number;
@@ -44,6 +49,7 @@ export function readServerSettings(
     host: read('host').value,
     port: read('port').value,
     basePath: `/${read('basePath').value}`.replace(/\/+/g, '/').replace(/\/$/, ''),
+    requireLogin: read('requireLogin').value,
     login: {
       token: secret(read, 'token', 'tokenFile'),
       readOnlyToken: secret(read, 'readOnlyToken', 'readOnlyTokenFile'),
@@ -51,6 +57,7 @@ export function readServerSettings(
     },
     tls: tlsFiles(read),
     allowedHosts: read('allowedHosts').value.map((name) => name.toLowerCase()),
+    trustedProxies: trustedProxies(read),
     corsOrigins: read('corsOrigins').value,
     maxConcurrentRuns: read('maxConcurrentRuns').value,
     maxQueuedRuns: read('maxQueuedRuns').value,
@@ -66,6 +73,22 @@ function tlsFiles(read: ReadSetting): ServerSettings['tls'] {
   if (cert === null) throw missing('tlsCert', 'there is a TLS key without its certificate');
   if (key === null) throw missing('tlsKey', 'there is a TLS certificate without its key');
   return { cert, key };
+}
+
+function trustedProxies(read: ReadSetting): readonly string[] {
+  const { value: list, source } = read('trustedProxies');
+  const wrong = list.find((item) => !isNetwork(item));
+  if (wrong === undefined) return list;
+  throw new WfError('usage', `${source}: "${wrong}" in "trustedProxies" is not an IP address or a network`, {
+    help: 'write 10.0.0.5 or 10.0.0.0/8',
+  });
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/');
+  const longest = isIP(address) === 4 ? 32 : 128;
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest);
+  return isIP(address) !== 0 && isPrefix && more.length === 0;
 }
 
 function missing(key: SettingKey, problem: string): WfError {

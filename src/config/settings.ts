@@ -100,6 +100,12 @@ export const settings = {
     flag: '--on-shutdown <what>',
     about: 'what becomes of runs when the daemon ends: they go on, are stopped, or are waited for',
   }),
+  requireLogin: serve({
+    kind: flag,
+    fallback: false,
+    flag: '--require-login',
+    about: 'asks for a login; where none is set, a token is made at the first start and kept in `daemon/token`',
+  }),
   token: secret({ kind: text, fallback: null, about: 'the token that allows everything' }, 'wf serve and clients'),
   tokenFile: login({ kind: path, fallback: null, flag: '--token-file <file>', about: 'a file that holds `token`' }),
   readOnlyToken: secret({ kind: text, fallback: null, about: 'a token that allows looking only' }, 'wf serve'),
@@ -129,6 +135,12 @@ export const settings = {
     fallback: [],
     flag: '--allowed-hosts <list>',
     about: 'further names by which clients may call the daemon, as in their Host header',
+  }),
+  trustedProxies: serve({
+    kind: texts,
+    fallback: [],
+    flag: '--trusted-proxies <list>',
+    about: 'addresses or networks of reverse proxies whose X-Forwarded-For names the client: 10.0.0.0/8',
   }),
   corsOrigins: serve({
     kind: texts,

@@ -21,7 +21,7 @@ export async function withAccess<T>(
   use: (access: RunAccess) => Promise<T>,
 ): Promise<T> {
   const config = configFor(options);
-  const server = serverOf(options, config);
+  const server = await serverOf(options, config);
   if (server === null) return use(await openLocal(config));
   const { openRemoteAccess } = await import('../../remote/remote-access.ts');
   return withDaemon(server, console, (client) => use(openRemoteAccess(client)));
@@ -42,13 +42,23 @@ export async function withDaemon<T>(
   }
 }
 
-/** The daemon to ask; null: this machine. Throws a `WfError` `usage` for settings that make no sense. */
-export function serverOf({ server, dags }: AccessOptions, { settings }: Config): ClientSettings | null {
-  const found = server === false ? null : readClientSettings(settings.read);
-  if (found === null || dags === undefined) return found;
+/**
+ * The daemon to ask; null: this machine. Without a login in the settings, the token that the user's own daemon has made is used.
+ * Rejects with a `WfError` `usage` for settings that make no sense.
+ */
+export async function serverOf({ server, dags }: AccessOptions, config: Config): Promise<ClientSettings | null> {
+  const found = server === false ? null : readClientSettings(config.settings.read);
+  if (found === null || dags === undefined) return found === null ? null : withOwnLogin(found, config);
   throw new WfError('usage', `--dags is for workflows of this machine, and ${found.source} names a daemon`, {
     help: 'leave it out, or add --no-server',
   });
+}
+
+async function withOwnLogin(server: ClientSettings, config: Config): Promise<ClientSettings> {
+  if (server.authorization !== null) return server;
+  const { ownDaemonLogin } = await import('../../app.ts');
+  const own = await ownDaemonLogin(config, server.url);
+  return own === null ? server : { ...server, url: own.url, authorization: `Bearer ${own.token}` };
 }
 
 /**

@@ -21,7 +21,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const selection = selectionOf(options);
   const params = hasParameters(options) ? givenParameters(options) : null;
   const config = configFor(options);
-  const server = serverOf(options, config);
+  const server = await serverOf(options, config);
   if (server !== null) {
     const { retryRemotely } = await import('./retry-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);

@@ -8,7 +8,7 @@ import { configFor } from '../reference.ts';
 /** Runs a workflow in the foreground: live output, recap, exit code. */
 export async function runCommand(options: RunOptions, console: Console): Promise<number> {
   const config = configFor(options);
-  const server = serverOf(options, config);
+  const server = await serverOf(options, config);
   if (server !== null) return (await import('./run-remotely.ts')).runRemotely(server, { options, config }, console);
   if (options.watch) return (await import('./watch.ts')).watchCommand(options, console);
   if (options.watchPath) throw new WfError('usage', '--watch-path goes with --watch');

@@ -4,6 +4,9 @@ import { readServerSettings, type ServerSettings } from '../../config/server-set
 import type { DaemonApp } from '../../daemon-app.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls, escapeLines } from '../../render/sanitize.ts';
+import { shellQuote } from '../../render/shell-quote.ts';
+import { localUsers } from '../../server/access/local-users.ts';
+import { accessNote } from '../../server/access/who-may-act.ts';
 import { watchLoopLag } from '../../server/connection/loop-lag.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
@@ -29,10 +32,13 @@ type DaemonLog = {
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  const { claimRuns, createDaemonApp } = await import('../../daemon-app.ts');
+  const { claimRuns, createDaemonApp, keepToken } = await import('../../daemon-app.ts');
   const log = daemonLog(console);
   const claim = claimRuns(config);
   try {
+    const needsToken = settings.requireLogin && settings.login.token === null && settings.login.basic === null;
+    const kept = needsToken ? keepToken(config) : null;
+    const login = kept === null ? settings.login : { ...settings.login, token: kept.token };
     const app = await createDaemonApp(config, {
       dags: options.dags ?? null,
       report: log.failed,
@@ -41,7 +47,13 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
       version,
     });
     try {
-      await serve(app, { settings, config, log, told: claim.tell });
+      await serve(app, {
+        settings: { ...settings, login },
+        config,
+        log,
+        tokenPath: kept?.path ?? null,
+        told: claim.tell,
+      });
     } finally {
       await app.close();
     }
@@ -55,11 +67,13 @@ type Serving = {
   readonly settings: ServerSettings;
   readonly config: Config;
   readonly log: DaemonLog;
+  /** The file of the token that the daemon has made; null where the settings name the login. */
+  readonly tokenPath: string | null;
   /** Told where the daemon can be reached. */
   readonly told: (url: string) => void;
 };
 
-async function serve(app: DaemonApp, { settings, config, log, told }: Serving): Promise<void> {
+async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }: Serving): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = untilTold();
   try {
@@ -74,6 +88,7 @@ async function serve(app: DaemonApp, { settings, config, log, told }: Serving): 
     try {
       told(server.url);
       await app.life.begin();
+      tellAccess(settings.login, { url: server.url, tokenPath }, log);
       log.told(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
       log.told(`${await signal}: ending`);
     } finally {
@@ -83,6 +98,22 @@ async function serve(app: DaemonApp, { settings, config, log, told }: Serving): 
     await app.life.end(settings.onShutdown);
   } finally {
     lag.close();
+  }
+}
+
+/** Logs who can run commands through the daemon, and how to log in where it has made the token. */
+function tellAccess(
+  login: ServerSettings['login'],
+  { url, tokenPath }: { readonly url: string; readonly tokenPath: string | null },
+  { told, wrong }: DaemonLog,
+): void {
+  const { isWarning, text } = accessNote(login, localUsers());
+  (isWarning ? wrong : told)(text);
+  if (tokenPath !== null) {
+    const file = shellQuote(tokenPath);
+    told(
+      `the token is in ${file}, where wf commands of this user find it; try: curl -u ":$(cat ${file})" ${url}/api/v1/dags/`,
+    );
   }
 }
 

@@ -9,7 +9,11 @@ const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' 
 
 /** The routes with two more: what is said of all of them, for programs and for people. */
 export function withDocuments(routes: readonly DescribedRoute[], options: DocumentOptions): readonly DescribedRoute[] {
-  const all: readonly DescribedRoute[] = [...routes, ...documentRoutes(() => openApiDocument(all, options))];
+  const all: readonly DescribedRoute[] = [
+    ...routes,
+    ...documentRoutes(() => openApiDocument(all, options)),
+    rootRoute(options.basePath),
+  ];
   return all;
 }
 
@@ -44,6 +48,22 @@ function documentRoutes(document: () => JsonObject & ReturnType<typeof openApiDo
       },
     },
   ];
+}
+
+/** A browser that opens the daemon's address gets the description. Not permanent, so that no browser remembers it. */
+function rootRoute(basePath: string): DescribedRoute {
+  const location = `${basePath}/api/docs`;
+  return {
+    ...common,
+    path: '/',
+    handle: () => ({ status: 307, headers: { Location: location }, body: null }),
+    operation: {
+      id: 'root',
+      tag: 'Daemon',
+      summary: 'Redirects to the description for people',
+      answers: { 307: { description: 'The description is at `Location`.', headers: { Location: '`/api/docs`' } } },
+    },
+  };
 }
 
 /** Made when somebody asks for it the first time: it stays the same for as long as the daemon runs. */

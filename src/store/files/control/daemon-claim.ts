@@ -77,6 +77,12 @@ function alreadyThere(directory: string, cause: WfError): WfError {
   return new WfError('conflict', `a daemon has these runs already: ${who}${where}`, { help, cause });
 }
 
+/** The address of the daemon that has a directory; null where none is running, or none listens yet. */
+export function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
+  const holder = holderOf(directory);
+  return holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
+}
+
 /** Null when it is gone by now. */
 function holderOf(directory: string): Owner | null {
   try {
