@@ -3,7 +3,7 @@ import { canonicalKey } from '../spec/canonical-key.ts';
 import { type Entry, unknownKey } from './config-file.ts';
 import { isInside } from './project-file.ts';
 import type { Kind } from './setting-kinds.ts';
-import { type Setting, type SettingKey, type SettingValue, settings, variableOf } from './settings.ts';
+import { loginKeys, type Setting, type SettingKey, type SettingValue, settings, variableOf } from './settings.ts';
 
 /** Where a value comes from: the first of these that gives one. */
 export type Level = 'flag' | 'variable' | 'project' | 'user' | 'default';
@@ -60,6 +60,7 @@ function valuesOf(entries: readonly Entry[], level: 'project' | 'user'): Readonl
   for (const entry of entries) {
     const key = knownKey(entry, level);
     if (level === 'project' && !isForProjects(key)) throw notInProject(key, entry);
+    requireFilled(key, entry.value, entry.place);
     if (key in settings && entry.value !== null) {
       const value = readValue(settingOf(key).kind, { ...entry, key });
       if (level === 'project') requireHarmless(key, value, entry);
@@ -100,19 +101,30 @@ function requireHarmless(key: string, value: unknown, { base, place }: Entry): v
     throw new WfError('usage', `${place}: "reporter" of a project cannot name a file to be written`);
 }
 
+/** Only white space is no login either. Throws a `WfError` `usage`. */
+function requireFilled(key: string, value: unknown, place: string): void {
+  if (!loginKeys.has(key as SettingKey) || (value !== null && String(value).trim() !== '')) return;
+  throw new WfError('usage', `${place}: "${key}" is set but empty`, {
+    help: 'give it a value; to serve without a login, remove it',
+  });
+}
+
 function fromFlag(key: SettingKey, { flags, cwd }: SettingSources): Sourced<unknown> | null {
   const value = flags[key];
   if (value === undefined || value === null) return null;
   const name = `--${value === false ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  requireFilled(key, value, name);
   const read = readValue(settingOf(key).kind, { key, value, base: cwd, place: name });
   return { value: read, level: 'flag', source: name };
 }
 
-/** An empty variable is as good as none. */
+/** An empty variable is as good as none, but for a login. */
 function fromVariable(key: SettingKey, { env, cwd }: SettingSources): Sourced<unknown> | null {
   const name = variableOf(key);
   const value = env[name];
-  if (value === undefined || value === '') return null;
+  if (value === undefined) return null;
+  requireFilled(key, value, name);
+  if (value === '') return null;
   const read = readValue(settingOf(key).kind, { key, value, base: cwd, place: name });
   return { value: read, level: 'variable', source: name };
 }

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import { WfError } from '../errors.ts';
+import { canonicalKey } from '../spec/canonical-key.ts';
+import type { Entry } from './config-file.ts';
 import { basicLogin, secret } from './login-settings.ts';
-import { openSettings } from './open-settings.ts';
+import { type OpenSettings, openSettings } from './open-settings.ts';
 import type { ReadSetting } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
 
@@ -21,6 +23,8 @@ export type ServerSettings = {
     readonly readOnlyToken: string | null;
     readonly basic: { readonly username: string; readonly password: string } | null;
   };
+  /** Absolute paths of the files from which logins and keys are read. */
+  readonly secretFiles: readonly string[];
   /** Files in PEM. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Names beside those that follow from `host`, in lower case, with or without a port. */
@@ -44,7 +48,7 @@ export function readServerSettings(
   cwd: string,
   flags: Readonly<Record<string, unknown>>,
 ): ServerSettings {
-  const { read } = openSettings({ env, cwd, flags, inProject: false });
+  const { read, user } = openSettings({ env, cwd, flags, inProject: false });
   return {
     host: read('host').value,
     port: read('port').value,
@@ -55,6 +59,7 @@ export function readServerSettings(
       readOnlyToken: secret(read, 'readOnlyToken', 'readOnlyTokenFile'),
       basic: basicLogin(read),
     },
+    secretFiles: secretFiles(read, user),
     tls: tlsFiles(read),
     allowedHosts: read('allowedHosts').value.map((name) => name.toLowerCase()),
     trustedProxies: trustedProxies(read),
@@ -65,6 +70,16 @@ export function readServerSettings(
     historyKeepRuns: read('historyKeepRuns').value,
   };
 }
+
+/** The user's `config.yaml` is one where a secret is written in it. */
+function secretFiles(read: ReadSetting, user: OpenSettings['user']): readonly string[] {
+  const named = (['tokenFile', 'readOnlyTokenFile', 'passwordFile', 'tlsKey'] as const).map((key) => read(key).value);
+  const isSecret = ({ key }: Entry) => secretKeys.has(canonicalKey(key));
+  const config = user.entries?.some(isSecret) ? user.path : null;
+  return [...named, config].filter((path) => path !== null);
+}
+
+const secretKeys = new Set(['token', 'readOnlyToken', 'password'].map(canonicalKey));
 
 function tlsFiles(read: ReadSetting): ServerSettings['tls'] {
   const { value: cert } = read('tlsCert');

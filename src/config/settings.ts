@@ -156,6 +156,17 @@ export type SettingKey = keyof typeof settings;
 /** The value of a setting. */
 export type SettingValue<K extends SettingKey> = (typeof settings)[K] extends Setting<infer T> ? T : never;
 
+/** Settings that make a login: one that is set but empty is an error, since it would leave the door open. */
+export const loginKeys: ReadonlySet<SettingKey> = new Set<SettingKey>([
+  'token',
+  'tokenFile',
+  'readOnlyToken',
+  'readOnlyTokenFile',
+  'username',
+  'password',
+  'passwordFile',
+]);
+
 /** The variable of a setting: `maxConcurrentRuns` is `WF_MAX_CONCURRENT_RUNS`. */
 export function variableOf(key: string): string {
   return `WF_${key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}`;

@@ -30,6 +30,7 @@ const defaults = {
   basePath: '',
   requireLogin: false,
   login: { token: null, readOnlyToken: null, basic: null },
+  secretFiles: [],
   tls: null,
   allowedHosts: [],
   trustedProxies: [],
@@ -73,6 +74,7 @@ describe('the settings of the daemon', () => {
       port: 0,
       basePath: '/wf/api',
       login: { token: 't-1', readOnlyToken: 't-2', basic: { username: 'me', password: 'p w' } },
+      secretFiles: ['~/token', '~/reader', '~/password', '/key.pem'],
       tls: { cert: '~/cwd/cert.pem', key: '/key.pem' },
       allowedHosts: ['wf.example.com', 'a', 'b:80'],
       trustedProxies: ['10.0.0.0/8', '::1'],
@@ -91,12 +93,14 @@ describe('the settings of the daemon', () => {
 
   test('take a secret from the place nearer to the command line', async () => {
     const files = { 'config.yaml': 'token: in-file\n', token: 'in-token-file', later: 'later' };
-    const login = (token: string) => ({ ...defaults, login: { ...defaults.login, token } });
+    const login = (token: string, ...named: readonly string[]) => {
+      return { ...defaults, login: { ...defaults.login, token }, secretFiles: [...named, '~/config.yaml'] };
+    };
     expect(await read({ files })).toEqual(login('in-file'));
-    expect(await read({ files, env: { WF_TOKEN_FILE: '../token' } })).toEqual(login('in-token-file'));
+    expect(await read({ files, env: { WF_TOKEN_FILE: '../token' } })).toEqual(login('in-token-file', '~/token'));
     expect(await read({ files, env: { WF_TOKEN: 'direct' } })).toEqual(login('direct'));
     const both = { files, env: { WF_TOKEN: 'direct' }, flags: { tokenFile: '../token' } };
-    expect(await read(both)).toEqual(login('in-token-file'));
+    expect(await read(both)).toEqual(login('in-token-file', '~/token'));
   });
 
   test.each<[Given, string | RegExp]>([
@@ -113,6 +117,19 @@ describe('the settings of the daemon', () => {
       { env: { WF_TOKEN_FILE: '../t' }, files: { t: 'a\nb\n' } },
       '"~/t", which "tokenFile" names, must hold one line that is not empty',
     ],
+    [{ env: { WF_TOKEN: '' } }, 'WF_TOKEN: "token" is set but empty'],
+    [{ env: { WF_TOKEN: ' \n' } }, 'WF_TOKEN: "token" is set but empty'],
+    [{ env: { WF_TOKEN_FILE: '' } }, 'WF_TOKEN_FILE: "tokenFile" is set but empty'],
+    [{ env: { WF_READ_ONLY_TOKEN: '' } }, 'WF_READ_ONLY_TOKEN: "readOnlyToken" is set but empty'],
+    [{ env: { WF_USERNAME: 'me', WF_PASSWORD: '' } }, 'WF_PASSWORD: "password" is set but empty'],
+    [{ env: { WF_USERNAME: '', WF_PASSWORD: 'x' } }, 'WF_USERNAME: "username" is set but empty'],
+    [{ flags: { tokenFile: '' } }, '--token-file: "tokenFile" is set but empty'],
+    [{ files: { 'config.yaml': 'token:\n' } }, '~/config.yaml:1:1: "token" is set but empty'],
+    [
+      { files: { 'config.yaml': 'port: 1\nread_only_token: " "\n' } },
+      '~/config.yaml:2:1: "readOnlyToken" is set but empty',
+    ],
+    [{ files: { 'config.yaml': 'password: ""\n' } }, '~/config.yaml:1:1: "password" is set but empty'],
     [{ env: { WF_USERNAME: 'me' } }, 'the basic login has a name and no password'],
     [{ env: { WF_PASSWORD: 'x' } }, 'the basic login has a password and no name'],
     [{ env: { WF_PASSWORD: 'x', WF_USERNAME: 'a:b' } }, '"username" cannot hold a colon'],

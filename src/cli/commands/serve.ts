@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Config } from '../../config/config.ts';
+import { exposedFiles } from '../../config/exposed-files.ts';
 import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
 import type { DaemonApp } from '../../daemon-app.ts';
 import { WfError } from '../../errors.ts';
@@ -88,6 +89,8 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
     try {
       told(server.url);
       await app.life.begin();
+      for (const line of exposedFiles([...settings.secretFiles, ...(tokenPath === null ? [] : [tokenPath])]))
+        log.wrong(line);
       tellAccess(settings.login, { url: server.url, tokenPath }, log);
       log.told(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
       log.told(`${await signal}: ending`);

@@ -1,0 +1,23 @@
+import { statSync } from 'node:fs';
+
+const READABLE_BY_GROUP = 0o040;
+const READABLE_BY_ALL = 0o004;
+
+/**
+ * Warnings about files with secrets that others can read, by their modes. A group that reads a file of another owner is how a
+ * daemon gets at it (`root:wf`, 0640), so only files of this user are warned about for their group.
+ */
+export function exposedFiles(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].flatMap((path) => {
+    const readers = readersOf(path);
+    return readers === null ? [] : [`warning: ${readers} can read "${path}", which holds a secret: chmod 600 it`];
+  });
+}
+
+function readersOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  if ((stat.mode & READABLE_BY_ALL) !== 0) return 'every user of this machine';
+  const isOwn = stat.uid === process.getuid?.();
+  return isOwn && (stat.mode & READABLE_BY_GROUP) !== 0 ? 'the group of the file' : null;
+}
