@@ -6,9 +6,10 @@ import type { ServerSettings } from '../config/server-settings.ts';
 import { WfError } from '../errors.ts';
 import type { CountedRequest } from '../observers/metrics.ts';
 import { createGuard } from './access/auth.ts';
+import { clientAddressFinder } from './access/client-address.ts';
 import { createLogin } from './access/login.ts';
 import { createLoginTries } from './access/login-tries.ts';
-import { bindAddress, isLoopback } from './connection/bind-address.ts';
+import { bindAddress, isLoopback, MIN_LOGIN_LENGTH } from './connection/bind-address.ts';
 import { limitConnections } from './connection/connections.ts';
 import { defaultLimits, type Limits } from './connection/limits.ts';
 import { createListener } from './connection/listener.ts';
@@ -21,7 +22,7 @@ import { createRouter } from './router.ts';
 /** What a server needs of the settings of the daemon. */
 export type ListenSettings = Pick<
   ServerSettings,
-  'host' | 'port' | 'basePath' | 'login' | 'tls' | 'allowedHosts' | 'corsOrigins'
+  'host' | 'port' | 'basePath' | 'login' | 'tls' | 'allowedHosts' | 'trustedProxies' | 'corsOrigins'
 >;
 
 export type ServerOptions = {
@@ -49,12 +50,13 @@ export async function createServer({ routes, settings, log, ...options }: Server
   const all = { ...defaultLimits, ...options.limits };
   const limits = { ...all, connections: Math.min(all.connections, connectionsThatFit()) };
   const host = await bindAddress(settings.host, settings.login);
-  if (settings.tls === null && !isLoopback(host)) log('logins and logs cross the network unencrypted: there is no TLS');
+  if (!isLoopback(host)) for (const line of networkWarnings(settings)) log(line);
   const closing = new AbortController();
   // Every request that is going on listens.
   setMaxListeners(0, closing.signal);
   const router = createRouter(routes, settings.basePath);
-  const guard = createGuard(createLogin(settings.login), createLoginTries(options.now ?? Date.now));
+  const tries = createLoginTries(options.now ?? Date.now);
+  const guard = createGuard(createLogin(settings.login), tries, clientAddressFinder(settings.trustedProxies));
   const server = createPlainServer(settings, limits);
   await listen(server, host, settings.port);
   const { port } = server.address() as AddressInfo;
@@ -75,6 +77,14 @@ export async function createServer({ routes, settings, log, ...options }: Server
     url: addressText(settings, host, port),
     close: () => close(server, closing, limits.closeMs),
   };
+}
+
+/** A right login is never delayed by wrong ones, so that only its length stands against guessing. */
+function* networkWarnings({ tls, login }: ListenSettings): Generator<string> {
+  if (tls === null) yield 'logins and logs cross the network unencrypted: there is no TLS';
+  if (login.basic !== null && login.basic.password.length < MIN_LOGIN_LENGTH) {
+    yield `the password has fewer than ${MIN_LOGIN_LENGTH} characters, and whoever reaches this port can try others`;
+  }
 }
 
 function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {

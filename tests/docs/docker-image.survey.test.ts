@@ -53,7 +53,14 @@ describeWith('docker', hasDocker && isInstalled('docker'), 'the docker image', (
   });
 
   test('serves, runs, clears away and stops', { timeout: 60_000 }, async () => {
-    const options = ['--init', '--network=none', '--hostname=wf', '--health-interval=1s', '-e', 'WF_TOKEN=s3cret'];
+    const options = [
+      '--init',
+      '--network=none',
+      '--hostname=wf',
+      '--health-interval=1s',
+      '-e',
+      'WF_TOKEN=s3cret-of-16-chars',
+    ];
     const volume = ['-v', `${join(dir, 'workflows')}:/workflows:ro`];
     const id = await docker('run', '--detach', ...options, ...volume, 'wf-test-image:1');
     try {
@@ -64,7 +71,7 @@ describeWith('docker', hasDocker && isInstalled('docker'), 'the docker image', (
           '-p',
           `fetch("http://127.0.0.1:8080${path}", ${JSON.stringify(request)}).then(async (answer) => console.log(answer.status, await answer.text())), ""`,
         );
-      const login = { Authorization: 'Bearer s3cret', 'Content-Type': 'application/x-www-form-urlencoded' };
+      const login = { Authorization: 'Bearer s3cret-of-16-chars', 'Content-Type': 'application/x-www-form-urlencoded' };
       const start = (name: string) =>
         fetched(`/api/v1/dags/${name}`, { method: 'POST', headers: login, body: `action=start&request-id=${name}-1` });
       const status = async (run: string) => {

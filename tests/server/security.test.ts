@@ -12,23 +12,24 @@ import { withDirectory } from '../support/wf.ts';
 
 const routes: readonly Route[] = [route('GET', 'read'), route('POST', 'write')];
 
-test('it is called by the names of this machine and by those that are allowed, with its own port', async () => {
+test('it is called by the names of this machine at any port, and by those that are allowed', async () => {
   const { ask, address } = await apiServer(routes, { allowedHosts: ['wf.example.com', 'proxy:81'] });
   const { port } = address;
   const statusOf = async (Host: string) => (await ask('GET', '/it', { headers: { Host } })).status;
 
   const mine = [`localhost:${port}`, `LOCALHOST:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`];
-  for (const host of [...mine, 'wf.example.com', 'wf.example.com:9999', 'Proxy:81']) {
-    expect([host, await statusOf(host)]).toEqual([host, 200]);
-  }
-  const others = [
+  const forwarded = [
     'localhost',
     '127.0.0.1',
     `localhost:${port + 1}`,
-    `evil.com:${port}`,
-    'evil.com',
-    `localhost.evil.com:${port}`,
+    '127.0.0.1:9000',
+    '127.0.0.2:9000',
+    '[::1]:9000',
   ];
+  for (const host of [...mine, ...forwarded, 'wf.example.com', 'wf.example.com:9999', 'Proxy:81']) {
+    expect([host, await statusOf(host)]).toEqual([host, 200]);
+  }
+  const others = [`evil.com:${port}`, 'evil.com', `localhost.evil.com:${port}`, `127.0.0.1.evil.com:${port}`];
   const odd = [
     `localhost.:${port}`,
     `127.0.0.1.nip.io:${port}`,
@@ -164,26 +165,55 @@ test('an origin that is allowed may ask before it has logged in, and may read an
   expect((await ask('OPTIONS', '/it', { headers: { Authorization: 'Bearer t' } })).status).toBe(204);
 });
 
-test('guessing a login gets slower and slower, and the right one has to wait as well', async () => {
+test('guessing a login gets slower and slower, and the right one is let in at any time', async () => {
   let now = 0;
-  const login = { token: 'right', readOnlyToken: null, basic: null };
+  const login = { token: 'right', readOnlyToken: 'look', basic: null };
   const { ask } = await apiServer(routes, { login }, { now: () => now });
   const tried = async (token: string) => {
     const { status, headers } = await ask('GET', '/it', { headers: { Authorization: `Bearer ${token}` } });
     return headers['retry-after'] === undefined ? status : `${status} after ${headers['retry-after']} s`;
   };
 
-  for (let i = 0; i < 6; i += 1) expect(await tried(`wrong ${i}`.replace(' ', '-'))).toBe(401);
-  expect(await tried('wrong-6')).toBe('429 after 1 s');
-  expect(await tried('right')).toBe('429 after 1 s');
+  for (let i = 0; i < 6; i += 1) expect(await tried(`wrong-${i}`)).toBe(401);
+  for (let i = 6; i < 50; i += 1) {
+    expect(await tried(`wrong-${i}`)).toBe('429 after 1 s');
+    expect(await tried('right')).toBe(200);
+    expect(await tried('look')).toBe(200);
+  }
   now += 1000;
-  expect(await tried('wrong-7')).toBe(401);
-  expect(await tried('right')).toBe('429 after 2 s');
+  expect(await tried('wrong-50')).toBe(401);
+  expect(await tried('wrong-51')).toBe('429 after 2 s');
+  expect(await tried('right')).toBe(200);
   expect((await ask('GET', '/it')).status).toBe(401);
+  // A right login of somebody else at the same address gives the guesser no new tries.
+  expect(await tried('wrong-52')).toBe('429 after 2 s');
   now += 2000;
-  expect(await tried('right')).toBe(200);
-  expect(await tried('wrong-8')).toBe(401);
-  expect(await tried('right')).toBe(200);
+  expect(await tried('wrong-53')).toBe(401);
+  expect(await tried('wrong-54')).toBe('429 after 4 s');
+});
+
+test('clients of a trusted proxy are told apart by X-Forwarded-For, and no other sender of it is believed', async () => {
+  const login = { token: 'right', readOnlyToken: null, basic: null };
+  const guessing = async (trustedProxies: readonly string[]) => {
+    const { ask } = await apiServer(routes, { login, trustedProxies }, { now: () => 0 });
+    return async (guess: string, forwarded: string) => {
+      const headers = { Authorization: `Bearer ${guess}`, 'X-Forwarded-For': forwarded };
+      return (await ask('GET', '/it', { headers })).status;
+    };
+  };
+
+  const behindProxy = await guessing(['127.0.0.0/8', '10.0.0.1']);
+  for (let i = 0; i < 6; i += 1) expect(await behindProxy(`a${i}`, '203.0.113.7')).toBe(401);
+  expect(await behindProxy('a6', '203.0.113.7')).toBe(429);
+  expect(await behindProxy('b', '203.0.113.8')).toBe(401);
+  // What the client itself has written stands further left.
+  expect(await behindProxy('a7', '198.51.100.1, 203.0.113.7')).toBe(429);
+  expect(await behindProxy('a8', '203.0.113.7, 10.0.0.1')).toBe(429);
+  expect(await behindProxy('c', '203.0.113.7, 203.0.113.9')).toBe(401);
+
+  const direct = await guessing([]);
+  for (let i = 0; i < 6; i += 1) expect(await direct(`a${i}`, `203.0.113.${i}`)).toBe(401);
+  expect(await direct('a6', '203.0.113.6')).toBe(429);
 });
 
 test('a program with an old token does not lock others out', async () => {
@@ -268,10 +298,28 @@ test('nobody listens for others without a login', async () => {
   await expect(start({ host: 'no such host' })).rejects.toThrow('is no address of this machine');
 });
 
+test('tokens that others can try have at least 16 characters; a short password is warned of', async () => {
+  const none = { token: null, readOnlyToken: null, basic: null };
+  const long = 'sixteen-letters!';
+  for (const key of ['token', 'readOnlyToken'] as const) {
+    const login = { ...none, token: long, [key]: long.slice(1) };
+    await expect(start({ host: '0.0.0.0', login })).rejects.toThrow(
+      `will not listen on "0.0.0.0" with a "${key}" of fewer than 16 characters: it could be guessed`,
+    );
+    await apiServer(routes, { login });
+  }
+  const loggedWith = async (password: string) =>
+    (await apiServer(routes, { host: '0.0.0.0', login: { ...none, basic: { username: 'me', password } } })).logged;
+  const warning = 'the password has fewer than 16 characters, and whoever reaches this port can try others';
+  expect(await loggedWith(long.slice(1))).toContain(warning);
+  expect(await loggedWith(long)).not.toContain(warning);
+});
+
 test('with a login it does, says what is unsafe about it, and goes by the address it was reached at', async () => {
-  const login = { token: 't', readOnlyToken: null, basic: null };
+  const token = 'sixteen-letters!';
+  const login = { token, readOnlyToken: null, basic: null };
   const { ask, logged, address } = await apiServer(routes, { host: '0.0.0.0', login });
-  const headers = { Authorization: 'Bearer t', Host: `127.0.0.1:${address.port}` };
+  const headers = { Authorization: `Bearer ${token}`, Host: `127.0.0.1:${address.port}` };
 
   expect((await ask('GET', '/it', { headers })).status).toBe(200);
   expect((await ask('GET', '/it', { headers: { ...headers, Host: `192.0.2.1:${address.port}` } })).status).toBe(421);

@@ -31,6 +31,7 @@ export const openSettings: ListenSettings = {
   login: { token: null, readOnlyToken: null, basic: null },
   tls: null,
   allowedHosts: [],
+  trustedProxies: [],
   corsOrigins: [],
 };
 

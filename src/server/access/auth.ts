@@ -1,32 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../reply/http-error.ts';
 import type { Access } from '../route.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { Login } from './login.ts';
 import type { LoginTries } from './login-tries.ts';
 
 export type Guard = {
-  /** What the request may do. Throws an `HttpError`: 401 without a right login, 429 for who has guessed too often. */
+  /** What the request may do. Throws an `HttpError`: 401 without a right login, 429 after too many wrong ones. */
   readonly authenticate: (request: IncomingMessage) => Exclude<Access, 'public'>;
 };
 
-/** Tells who may come in. A request without any login is sent away without counting as a try. */
-export function createGuard(login: Login, tries: LoginTries): Guard {
+/**
+ * Lets a right login in at once, whatever else its address has tried: wrong logins must not lock its owner out. Only the answer
+ * to a wrong one depends on how many there were. A request without a login is not counted.
+ */
+export function createGuard(login: Login, tries: LoginTries, clientAddress: ClientAddress): Guard {
   return {
-    authenticate: ({ headers, socket }) => {
-      const address = socket.remoteAddress ?? '';
-      const waitMs = headers.authorization === undefined ? 0 : tries.waitMs(address);
-      if (login.isRequired && waitMs > 0) throw tooManyTries(waitMs);
-      const verdict = login.check(headers.authorization);
+    authenticate: (request) => {
+      const verdict = login.check(request.headers.authorization);
       switch (verdict.kind) {
         case 'allowed':
-          // Who may only look must not use that to guess on for more.
-          if (verdict.to === 'write') tries.succeeded(address);
           return verdict.to;
         case 'missing':
           throw unauthorized('a login is needed');
-        case 'wrong':
-          tries.failed(address, verdict.fingerprint);
-          throw unauthorized('the login is wrong');
+        case 'wrong': {
+          const waitMs = tries.failed(clientAddress(request), verdict.fingerprint);
+          throw waitMs > 0 ? tooManyTries(waitMs) : unauthorized('the login is wrong');
+        }
       }
     },
   };
@@ -46,7 +46,8 @@ function unauthorized(message: string): HttpError {
 
 function tooManyTries(waitMs: number): HttpError {
   const seconds = String(Math.ceil(waitMs / 1000));
-  return new HttpError(429, `too many wrong logins: try again in ${seconds} s`, {
+  return new HttpError(429, `too many wrong logins from this address: wait ${seconds} s before another guess`, {
+    help: 'a right login is accepted at any time',
     headers: { 'Retry-After': seconds },
   });
 }

@@ -11,8 +11,11 @@ export type HostNames = {
   readonly allowed: readonly string[];
 };
 
-/** Names that lead to this machine on every machine; no page from elsewhere can have its name stand for them. */
-const loopback = ['localhost', '127.0.0.1', '[::1]'];
+/**
+ * Names and addresses that lead a browser to its own machine: no page from elsewhere can have its name stand for them. Their port
+ * may be any, since `ssh -L 9000:localhost:8080` and port forwards of containers have clients use another one.
+ */
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Refuses requests under a name that is not ours: a web page could have its own name point to this address and would then
@@ -32,9 +35,9 @@ export function checkHost({ headers, rawHeaders, socket }: IncomingMessage, name
 function isAllowed(host: string, address: string, { port, usualPort, allowed }: HostNames): boolean {
   const name = host.replace(/:\d*$/, '');
   if (allowed.includes(host) || allowed.includes(name)) return true;
+  if (loopback.test(name)) return true;
   const given = host.slice(name.length + 1);
-  const isOurPort = (given === '' ? usualPort : Number(given)) === port;
-  return isOurPort && (loopback.includes(name) || name === address);
+  return name === address && (given === '' ? usualPort : Number(given)) === port;
 }
 
 /** A peer's address as it stands in a Host header: `[::1]`; of an IPv4 address in IPv6 clothes only the former. */

@@ -1,10 +1,10 @@
-/** Wrong logins by the address they came from. */
+/** Wrong logins by the address of their client. */
 export type LoginTries = {
-  /** How long that address has to wait before a login of it is looked at, in milliseconds; 0: not at all. */
-  readonly waitMs: (address: string) => number;
-  /** Counts a wrong login, unless it is the one that was wrong before: a program with an old token guesses nothing. */
-  readonly failed: (address: string, fingerprint: string) => void;
-  readonly succeeded: (address: string) => void;
+  /**
+   * Counts a wrong login; answers how long that address has to wait for the next guess, in milliseconds: 0 while it has made
+   * few. One that was wrong before is not counted again: a program with an old token guesses nothing.
+   */
+  readonly failed: (address: string, fingerprint: string) => number;
 };
 
 type Tries = { readonly count: number; readonly last: string; readonly until: number; readonly at: number };
@@ -16,8 +16,8 @@ const forgottenAfterMs = 60 * 60_000;
 const mostAddresses = 10_000;
 
 /**
- * Slows guessing down: after five different wrong logins every further one doubles the time for which no login from that
- * address is looked at, right or wrong. Of IPv6 the network counts, since one machine has all of its addresses.
+ * After five different wrong logins, each further one doubles the time for which that address is refused guesses. Of IPv6 the
+ * network counts, since one machine has all of its addresses.
  */
 export function createLoginTries(now: () => number): LoginTries {
   const byNetwork = new Map<string, Tries>();
@@ -26,19 +26,17 @@ export function createLoginTries(now: () => number): LoginTries {
     return tries !== undefined && now() - tries.at < forgottenAfterMs ? tries : undefined;
   };
   return {
-    waitMs: (address) => Math.max(0, (known(networkOf(address))?.until ?? 0) - now()),
     failed: (address, fingerprint) => {
       const network = networkOf(address);
       const before = known(network);
-      if (before?.last === fingerprint) return;
+      const waitMs = Math.max(0, (before?.until ?? 0) - now());
+      if (waitMs > 0 || before?.last === fingerprint) return waitMs;
       const count = (before?.count ?? 0) + 1;
       const wait = count <= freeTries ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (count - freeTries - 1));
       byNetwork.delete(network);
       byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
       forgetOldest(byNetwork);
-    },
-    succeeded: (address) => {
-      byNetwork.delete(networkOf(address));
+      return 0;
     },
   };
 }

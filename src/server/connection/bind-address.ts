@@ -2,17 +2,31 @@ import { lookup } from 'node:dns/promises';
 import type { ServerSettings } from '../../config/server-settings.ts';
 import { WfError } from '../../errors.ts';
 
+/** Characters that a token needs where other machines can try one, and that a password should have. */
+export const MIN_LOGIN_LENGTH = 16;
+
 /**
- * The address that a host means, to listen at. Throws a `WfError` `usage` for one that others can reach when no login is
- * asked for. What was checked is what is listened at: a name is looked up once.
+ * The address that a host means, to listen at. Throws a `WfError` `usage` for one that other machines can reach when no login is
+ * required, or a token is short. What was checked is what is listened at: a name is looked up once.
  */
 export async function bindAddress(host: string, login: ServerSettings['login']): Promise<string> {
   const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
-  const hasLogin = login.token !== null || login.readOnlyToken !== null || login.basic !== null;
-  if (hasLogin || isLoopback(address)) return address;
-  throw new WfError('usage', `will not listen on "${host}" without a login: whoever reaches it could run commands`, {
-    help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD; or listen on 127.0.0.1',
-  });
+  if (isLoopback(address)) return address;
+  const { token, readOnlyToken, basic } = login;
+  if (token === null && readOnlyToken === null && basic === null) {
+    throw new WfError('usage', `will not listen on "${host}" without a login: whoever reaches it could run commands`, {
+      help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
+    });
+  }
+  requireLength('token', token, host);
+  requireLength('readOnlyToken', readOnlyToken, host);
+  return address;
+}
+
+function requireLength(key: string, token: string | null, host: string): void {
+  if (token === null || [...token].length >= MIN_LOGIN_LENGTH) return;
+  const problem = `will not listen on "${host}" with a "${key}" of fewer than ${MIN_LOGIN_LENGTH} characters`;
+  throw new WfError('usage', `${problem}: it could be guessed`, { help: 'make one with: openssl rand -hex 32' });
 }
 
 /** Whether only this machine reaches an address. */
