@@ -36,6 +36,8 @@ function print(text) {
 }
 
 function run() {
+  // Node's own answer to this signal opens its debugger, which every user of the machine can connect to.
+  process.on('SIGUSR1', () => {});
   const path = require('node:path');
   const { compile } = require('./code-cache.js');
   const file = path.join(__dirname, '..', 'dist', 'wf.cjs');

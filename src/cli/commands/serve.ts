@@ -77,6 +77,8 @@ type Serving = {
 async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }: Serving): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = untilTold();
+  const ignored = () => log.told('SIGUSR1 is ignored: it opens no debugger');
+  process.on('SIGUSR1', ignored);
   try {
     // First, so that what waits keeps its place before what is asked for now.
     await app.life.adopt();
@@ -100,6 +102,7 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
     // What has been accepted stands on the disk: whatever does not come to its end here is the next daemon's.
     await app.life.end(settings.onShutdown);
   } finally {
+    process.off('SIGUSR1', ignored);
     lag.close();
   }
 }
