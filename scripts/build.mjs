@@ -22,7 +22,12 @@ const HEAVY = {
 
 /** What most runs do without is in files of its own too: each with the modules that are its entries, loaded by `import()`. */
 const PARTS = {
-  daemon: ['src/cli/commands/serve.ts', 'src/daemon-app.ts', 'src/observers/monitor.ts'],
+  daemon: [
+    'src/cli/commands/serve.ts',
+    'src/daemon-app.ts',
+    'src/observers/monitor.ts',
+    'src/service/workflows/load-thread.ts',
+  ],
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map((name) => `src/executors/${name}.ts`),
   remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],

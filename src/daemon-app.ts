@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { createControl, forwardingNotes, readLogExcerpt } from './app.ts';
 import type { Config } from './config/config.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
@@ -26,6 +27,7 @@ import { type ListedNames, listedNames } from './service/workflows/find-listed.t
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
 import type { Suspensions } from './service/workflows/suspensions.ts';
 import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
+import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import type { LoadResult } from './spec/load.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
@@ -52,7 +54,7 @@ export type DaemonApp = {
   readonly logFiles: typeof logFiles;
   readonly clock: Clock;
   /** What is wrong with the text of a workflow. */
-  readonly check: (text: string) => LoadResult;
+  readonly check: (text: string) => Promise<LoadResult>;
   /** A workflow without the secrets that are spelled out in it. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** The same of a file's text. */
@@ -112,7 +114,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const control = createControl(config);
   const { archive, history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
-  const catalog = await createCatalog(places, { clock: systemClock, report });
+  const loader = createWorkflowLoader(startLoadThread);
+  const catalog = await createCatalog(places, { clock: systemClock, report, load: loader.load });
   const context = { env: processEnv, cwd, dags, isDaemon: true };
   const stamps = createRunStamps(join(state, 'runs'), Date.now);
   const board = createRunBoard({ archive, stamps, now: Date.now });
@@ -125,6 +128,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   });
   const runs = createDaemonRuns({
     control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
+    read: loader.read,
     limits,
     isAlive,
     stamps: createRunStamps(join(state, 'runs'), Date.now),
@@ -143,13 +147,13 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     history,
     desk,
     suspensions,
-    editor: createWorkflowEditor({ places, catalog, suspensions }),
+    editor: createWorkflowEditor({ places, catalog, suspensions, load: loader.load }),
     mark: (runId, mark) => markStep(runId, mark, control),
     readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
     logFiles,
     clock: systemClock,
-    check: (text) => checkText(text, places),
+    check: (text) => checkText(text, places, loader.load),
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
     nextOf: (entry) => scheduler?.nextOf(entry) ?? null,
@@ -180,10 +184,16 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     },
     close: async () => {
       catalog.close();
+      loader.close();
       await runs.close();
       await monitor?.close();
     },
   };
+}
+
+/** The launcher's folder has the file: this program is in `src/` or, bundled, in `dist/`. */
+function startLoadThread(): Worker {
+  return new Worker(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
 
 /** The stored output of steps, by the paths of its files. */

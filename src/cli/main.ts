@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import { stackOf } from '../stack.ts';
 import { findColor } from './color.ts';
 import { createConsole } from './console.ts';
@@ -34,6 +35,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   await Promise.all([console.out.drained(), console.err.drained()]);
   const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
+}
+
+/** Reads workflows for another thread of this process, see `bin/load-worker.js`. */
+export async function answerLoads(port: MessagePort): Promise<void> {
+  const thread = await import('../service/workflows/load-thread.ts');
+  thread.answerLoads(port);
 }
 
 /** A shell may stand in a directory that was removed: nothing can be found from there. */

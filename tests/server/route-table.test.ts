@@ -163,7 +163,7 @@ test('a link that leads out of the directory is not written through', async () =
   const outside = join(world.directory, 'outside.yaml');
   writeFileSync(outside, 'steps: [{name: a, command: "true"}]\n');
   symlinkSync(outside, join(world.dags, 'link.yaml'));
-  world.app.catalog.refresh();
+  await world.app.catalog.refresh();
   const save = { action: 'save', value: 'steps: [{name: changed, command: "true"}]\n' };
 
   const { status, body } = await world.ask('POST', '/api/v1/dags/link', { body: save });

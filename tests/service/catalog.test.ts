@@ -150,7 +150,7 @@ describe('a catalog', () => {
     writeFileSync(file, yaml('one'));
     write('b.yaml', yaml('two'));
     await soon(() => names(catalog)).toEqual(['one', 'two']);
-    catalog.refresh();
+    await catalog.refresh();
     expect(catalog.list()[0]).toBe(before[0]);
     expect(catalog.version()).toBe(version + 1);
   });
@@ -249,14 +249,14 @@ describe('a catalog', () => {
   it('knows at once what was changed before it was asked to look', async () => {
     const catalog = await open(60_000);
     const file = write('a.yaml', yaml('one'));
-    catalog.refresh();
+    await catalog.refresh();
     expect(names(catalog)).toEqual(['one']);
     const { list, version } = catalog;
     const [before, number] = [list(), version()];
-    catalog.refresh();
+    await catalog.refresh();
     expect([list() === before, version()]).toEqual([true, number]);
     rmSync(file);
-    catalog.refresh();
+    await catalog.refresh();
     expect(names(catalog)).toEqual([]);
   });
 
@@ -296,7 +296,7 @@ describe('with a thousand files', () => {
     expect(longestPause).toBeLessThan(took / 2);
 
     const version = catalog.version();
-    for (let i = 0; i < 20; i++) catalog.refresh();
+    for (let i = 0; i < 20; i++) await catalog.refresh();
     expect(catalog.version()).toBe(version);
     // One for the system's messages.
     expect(descriptors() - before).toBeLessThan(5);

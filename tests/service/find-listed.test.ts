@@ -51,7 +51,7 @@ test('the catalog is looked at anew when it has changed', () => {
   expect(() => find('one')).toThrow('no workflow');
 });
 
-const noCatalog = { refresh: () => {}, watch: () => () => {}, close: () => {} };
+const noCatalog = { refresh: async () => {}, watch: () => () => {}, close: () => {} };
 
 function names(...files: readonly string[]) {
   const list = files.map(listed);

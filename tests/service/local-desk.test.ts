@@ -5,6 +5,7 @@ import { createControl } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { beginRun, createRunDesk } from '../../src/service/runs/local-desk.ts';
 import { untilOver } from '../../src/service/runs/stop-run.ts';
+import { readWorkflow } from '../../src/service/workflows/workflows.ts';
 import { untilGone } from '../support/background-runs.ts';
 import { withDirectory } from '../support/wf.ts';
 
@@ -30,6 +31,7 @@ function makeDesk(cwd: string) {
     control.accept(request, { lasting: true, context });
   const desk = createRunDesk({
     places: control.places,
+    read: readWorkflow,
     accept,
     begin: (runId) => beginRun(runId, control),
     stop: control,

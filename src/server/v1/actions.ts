@@ -101,13 +101,13 @@ async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, part
   return {};
 }
 
-function save(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): object {
-  editor.save(listed, requireField(fields, 'value', 'value'));
+async function save(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): Promise<object> {
+  await editor.save(listed, requireField(fields, 'value', 'value'));
   return {};
 }
 
-function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): object {
-  return { NewDagID: basename(editor.rename(listed, requireField(fields, 'value', 'value'))) };
+async function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): Promise<object> {
+  return { NewDagID: basename(await editor.rename(listed, requireField(fields, 'value', 'value'))) };
 }
 
 /** Runs that were made a moment ago are known, too. */

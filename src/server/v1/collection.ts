@@ -18,18 +18,18 @@ const filesPerTurn = 20;
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
 /** `POST /api/v1/dags`: makes a workflow. */
-export function createDag({ editor }: V1Parts): (request: ApiRequest) => Reply {
-  return (request) => {
+export function createDag({ editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
+  return async (request) => {
     const fields = actionFields(request);
     if (fields.action !== 'new') throw unknownAction(fields.action, ['new']);
-    return jsonReply({ DagID: basename(editor.create(requireField(fields, 'value', 'value'))) });
+    return jsonReply({ DagID: basename(await editor.create(requireField(fields, 'value', 'value'))) });
   };
 }
 
 /** `DELETE /api/v1/dags/{name}`: removes the file of a workflow. Its past runs stay. */
-export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => Reply {
-  return ({ params: { name = '' } }) => {
-    editor.remove(names.find(name));
+export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
+  return async ({ params: { name = '' } }) => {
+    await editor.remove(names.find(name));
     return jsonReply({});
   };
 }

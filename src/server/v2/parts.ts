@@ -25,7 +25,7 @@ export type V2Parts = Pick<
   readonly logFiles: LogFiles;
   readonly clock: Clock;
   /** What is wrong with the text of a workflow; what it imports is looked for in the workflows directory alone. */
-  readonly check: (text: string) => LoadResult;
+  readonly check: (text: string) => Promise<LoadResult>;
   /** When a workflow is started next; null for never, or not by the time. */
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
   /** Begins with a slash and ends without one, or is empty. */

@@ -29,12 +29,12 @@ export function validateRoute({ check }: V2Parts): DescribedRoute {
   return {
     method: 'POST',
     path: '/api/v2/validate',
-    // Who may only look has nothing to try out; reading a large text keeps all others waiting for a moment.
+    // Who may only look has nothing to try out; large texts are read one after the other.
     access: 'write',
     body: 'text',
     errors: 'problem',
-    handle: ({ body }) => {
-      const { workflow, diagnostics } = check(typeof body === 'string' ? body : '');
+    handle: async ({ body }) => {
+      const { workflow, diagnostics } = await check(typeof body === 'string' ? body : '');
       return jsonReply({
         files: [{ file: '-', valid: workflow !== null, diagnostics: diagnostics.map(diagnosticJson) }],
       });

@@ -6,6 +6,7 @@ import { refuseQueued } from '../runs/queued-run.ts';
 import type { AcceptedRun, RunDesk } from '../runs/run-desk.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import type { StopTools } from '../runs/stop-run.ts';
+import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../workflows/workflows.ts';
 import type { RunStamps } from './run-board.ts';
 import { createRunWatch, type RunWatch, type RunWatchParts } from './run-watch.ts';
@@ -39,6 +40,8 @@ export type DaemonRunsParts = {
     readonly launch: (runId: string) => Carrier;
     readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
   };
+  /** Reads the workflow of an order. */
+  readonly read: ReadWorkflow;
   readonly limits: QueueLimits;
   readonly isAlive: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
@@ -104,10 +107,11 @@ function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
 }
 
 /** A desk whose runs go into the queue. */
-function deskBefore(queue: StartQueue, { control }: DaemonRunsParts): RunDesk {
+function deskBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunDesk {
   const isThere = (runId: string) => control.archive.readCreated(runId) !== null;
   const desk = createRunDesk({
     places: control.places,
+    read,
     // Who repeats a request is answered also when there is no room for another run.
     accept: async (request) =>
       queue.isFull() && request.runId !== null && isThere(request.runId)

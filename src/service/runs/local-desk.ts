@@ -1,6 +1,13 @@
 import { WfError } from '../../errors.ts';
 import type { PastRun } from '../past/past-run.ts';
-import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
+import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
+import {
+  getWorkflow,
+  type LoadedWorkflow,
+  runnable,
+  type WorkflowPlaces,
+  type WorkflowReference,
+} from '../workflows/workflows.ts';
 import type { Carrier } from './launch-run.ts';
 import { type QueueTools, refuseQueued } from './queued-run.ts';
 import { retryRequest } from './retry-run.ts';
@@ -11,6 +18,7 @@ import { type StopTools, stopRun } from './stop-run.ts';
 /** What a desk works with. */
 export type DeskTools = {
   readonly places: WorkflowPlaces;
+  readonly read: ReadWorkflow;
   readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
   /** What becomes of a run that was accepted: `beginRun`, or a place in a queue. */
   readonly begin: (runId: string) => Promise<void>;
@@ -19,14 +27,14 @@ export type DeskTools = {
 
 /** The desk of one machine: what it accepts is carried by processes of its own. */
 export function createRunDesk(tools: DeskTools): RunDesk {
-  const { accept, begin, places, stop } = tools;
+  const { accept, begin, stop } = tools;
   const take = async (request: StartRequest): Promise<AcceptedRun> => {
     const accepted = await accept(request);
     if (accepted.isNew) await begin(accepted.runId);
     return accepted;
   };
   return {
-    start: async (order) => take(startRequest(order, places)),
+    start: async (order) => take(await startRequest(order, tools)),
     retry: async (order) => {
       const request = await requestToRetry(order, tools);
       return request === null ? null : take(request);
@@ -51,24 +59,29 @@ export async function beginRun(
   }
 }
 
-/** What an order to start comes to. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
-function startRequest({ workflow, params, runId, trigger }: RunOrder, places: WorkflowPlaces): StartRequest {
-  return { ...getWorkflow(workflow, places), params: params ?? [], runId, trigger };
+/** What an order to start comes to. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
+async function startRequest(order: RunOrder, { places, read }: DeskTools): Promise<StartRequest> {
+  const { workflow, params, runId, trigger } = order;
+  return { ...runnable(workflow, await read(workflow, places)), params: params ?? [], runId, trigger };
 }
 
 /** What an order to retry comes to; null when there is nothing to do. Throws as `RunDesk` says. */
-async function requestToRetry(order: RetryOrder, { places, stop }: DeskTools): Promise<StartRequest | null> {
+async function requestToRetry(order: RetryOrder, { places, read, stop }: DeskTools): Promise<StartRequest | null> {
   const { runId, selection, params, useFile, newRunId } = order;
   const run = await stop.history.read(runId);
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
-  const current = useFile ? fileOf(run, places) : null;
+  const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), places)) : null;
   const request = retryRequest(run, { selection, params, current, runId: newRunId });
   return request === null ? null : { ...request, trigger: 'api' };
 }
 
 /** The workflow of a run as its file says today. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
-export function fileOf({ runId, state }: PastRun, places: WorkflowPlaces): LoadedWorkflow {
-  if (state.file !== null) return getWorkflow({ name: state.file }, places);
+export function fileOf(run: PastRun, places: WorkflowPlaces): LoadedWorkflow {
+  return getWorkflow(referenceOf(run), places);
+}
+
+function referenceOf({ runId, state }: PastRun): WorkflowReference {
+  if (state.file !== null) return { name: state.file };
   throw new WfError('usage', `run ${runId} was not made from a file`, {
     help: `what it ran is kept with it: once it has ended, wf retry ${runId} runs it again`,
   });

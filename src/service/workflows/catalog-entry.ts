@@ -1,5 +1,6 @@
 import { holdsText, type Stamps } from './file-stamp.ts';
-import { type ListedPlaces, type ListedWorkflow, readListed } from './listed-workflow.ts';
+import { type ListedPlaces, type ListedWorkflow, loadListed } from './listed-workflow.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 
 /** A file of the catalog as it was read. */
 export type CatalogEntry = {
@@ -23,11 +24,24 @@ const coarsestMs = 2000;
 /** What may come right when another file appears or changes. */
 const unresolved: ReadonlySet<string> = new Set(['import-not-found', 'import-outside', 'unreadable']);
 
-/** Reads a file with all that belongs to it. */
-export function readEntry(file: string, places: ListedPlaces, { stamps, now }: Moment): CatalogEntry {
+/** What a file is read with. */
+export type Reading = Moment & { readonly load: LoadWorkflow };
+
+/** Reads a file with all that belongs to it, at once or later, as the loader does. */
+export function readEntry(
+  file: string,
+  places: ListedPlaces,
+  { load, ...moment }: Reading,
+): CatalogEntry | Promise<CatalogEntry> {
   // Before the file is read: a change that comes later has to show.
-  stamps.of(file);
-  const listed = readListed(file, places);
+  moment.stamps.of(file);
+  const listed = loadListed(file, places, load);
+  if (listed instanceof Promise) return listed.then((found) => entryOf(found, places, moment));
+  return entryOf(listed, places, moment);
+}
+
+function entryOf(listed: ListedWorkflow, places: ListedPlaces, { stamps, now }: Moment): CatalogEntry {
+  const { file } = listed;
   const inputs = [
     ...new Set([file, ...listed.sources.map(({ path }) => path), ...(places.base === null ? [] : [places.base])]),
   ];

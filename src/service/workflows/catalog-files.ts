@@ -4,6 +4,7 @@ import { type CatalogEntry, isSameListing, isStale, readEntry } from './catalog-
 import { createHolds } from './catalog-holds.ts';
 import { type Stamps, takeStamps } from './file-stamp.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 import { findWorkflowFiles } from './workflow-files.ts';
 
 /** One look at the workflows directory: what is there, and what of it has to be read. */
@@ -28,12 +29,16 @@ export type CatalogFiles = {
    */
   readonly look: (patience: { readonly settledMs: number }) => Look;
   readonly isNewest: (look: Look) => boolean;
-  readonly read: (file: string, look: Look) => void;
+  /** Resolves later where the loader reads later. */
+  readonly read: (file: string, look: Look) => void | Promise<void>;
   readonly commit: (look: Look) => CatalogChange;
 };
 
 /** Starts with nothing known. */
-export function createCatalogFiles(places: ListedPlaces, clock: Pick<Clock, 'now'>): CatalogFiles {
+export function createCatalogFiles(
+  places: ListedPlaces,
+  { clock, load }: { readonly clock: Pick<Clock, 'now'>; readonly load: LoadWorkflow },
+): CatalogFiles {
   const entries = new Map<string, CatalogEntry>();
   const holds = createHolds(clock);
   let list: readonly ListedWorkflow[] = [];
@@ -62,7 +67,11 @@ export function createCatalogFiles(places: ListedPlaces, clock: Pick<Clock, 'now
       };
       return newest;
     },
-    read: (file, { stamps, read }) => void read.set(file, readEntry(file, places, { stamps, now: clock.now() })),
+    read: (file, { stamps, read }) => {
+      const entry = readEntry(file, places, { stamps, now: clock.now(), load });
+      if (entry instanceof Promise) return entry.then((found) => void read.set(file, found));
+      return void read.set(file, entry);
+    },
     commit: (look) => {
       const change = apply(look, entries);
       if (change.added.length + change.changed.length + change.removed.length > 0) {

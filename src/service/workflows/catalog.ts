@@ -1,7 +1,9 @@
 import type { Clock } from '../../engine/clock.ts';
+import { loadWorkflow } from '../../spec/load.ts';
 import { type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 import { watchDirectories } from './directory-watch.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 
 /** What changed in the workflows directory between two looks, as absolute paths. */
 export type CatalogChange = {
@@ -16,8 +18,8 @@ export type Catalog = {
   readonly list: () => readonly ListedWorkflow[];
   /** Another number whenever `list` would differ: what was made of it can be kept as long as this stays the same. */
   readonly version: () => number;
-  /** Looks now, for whoever has just changed a file. */
-  readonly refresh: () => void;
+  /** Looks now, for whoever has just changed a file. Done at once, unless a large file is read. */
+  readonly refresh: () => Promise<void>;
   /** Tells of changes within two seconds; the result ends that. */
   readonly watch: (listener: (change: CatalogChange) => void) => () => void;
   readonly close: () => void;
@@ -29,6 +31,8 @@ export type CatalogOptions = {
   readonly report: (error: unknown) => void;
   /** Between two looks; a second by default. */
   readonly pollMs?: number;
+  /** Reads files at once by default. */
+  readonly load?: LoadWorkflow;
 };
 
 /** A message of the system comes with the first of many changes: the others are waited for. */
@@ -40,12 +44,13 @@ const sliceMs = 10;
 
 /** Reads the workflows directory, a slice at a time; the catalog then looks by itself until it is closed. */
 export async function createCatalog(places: ListedPlaces, options: CatalogOptions): Promise<Catalog> {
-  const { clock, report, pollMs = 1000 } = options;
-  const files = createCatalogFiles(places, clock);
+  const { clock, report, pollMs = 1000, load = loadWorkflow } = options;
+  const files = createCatalogFiles(places, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();
   let takeBackTimer = () => {};
   let nextLookAt = Number.POSITIVE_INFINITY;
   let isClosed = false;
+  let refreshing: Promise<void> | null = null;
 
   const publish = (change: CatalogChange) => {
     if (change.added.length + change.changed.length + change.removed.length === 0) return;
@@ -69,6 +74,8 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
 
   const lookAround = async () => {
     nextLookAt = Number.POSITIVE_INFINITY;
+    // A look of its own would make that one pointless.
+    if (refreshing !== null) return lookSoon(settledMs);
     try {
       const look = files.look({ settledMs });
       const isWhole = await readInSlices(look, files, () => isClosed);
@@ -81,6 +88,15 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
     }
   };
 
+  const refreshNow = async () => {
+    const look = files.look({ settledMs: 0 });
+    for (const file of look.stale) {
+      const reading = files.read(file, look);
+      if (reading !== undefined) await reading;
+    }
+    publish(files.commit(look));
+  };
+
   const first = files.look({ settledMs: 0 });
   await readInSlices(first, files, () => false);
   files.commit(first);
@@ -89,10 +105,14 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
   return {
     list: files.list,
     version: files.version,
-    refresh: () => {
-      const look = files.look({ settledMs: 0 });
-      for (const file of look.stale) files.read(file, look);
-      publish(files.commit(look));
+    refresh: async () => {
+      while (refreshing !== null) await refreshing.catch(() => {});
+      refreshing = refreshNow();
+      try {
+        await refreshing;
+      } finally {
+        refreshing = null;
+      }
     },
     watch: (listener) => {
       listeners.add(listener);
@@ -116,7 +136,8 @@ async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boo
       sliceEnd = performance.now() + sliceMs;
     }
     if (isClosed() || !files.isNewest(look)) return false;
-    files.read(file, look);
+    const reading = files.read(file, look);
+    if (reading !== undefined) await reading;
   }
   return !isClosed() && files.isNewest(look);
 }

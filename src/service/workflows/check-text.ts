@@ -1,13 +1,18 @@
 import { mkdirSync } from 'node:fs';
 import { WfError } from '../../errors.ts';
-import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import type { LoadResult } from '../../spec/load.ts';
 import type { ListedPlaces } from './listed-workflow.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 
 /**
  * What is wrong with a text that came from elsewhere. What it imports is looked for in the workflows directory, as if it lay
- * there, and never outside of it. Throws a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
+ * there, and never outside of it. Rejects with a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
  */
-export function checkText(text: string, { dagsDir, base }: ListedPlaces): LoadResult {
+export async function checkText(
+  text: string,
+  { dagsDir, base }: ListedPlaces,
+  load: LoadWorkflow,
+): Promise<LoadResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
   }
@@ -17,5 +22,5 @@ export function checkText(text: string, { dagsDir, base }: ListedPlaces): LoadRe
     const why = error instanceof Error ? error.message : String(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
   }
-  return loadWorkflow({ text, file: null, dir: dagsDir, base });
+  return load({ text, file: null, dir: dagsDir, base });
 }

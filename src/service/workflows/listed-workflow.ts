@@ -1,6 +1,7 @@
 import { parse } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 import { groupOf } from './workflow-files.ts';
 
 /** A workflow of the workflows directory, also one that has errors; then its `workflow` is null. */
@@ -10,23 +11,47 @@ export type ListedWorkflow = LoadResult & { readonly file: string; readonly name
 export type ListedPlaces = { readonly dagsDir: string | null; readonly base: string | null };
 
 /** Reads a file for a listing. One that cannot be read is listed too: that costs none of the others. */
-export function readListed(file: string, { dagsDir, base }: ListedPlaces): ListedWorkflow {
-  const group = groupOf(file, dagsDir);
-  const loaded = loadOrTell({ file, group, base });
+export function readListed(file: string, places: ListedPlaces): ListedWorkflow {
+  const request = requestOf(file, places);
+  return listed(
+    request,
+    orTold(() => loadWorkflow(request)),
+  );
+}
+
+/** The same with a loader that may read later. */
+export function loadListed(
+  file: string,
+  places: ListedPlaces,
+  load: LoadWorkflow,
+): ListedWorkflow | Promise<ListedWorkflow> {
+  const request = requestOf(file, places);
+  const loaded = orTold(() => load(request));
+  if (!(loaded instanceof Promise)) return listed(request, loaded);
+  return loaded.catch((error: unknown) => toldOf(error)).then((result) => listed(request, result));
+}
+
+type Request = { readonly file: string; readonly group: string; readonly base: string | null };
+
+function requestOf(file: string, { dagsDir, base }: ListedPlaces): Request {
+  return { file, group: groupOf(file, dagsDir), base };
+}
+
+function listed({ file, group }: Request, loaded: LoadResult): ListedWorkflow {
   return { ...loaded, file, group, name: loaded.workflow?.name ?? parse(file).name };
 }
 
-function loadOrTell(request: {
-  readonly file: string;
-  readonly group: string;
-  readonly base: string | null;
-}): LoadResult {
+function orTold<T>(load: () => T): T | LoadResult {
   try {
-    return loadWorkflow(request);
+    return load();
   } catch (error) {
-    if (!(error instanceof WfError)) throw error;
-    return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
+    return toldOf(error);
   }
+}
+
+function toldOf(error: unknown): LoadResult {
+  if (!(error instanceof WfError)) throw error;
+  return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
 }
 
 function unreadable({ message, help }: WfError): LoadResult['diagnostics'][number] {

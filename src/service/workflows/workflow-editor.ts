@@ -5,27 +5,30 @@ import { loadWorkflow } from '../../spec/load.ts';
 import type { Catalog } from './catalog.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
 import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
 import type { Suspensions } from './suspensions.ts';
 
 /**
- * Changes the files of the workflows directory. Only files that the catalog lists are touched. Every method throws a
- * `WfError` `storage` when the disk refuses.
+ * Changes the files of the workflows directory. Only files that the catalog lists are touched. Every method rejects with
+ * a `WfError` `storage` when the disk refuses.
  */
 export type WorkflowEditor = {
-  /** Puts a text in the place of a file. Throws an `InvalidWorkflow` when it could not be run; then nothing is changed. */
-  readonly save: (workflow: ListedWorkflow, text: string) => void;
-  /** Makes a workflow and answers its file. Throws a `WfError`: `usage` for an unusable name, `conflict` for a taken one. */
-  readonly create: (name: string) => string;
-  /** Answers the new file. Throws as `create` does. */
-  readonly rename: (workflow: ListedWorkflow, name: string) => string;
-  readonly remove: (workflow: ListedWorkflow) => void;
+  /** Puts a text in the place of a file. Rejects with an `InvalidWorkflow` when it could not be run; then nothing is changed. */
+  readonly save: (workflow: ListedWorkflow, text: string) => Promise<void>;
+  /** Makes a workflow and answers its file. Rejects with a `WfError`: `usage` for an unusable name, `conflict` for a taken one. */
+  readonly create: (name: string) => Promise<string>;
+  /** Answers the new file. Rejects as `create` does. */
+  readonly rename: (workflow: ListedWorkflow, name: string) => Promise<string>;
+  readonly remove: (workflow: ListedWorkflow) => Promise<void>;
 };
 
 export type EditorParts = {
   readonly places: ListedPlaces;
   readonly catalog: Pick<Catalog, 'list' | 'refresh'>;
   readonly suspensions: Suspensions;
+  /** Reads a text before it is saved; at once by default. */
+  readonly load?: LoadWorkflow;
 };
 
 /** Letters and digits of any script, and what is common between them; nothing that a path or a shell gives a meaning. */
@@ -37,42 +40,47 @@ const shownOfLong = 40;
 const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
 
 /** An editor that tells the catalog of each change. */
-export function createWorkflowEditor({ places, catalog, suspensions }: EditorParts): WorkflowEditor {
-  const change = <T>(what: string, work: () => T): T => {
+export function createWorkflowEditor({
+  places,
+  catalog,
+  suspensions,
+  load = loadWorkflow,
+}: EditorParts): WorkflowEditor {
+  const change = async <T>(what: string, work: () => T): Promise<T> => {
     try {
       return storing(what, work);
     } finally {
-      catalog.refresh();
+      await catalog.refresh();
     }
   };
   return {
-    save: (workflow, text) => {
+    save: async (workflow, text) => {
       const file = editableFile(workflow, places);
-      refuseInvalid(workflow.file, text, places);
-      change(`save "${workflow.file}"`, () => replaceFile(file, text));
+      await refuseInvalid(workflow.file, text, { base: places.base, load });
+      await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
-    create: (name) => {
+    create: async (name) => {
       const { dagsDir } = places;
       if (dagsDir === null)
         throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
       const file = join(dagsDir, `${freeName(name, catalog)}.yaml`);
-      change(`create "${file}"`, () => {
+      await change(`create "${file}"`, () => {
         mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
         createFile(file, firstText);
       });
       return file;
     },
-    rename: (workflow, name) => {
+    rename: async (workflow, name) => {
       const { dir, ext } = parse(workflow.file);
       const file = join(dir, `${freeName(name, catalog)}${ext}`);
-      change(`rename "${workflow.file}"`, () => {
+      await change(`rename "${workflow.file}"`, () => {
         renameFile(workflow.file, file);
         suspensions.move(workflow.file, file);
       });
       return file;
     },
-    remove: (workflow) => {
-      change(`delete "${workflow.file}"`, () => {
+    remove: async (workflow) => {
+      await change(`delete "${workflow.file}"`, () => {
         unlinkSync(workflow.file);
         if (suspensions.isSuspended(workflow.file)) suspensions.set(workflow.file, false);
       });
@@ -118,8 +126,12 @@ function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): stri
 }
 
 /** A text whose imports are looked for where the file lies. */
-function refuseInvalid(file: string, text: string, { base }: ListedPlaces): void {
-  const { workflow, diagnostics, sources } = loadWorkflow({ text, file: null, dir: dirname(file), base });
+async function refuseInvalid(
+  file: string,
+  text: string,
+  { base, load }: { readonly base: string | null; readonly load: LoadWorkflow },
+): Promise<void> {
+  const { workflow, diagnostics, sources } = await load({ text, file: null, dir: dirname(file), base });
   if (workflow !== null) return;
   const inFile = diagnostics.map((diagnostic) => {
     const { place } = diagnostic;

@@ -58,7 +58,11 @@ function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
 
 /** A workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
 export function getWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadedWorkflow {
-  const result = readWorkflow(reference, places);
+  return runnable(reference, readWorkflow(reference, places));
+}
+
+/** Takes what was read for a workflow to run. Throws an `InvalidWorkflow` for one with errors. */
+export function runnable(reference: WorkflowReference, result: LoadResult): LoadedWorkflow {
   const { workflow, sources, diagnostics } = result;
   if (!workflow) throw new InvalidWorkflow('name' in reference ? reference.name : '-', diagnostics, sources);
   return { workflow, sources, warnings: diagnostics };

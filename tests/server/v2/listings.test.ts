@@ -23,7 +23,7 @@ test('pages of workflows put together are the whole list, also while files come 
   rmSync(join(dags, 'b/same.yaml'));
   writeFileSync(join(dags, 'a/before.yaml'), one);
   writeFileSync(join(dags, 'last.yaml'), one);
-  app.catalog.refresh();
+  await app.catalog.refresh();
   const second = await page(`limit=3&cursor=${first.nextCursor}`);
   const third = await page(`limit=3&cursor=${second.nextCursor}`);
 

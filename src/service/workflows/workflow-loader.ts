@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
+import { WfError } from '../../errors.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import type { LoadAnswer, LoadOrder } from './load-thread.ts';
+import type { LoadWorkflow } from './load-workflow.ts';
+import { readWorkflow, type WorkflowPlaces, type WorkflowReference, workflowBytes } from './workflows.ts';
+
+/** Reads the workflow that a reference names as `readWorkflow` does, at once or later. */
+export type ReadWorkflow = (reference: WorkflowReference, places: WorkflowPlaces) => LoadResult | Promise<LoadResult>;
+
+/** Reads workflows for a process that others wait for. */
+export type WorkflowLoader = { readonly load: LoadWorkflow; readonly read: ReadWorkflow; readonly close: () => void };
+
+/** A text of this size takes about 20 ms, and several may come in one turn of the event loop. */
+const MAX_BYTES_AT_ONCE = 32 * 1024;
+
+/**
+ * A loader that reads small texts at once, and large ones in a thread, one after the other. The thread is started for the first
+ * of them and ended after the last, since it keeps the memory that a large text took. `start`: starts a thread that answers
+ * each `LoadOrder` with a `LoadAnswer`.
+ */
+export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
+  let thread: Worker | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  const close = () => {
+    void thread?.terminate();
+    thread = null;
+  };
+  const inThread = async (order: LoadOrder): Promise<LoadResult> => {
+    try {
+      thread ??= startUnreferenced(start);
+      return resultOf(await ask(thread, order));
+    } catch (error) {
+      // One that has failed answers nothing more.
+      if (!(error instanceof WfError)) close();
+      throw error;
+    } finally {
+      waiting -= 1;
+      if (waiting === 0) close();
+    }
+  };
+  const later = (order: LoadOrder) => {
+    waiting += 1;
+    const result = last.then(() => inThread(order));
+    last = result.catch(() => {});
+    return result;
+  };
+  return {
+    load: (request) => (isLarge(request) ? later({ request }) : loadWorkflow(request)),
+    read: (reference, places) =>
+      workflowBytes(reference, places) > MAX_BYTES_AT_ONCE
+        ? later({ reference, places })
+        : readWorkflow(reference, places),
+    close,
+  };
+}
+
+function isLarge(request: LoadRequest): boolean {
+  const size = request.file === null ? request.text.length : statSync(request.file, { throwIfNoEntry: false })?.size;
+  return (size ?? 0) > MAX_BYTES_AT_ONCE;
+}
+
+/** It must not keep a process running that has nothing else to do. */
+function startUnreferenced(start: () => Worker): Worker {
+  const thread = start();
+  thread.unref();
+  return thread;
+}
+
+function ask(thread: Worker, order: LoadOrder): Promise<LoadAnswer> {
+  return new Promise((resolve, reject) => {
+    const settle = (take: () => void) => {
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit);
+      take();
+    };
+    const onMessage = (answer: LoadAnswer) => settle(() => resolve(answer));
+    const onError = (error: Error) => settle(() => reject(error));
+    const onExit = () => settle(() => reject(new Error('the thread that reads workflows has ended')));
+    thread.on('message', onMessage).on('error', onError).on('exit', onExit);
+    thread.postMessage(order);
+  });
+}
+
+function resultOf(answer: LoadAnswer): LoadResult {
+  switch (answer.kind) {
+    case 'result':
+      return answer.result;
+    case 'error': {
+      const { code, message, help } = answer.error;
+      throw new WfError(code, message, help === null ? {} : { help });
+    }
+    case 'bug':
+      throw answer.error;
+  }
+}
