@@ -133,7 +133,7 @@ async function checkPreconditions(
 }
 
 function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {
-  const { runId, workflow, step, number, output, journal, variables, signal, kill, started } = context;
+  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started } = context;
   const attempt: Attempt = {
     runId,
     workflow,
@@ -142,6 +142,7 @@ function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environm
     ...own,
     params: variables.args,
     expand: (text) => expandText(text, own.scope),
+    holdsSecret: (text) => secrets.shared.mask(text) !== text,
     log: output.log,
     write: output.write,
     started,

@@ -31,6 +31,8 @@ export type Attempt = {
   readonly scope: Scope;
   /** Replaces the variables of a text outside commands, where quotes are ordinary characters. */
   readonly expand: (text: Template) => string;
+  /** Whether a value that is masked in output stands in the text. */
+  readonly holdsSecret: (text: string) => boolean;
   /** A process writes here directly; an executor without one uses `write`. */
   readonly log: AttemptLog;
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;

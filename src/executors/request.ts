@@ -27,6 +27,8 @@ export type RequestOptions = {
   readonly env: Readonly<Record<string, string>>;
   /** Is an answer with this status to be followed to its `Location`? */
   readonly follows: (status: number) => boolean;
+  /** Whether a header's value holds a secret, which is for one origin alone. */
+  readonly holdsSecret: (text: string) => boolean;
   /** Aborts it at once. */
   readonly signal: AbortSignal;
 };
@@ -93,7 +95,7 @@ async function follow(
     const stream = await open(hop, state.proxy, options);
     try {
       const head = headOf(await response(stream));
-      const next = options.follows(head.status) ? nextHop(hop, head) : null;
+      const next = options.follows(head.status) ? nextHop(hop, head, options.holdsSecret) : null;
       if (next === null) {
         reader.onHead(head);
         await readBody(stream, reader);

@@ -23,6 +23,8 @@ type Settings = {
   readonly variables?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly runWorkflow?: Attempt['runWorkflow'];
+  /** Values that are masked. */
+  readonly secrets?: readonly string[];
 };
 
 /** An attempt at a step in a directory of its own, and what a test needs to watch and end it. */
@@ -53,7 +55,7 @@ export function temporaryDirectory(): string {
 /** Makes an attempt. When the test ends its log is closed, its processes are killed and its directory removed. */
 export function testAttempt(settings: Settings = {}): TestAttempt {
   const dir = temporaryDirectory();
-  const { name = 'a step', runId = randomUUID(), params = [], variables = {}, cwd = dir } = settings;
+  const { name = 'a step', runId = randomUUID(), params = [], variables = {}, cwd = dir, secrets = [] } = settings;
   const log = { stdoutPath: join(dir, 'stdout.log'), stderrPath: join(dir, 'stderr.log') };
   const [stdoutFd, stderrFd] = [openSync(log.stdoutPath, 'a'), openSync(log.stderrPath, 'a')];
   const [end, kill] = [new EndSignal(), new EndSignal()];
@@ -71,6 +73,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     params,
     scope,
     expand: (text) => expandText(text, scope),
+    holdsSecret: (text) => secrets.some((secret) => text.includes(secret)),
     log: { ...log, isDirect: true, stdoutFd, stderrFd },
     write: (stream, chunk) => void writeSync(stream === 'stdout' ? stdoutFd : stderrFd, chunk.toString()),
     started: (process_) => started.push(process_),

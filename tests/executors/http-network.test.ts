@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { nextHop } from '../../src/executors/http/redirect.ts';
 import { executor } from '../../src/executors/http.ts';
 import {
   certificateFile,
@@ -67,6 +68,49 @@ describe('a redirect', () => {
       host: `127.0.0.1:${second.port}`,
       kept: '1',
     });
+  });
+
+  test('to another origin loses headers that hold a credential, by their name or by a secret value', async () => {
+    const [first, second] = [await site(), await site()];
+    const credentials = {
+      'X-Api-Key': '1',
+      'Private-Token': '2',
+      'X-Vault-Token': '3',
+      'X-Auth-User': '4',
+      'X-Client-Secret': '5',
+      'X-Password': '6',
+      'X-Session-Id': '7',
+      'X-Hub-Signature': '8',
+      'X-Custom': 'is s3cr3t-value here',
+    };
+    const kept = { 'X-Trace': '1', 'Accept-Language': 'de' };
+    const names = (headers: object | undefined) => Object.keys(headers ?? {});
+    const lower = (headers: object) => Object.keys(headers).map((name) => name.toLowerCase());
+    const config = { headers: { ...credentials, ...kept } };
+    const secret = { secrets: ['s3cr3t-value'] };
+
+    await call(`GET ${first.url}${to(302, `${second.url}/x`)}`, config, secret);
+    expect(names(second.received[0]?.headers)).toEqual(expect.arrayContaining(lower(kept)));
+    expect(names(second.received[0]?.headers).filter((name) => lower(credentials).includes(name))).toEqual([]);
+    // Another name of the same machine is another host.
+    await call(`GET ${first.url}${to(302, `http://localhost:${first.port}/y`)}`, config, secret);
+    expect(names(first.received[2]?.headers).filter((name) => lower(credentials).includes(name))).toEqual([]);
+    await call(`GET ${first.url}${to(302, '/z')}`, config, secret);
+    expect(names(first.received[4]?.headers)).toEqual(expect.arrayContaining(lower(credentials)));
+  });
+
+  test.each([
+    ['http://h/a', 'https://h/b', true],
+    ['http://h:8080/a', 'https://h:8080/b', true],
+    ['http://h:8080/a', 'https://h/b', false],
+    ['http://h:8080/a', 'https://h:8443/b', false],
+    ['https://h/a', 'http://h/b', false],
+    ['http://h/a', 'https://other.h/b', false],
+    ['https://h/a', 'https://h:444/b', false],
+  ])('from %s to %s keeps credentials: %j', (from, location, isKept) => {
+    const hop = { method: 'GET', url: new URL(from), headers: [['X-Api-Key', 'k']] as const, body: '' };
+    const head = { httpVersion: '1.1', status: 302, statusText: '', headers: [['location', location]] as const };
+    expect(nextHop(hop, head, () => false)?.headers).toEqual(isKept ? [['X-Api-Key', 'k']] : []);
   });
 
   test('from https to http of the same host is one to another origin', async () => {

@@ -43,6 +43,7 @@ async function send(call: Call, attempt: Attempt): Promise<RequestEnd> {
     env: attempt.env,
     // Who waits for a 302 does not want to know what is behind it.
     follows: (status: number) => successStatusCodes?.has(status) !== true,
+    holdsSecret: attempt.holdsSecret,
     signal: eitherEnd(attempt),
   };
   const end = await sendRequest(firstHop(call), options, print);

@@ -4,18 +4,26 @@ import { RequestProblem } from './problem.ts';
 import { shownUrlText } from './shown.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-/** What one server was told is no business of another. */
 const forOneOrigin = new Set(['authorization', 'cookie', 'proxy-authorization', 'host']);
+/** Names of headers that say that the value is a credential: `X-Api-Key`, `Private-Token`, `X-Vault-Token`. */
+const namesCredential = /key|token|auth|secret|passw|session|signature/i;
 
 /**
  * The request that an answer sends to, or null when it sends nowhere. As browsers do it, 303 makes it a GET, and so do 301
- * and 302 for a POST (RFC 9110, 15.4). Throws a `RequestProblem` for a place that is neither http nor https.
+ * and 302 for a POST (RFC 9110, 15.4). At another origin credentials are left out: headers whose name says so, or whose value
+ * `holdsSecret`. Throws a `RequestProblem` for a place that is neither http nor https.
  */
-export function nextHop(hop: Hop, { status, headers }: ResponseHead): Hop | null {
+export function nextHop(
+  hop: Hop,
+  { status, headers }: ResponseHead,
+  holdsSecret: (text: string) => boolean,
+): Hop | null {
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   if (location === undefined || !redirects.has(status)) return null;
   const url = locationUrl(location, hop.url);
-  const sent = url.origin === hop.url.origin ? hop.headers : without(hop.headers, (name) => forOneOrigin.has(name));
+  const isCredential = (name: string, value: string) =>
+    forOneOrigin.has(name) || namesCredential.test(name) || holdsSecret(value);
+  const sent = isSameOrigin(hop.url, url) ? hop.headers : without(hop.headers, isCredential);
   const isGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
   if (!isGet) return { ...hop, url, headers: sent };
   return { method: 'GET', url, headers: without(sent, (name) => name.startsWith('content-')), body: '' };
@@ -34,6 +42,16 @@ function locationUrl(location: string, from: URL): URL {
   return url;
 }
 
-function without(headers: Pairs, isLeftOut: (name: string) => boolean): Pairs {
-  return headers.filter(([name]) => !isLeftOut(name.toLowerCase()));
+/** Going over to https at the same host and port, or from the usual port to the usual port, changes no origin here. */
+function isSameOrigin(from: URL, to: URL): boolean {
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
+  return from.origin === to.origin || (isUpgrade && (from.port === to.port || portOf(from) === portOf(to)));
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
+
+function without(headers: Pairs, isLeftOut: (name: string, value: string) => boolean): Pairs {
+  return headers.filter(([name, value]) => !isLeftOut(name.toLowerCase(), value));
 }
