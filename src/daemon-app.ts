@@ -234,5 +234,5 @@ async function openForwardingMonitor(config: Config, warn: (line: string) => voi
   const { openMonitor } = await import('./observers/monitor.ts');
   const notes = createRunNotes(forwardingNotes(config.runsDir));
   const counts = createForwardTotal(notes, isAlive, { queueSize: forwarding.queueSize, now: Date.now });
-  return openMonitor(forwarding.monitor, counts, warn);
+  return openMonitor(forwarding.monitor, counts, { warn });
 }

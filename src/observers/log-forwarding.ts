@@ -39,7 +39,7 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
   const forwarding = new Forwarding(settings, queue, options);
   const monitor = options.tell
     ? reportCounts(() => queue.counts, options.tell, warn)
-    : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, warn));
+    : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, { warn }));
   return {
     watch: (event) => forwarding.watch(event),
     attach: (logPaths) => forwarding.attach(logPaths),

@@ -6,50 +6,73 @@ import { createForwardingMetrics } from './forwarding-metrics.ts';
 
 export type MonitorSettings = NonNullable<LogForwarding['monitor']>;
 
-/** A little HTTP server that tells how the forwarding goes. */
-export type Monitor = { readonly port: number; readonly close: () => Promise<void> };
+/** A little HTTP server that reports on the forwarding. */
+export type Monitor = {
+  /** Null while another process has the address. */
+  readonly port: () => number | null;
+  readonly close: () => Promise<void>;
+};
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
 const json = 'application/json; charset=utf-8';
 
-/** Null, with a warning, where the address cannot be had: the run goes on without its monitor. */
+/** How often a monitor looks whether an address that was taken has become free. */
+const RETRY_MS = 1000;
+
+/**
+ * Opens the monitor. Where its address cannot be had there is a warning and the run goes on without it; where another process, such
+ * as another run, has the address, the monitor takes it over when that process ends.
+ */
 export async function openMonitor(
   settings: MonitorSettings,
   counts: () => ForwardCounts,
-  warn: (message: string) => void,
-): Promise<Monitor | null> {
+  { warn, retryMs = RETRY_MS }: { readonly warn: (message: string) => void; readonly retryMs?: number },
+): Promise<Monitor> {
   const { createServer } = await import('node:http');
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000 }, (request, response) => {
     void respond(request, response, settings, counts);
   });
-  try {
-    await listen(server, settings);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    warn(`the monitor of log forwarding is not available at ${settings.host}:${settings.port}: ${why}`);
-    return null;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const open = async (): Promise<NodeJS.ErrnoException | null> => {
+    const error = await listen(server, settings);
+    if (error === null && isClosed) await closed(server);
+    if (error?.code === 'EADDRINUSE' && !isClosed) timer = setTimeout(() => void open(), retryMs).unref();
+    return error;
+  };
+  const error = await open();
+  if (error !== null) {
+    const later = error.code === 'EADDRINUSE' ? '; trying again until it is free' : '';
+    warn(
+      `the monitor of log forwarding is not available at ${settings.host}:${settings.port}: ${error.message}${later}`,
+    );
   }
-  const { port } = server.address() as AddressInfo;
   return {
-    port,
+    port: () => (server.listening ? (server.address() as AddressInfo).port : null),
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      isClosed = true;
+      clearTimeout(timer);
+      if (server.listening) await closed(server);
     },
   };
 }
 
-function listen(server: Server, { host, port }: MonitorSettings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
+/** Resolves to what stands in the way; null once it listens. */
+function listen(server: Server, { host, port }: MonitorSettings): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
     server.listen(port, host, () => {
-      server.off('error', reject);
-      server.on('error', () => {});
-      resolve();
+      server.removeAllListeners('error').on('error', () => {});
+      resolve(null);
     });
   });
+}
+
+function closed(server: Server): Promise<void> {
+  const whenClosed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeAllConnections();
+  return whenClosed;
 }
 
 async function respond(

@@ -17,15 +17,14 @@ const settings = { host: '127.0.0.1', port: 0, basePath: '/log-forwarding', metr
 
 async function monitor(change: Partial<typeof settings> = {}, counted: Partial<typeof counts> = {}) {
   const warnings: string[] = [];
-  const opened = await openMonitor(
-    { ...settings, ...change },
-    () => ({ ...counts, ...counted }),
-    (text) => warnings.push(text),
-  );
-  onTestFinished(() => opened?.close());
+  const opened = await openMonitor({ ...settings, ...change }, () => ({ ...counts, ...counted }), {
+    warn: (text) => warnings.push(text),
+    retryMs: 10,
+  });
+  onTestFinished(opened.close);
   const ask = (path: string, options: { headers?: Record<string, string>; method?: string } = {}) =>
     new Promise<{ status: number | undefined; type: string | undefined; body: string }>((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port: opened?.port, path, ...options }, (response) => {
+      const asked = request({ host: '127.0.0.1', port: opened.port(), path, ...options }, (response) => {
         let body = '';
         response.setEncoding('utf8').on('data', (text: string) => {
           body += text;
@@ -36,7 +35,7 @@ async function monitor(change: Partial<typeof settings> = {}, counted: Partial<t
       });
       asked.on('error', reject).end();
     });
-  return { port: opened?.port, warnings, ask };
+  return { port: opened.port() ?? 0, close: opened.close, warnings, ask, now: opened.port };
 }
 
 describe('the monitor', () => {
@@ -108,12 +107,19 @@ describe('the monitor', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
   });
 
-  test('is done without where its port is taken', async () => {
-    const { port = 0 } = await monitor();
-    const second = await monitor({ port });
-    expect(second.port).toBeUndefined();
+  test('is taken over by another when the one that has its port ends', async () => {
+    const { port, close } = await monitor();
+    const second = await monitor({ port }, { queued: 77 });
+    const third = await monitor({ port });
+    expect([second.now(), third.now()]).toEqual([null, null]);
     expect(second.warnings).toEqual([
-      `the monitor of log forwarding is not available at 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
+      `the monitor of log forwarding is not available at 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; trying again until it is free`,
     ]);
+    await third.close();
+    await close();
+    await expect.poll(second.now).toBe(port);
+    const metrics = await fetch(`http://127.0.0.1:${port}/log-forwarding/metrics`);
+    expect(await metrics.json()).toMatchObject({ queued: 77 });
+    expect(third.now()).toBeNull();
   });
 });
