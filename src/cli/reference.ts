@@ -9,8 +9,8 @@ export function workflowReference(name: string): WorkflowReference {
 }
 
 /** The configuration of this process under the options of a command. Throws a `WfError` `usage` for what makes no sense. */
-export function configFor(options: CommonOptions, { isDaemon = false } = {}): Config {
-  const config = readConfig(process.env, process.cwd(), options, { isDaemon });
+export function configFor(options: CommonOptions, { isDaemon = false, requiresTrust = true } = {}): Config {
+  const config = readConfig(process.env, process.cwd(), options, { isDaemon, requiresTrust });
   // Used long before; but an error could not be told then.
   config.settings.read('color');
   return config;

@@ -31,10 +31,10 @@ export function readConfig(
   env: NodeJS.ProcessEnv,
   cwd: string,
   flags: SettingFlags,
-  { isDaemon = false }: { readonly isDaemon?: boolean } = {},
+  { isDaemon = false, requiresTrust = true }: { readonly isDaemon?: boolean; readonly requiresTrust?: boolean } = {},
 ): Config {
   const { configDir, stateDir } = findPlaces(env, cwd);
-  const settings = openSettings({ env, cwd, flags, inProject: !isDaemon });
+  const settings = openSettings({ env, cwd, flags, inProject: !isDaemon, requiresTrust });
   const named = settings.read('dags');
   const usual = configDir && join(configDir, 'dags');
   return {

@@ -3,6 +3,7 @@ import { type Entry, readConfigFile } from './config-file.ts';
 import { findPlaces } from './places.ts';
 import { findProjectFile, type ProjectFile } from './project-file.ts';
 import { type ReadSetting, resolveSettings } from './resolve.ts';
+import { requireTrusted } from './trusted-files.ts';
 
 /** Everything that settings are taken from, read once. */
 export type OpenSettings = {
@@ -23,14 +24,18 @@ export type Asker = {
   readonly flags: Readonly<Record<string, unknown>>;
   /** False for the daemon: what it does must not depend on where it was started. */
   readonly inProject: boolean;
+  /** False for who only looks at places that cannot be trusted. */
+  readonly requiresTrust?: boolean;
 };
 
 /**
  * Looks for the settings: flags, then `WF_*` variables, then the nearest `.wf.yaml`, then `config.yaml`, then defaults.
- * Throws a `WfError` `usage` for a file that makes no sense.
+ * Throws a `WfError` `usage` for a file that makes no sense, and for places that others can change.
  */
-export function openSettings({ env, cwd, flags, inProject }: Asker): OpenSettings {
-  const { configDir } = findPlaces(env, cwd);
+export function openSettings({ env, cwd, flags, inProject, requiresTrust = true }: Asker): OpenSettings {
+  const places = findPlaces(env, cwd);
+  if (requiresTrust) requireTrusted(places, env);
+  const { configDir } = places;
   const path = configDir === null ? null : join(configDir, 'config.yaml');
   const entries = path === null ? null : readConfigFile(path);
   const project = inProject ? findProjectFile(cwd, env) : null;

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { whyUntrusted } from './trusted-files.ts';
 
 /** The settings that a project brings along. */
 export type ProjectFile = {
@@ -7,8 +8,6 @@ export type ProjectFile = {
   /** Why it does not count; null when it does. */
   readonly ignored: string | null;
 };
-
-const WRITABLE_BY_ALL = 0o002;
 
 /**
  * The nearest `.wf.yaml` from a directory upwards; the home directory is the last one that is looked at, or the root where
@@ -19,17 +18,9 @@ export function findProjectFile(cwd: string, env: NodeJS.ProcessEnv): ProjectFil
   for (let directory = cwd; ; directory = dirname(directory)) {
     const path = join(directory, '.wf.yaml');
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile()) return { path, ignored: whyIgnored(stat, env) };
+    if (stat?.isFile()) return { path, ignored: whyUntrusted(stat, env) };
     if (directory === env['HOME'] || directory === dirname(directory)) return null;
   }
-}
-
-/** `sudo` leaves the files of a project with the user who called it. */
-function whyIgnored({ uid, mode }: { uid: number; mode: number }, env: NodeJS.ProcessEnv): string | null {
-  const own = process.getuid?.();
-  const isTrusted = own === undefined || uid === own || uid === 0 || (own === 0 && String(uid) === env['SUDO_UID']);
-  if (!isTrusted) return 'it belongs to another user';
-  return own !== undefined && (mode & WRITABLE_BY_ALL) !== 0 ? 'everybody can change it' : null;
 }
 
 /** Whether a path is a directory, or lies in it, once symbolic links are followed. */

@@ -8,15 +8,20 @@ export type Places = {
   readonly dagsDir: string | null;
   readonly runsDir: string | null;
   readonly cacheDir: string | null;
+  /** Places that no other command uses, since other users can change them. */
+  readonly untrusted: readonly { readonly path: string; readonly why: string; readonly help: string }[];
 };
 
 /** Looks whether what a run needs can be read and written, and writes nothing. */
-export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir }: Places): readonly Check[] {
+export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: Places): readonly Check[] {
   return [
     checkDirectory('configuration', configDir),
     checkDirectory('workflows', dagsDir),
     checkDirectory('runs', runsDir),
     checkCache(cacheDir),
+    ...untrusted.map(({ path, why, help }) => {
+      return { name: 'home', ok: false, version: null, detail: `${path}: not used, ${why}`, help };
+    }),
     checkUmask(),
     checkProc(),
   ];

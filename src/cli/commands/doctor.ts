@@ -1,4 +1,5 @@
-import { cacheDirectory } from '../../config/places.ts';
+import { cacheDirectory, findPlaces } from '../../config/places.ts';
+import { untrustedPaths } from '../../config/trusted-files.ts';
 import { checkMachine } from '../../doctor/machine.ts';
 import { renderChecks } from '../../render/checks.ts';
 import type { Console } from '../console.ts';
@@ -11,8 +12,9 @@ export type DoctorOptions = CommonOptions & { readonly json?: true };
 
 /** Prints what the machine offers to workflows, and how to get what is missing. That is no failure: exit code 0. */
 export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
-  const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options);
-  const places = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd) };
+  const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
+  const untrusted = untrustedPaths(findPlaces(process.env, cwd), process.env);
+  const places = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
   const checks = await checkMachine({ env, cwd, places });
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
   return exitCodes.succeeded;

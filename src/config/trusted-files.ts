@@ -1,0 +1,53 @@
+import { type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { WfError } from '../errors.ts';
+import type { Places } from './places.ts';
+
+const WRITABLE_BY_ALL = 0o002;
+
+/**
+ * Why a file or directory of settings cannot be trusted: another user owns it, or every user can write to it. Null where it
+ * can. A group may write: with umask 002, a user's own group does. Root is trusted, and `sudo` leaves files with the user who
+ * called it.
+ */
+export function whyUntrusted({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, env: NodeJS.ProcessEnv): string | null {
+  const own = process.getuid?.();
+  const isTrusted = own === undefined || uid === own || uid === 0 || (own === 0 && String(uid) === env['SUDO_UID']);
+  if (!isTrusted) return 'it belongs to another user';
+  return own !== undefined && (mode & WRITABLE_BY_ALL) !== 0 ? 'everybody can change it' : null;
+}
+
+/** A path that is not used, why, and what to do. */
+export type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };
+
+/**
+ * What cannot be trusted of the user's places, each as a whole and the files that decide what is run: whoever can change them
+ * runs commands as this user.
+ */
+export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.ProcessEnv): readonly UntrustedPath[] {
+  const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
+  const paths = [configDir, stateDir, ...files].filter((path) => path !== null);
+  return [...new Set(paths)].flatMap((path) => {
+    const stat = statIfThere(path);
+    const why = stat === null ? null : whyUntrusted(stat, env);
+    if (why === null) return [];
+    const mend = why.startsWith('it belongs') ? 'change its owner' : `chmod o-w "${path}"`;
+    return [{ path, why, help: `${mend}, or set WF_HOME to a directory of your own` }];
+  });
+}
+
+/** Throws a `WfError` `usage` for the first of the user's places that cannot be trusted. */
+export function requireTrusted(places: Places, env: NodeJS.ProcessEnv): void {
+  const [first] = untrustedPaths(places, env);
+  if (first !== undefined)
+    throw new WfError('usage', `will not use "${first.path}": ${first.why}`, { help: first.help });
+}
+
+/** What cannot be looked at is reported when it is read. */
+function statIfThere(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
