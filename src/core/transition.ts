@@ -91,9 +91,10 @@ function attemptStarted(draft: Draft, { at, step, attempt, process }: Input<'att
     record(draft, { type: 'step.started', at, step, attempt, process });
 }
 
-function attemptEnded(draft: Draft, { at, step, attempt, outcome }: Input<'attempt-ended'>): void {
+function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
+  const outcome = withCause(draft.run, reported);
   const why = reasonToGoOn(draft.run, state, outcome);
   if (why === null) {
     settle(draft, at, state, attemptResult(outcome));
@@ -101,6 +102,12 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome }: Input<'attem
     const until = at + intervalMs(draft.run, state, why);
     record(draft, { type: 'step.waiting', at, step, attempt, why, until, outcome });
   }
+}
+
+/** An executor knows that its attempt was ended, but not that the time limit of the run ended it. */
+function withCause({ cancellation, handling }: RunState, outcome: Outcome): Outcome {
+  const isOurs = outcome.status === 'canceled' && handling === null && cancellation?.reason === 'timeout';
+  return isOurs ? { ...outcome, message: 'timed out' } : outcome;
 }
 
 function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): void {

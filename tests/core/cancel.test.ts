@@ -153,6 +153,23 @@ test('a timeout fails the run and is followed by the failure handler, then exit'
   expect(run.state.message).toBe('because of timeout');
 });
 
+test('what a timeout of the run ended timed out; what a stop ended before, and a handler ended later, was stopped', () => {
+  const run = DrivenRun.started({ steps: [step('a'), step('b')], handlers });
+  run.cancel('timeout');
+  run.end('a', canceled());
+  expect(run.step('a')).toMatchObject({ status: 'canceled', message: 'timed out', signal: 'SIGTERM' });
+  run.end('b', canceled());
+  run.cancel('stop');
+  run.end('handlerOn.failure', canceled());
+  expect(run.step('handlerOn.failure').message).toBe('stopped');
+
+  const stopped = DrivenRun.started({ steps: [step('a')] });
+  stopped.cancel('stop');
+  stopped.cancel('timeout');
+  stopped.end('a', canceled());
+  expect(stopped.step('a').message).toBe('stopped');
+});
+
 test('a journal that cannot be written fails the run without handlers', () => {
   const run = DrivenRun.started({ steps: [step('a')], handlers });
   run.cancel('storage');
