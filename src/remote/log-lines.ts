@@ -45,7 +45,7 @@ function readLine(line: string, { settings }: DaemonClient): LogChunk {
   if (step === null || attempt === null || text === null || (stream !== 'stdout' && stream !== 'stderr')) {
     throw notUnderstood(settings, 'a line of a log is none');
   }
-  return { step, attempt, stream, bytes: Buffer.from(`${text}\n`) };
+  return { step, attempt, stream, bytes: Buffer.from(fields['continues'] === true ? text : `${text}\n`) };
 }
 
 function parse(line: string): JsonMap {

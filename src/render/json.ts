@@ -16,7 +16,7 @@ export type JsonOptions = {
 
 /**
  * One JSON object a line and nothing else, each with `type`, `runId` and `at` first: the run's events, `step.output` for
- * each line of output (`step`, `attempt`, `stream`, `text`), and as the last line `run.summary`, a RunSummary. Times are
+ * each line of output (`step`, `attempt`, `stream`, `text`, and `continues` where the line goes on in the next one), and as the last line `run.summary`, a RunSummary. Times are
  * ISO 8601 UTC.
  */
 export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptions): Reporter {
@@ -27,8 +27,7 @@ export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptio
 
   const put = (type: string, at: string, rest: object) => batch.add(JSON.stringify({ type, runId, at, ...rest }));
   const putLines = (found: readonly OutputLine[]) => {
-    for (const { step, attempt, stream, text } of found)
-      put('step.output', isoTime(now()), { step, attempt, stream, text });
+    for (const line of found) put('step.output', isoTime(now()), line);
   };
 
   return {

@@ -1,3 +1,12 @@
+/** A line, or a piece of one: `continues` when the line goes on in the next piece. */
+export type LinePiece = { readonly text: string; readonly continues: boolean };
+
+/** The same as a `LineSplitter`, with word of which pieces belong to one line. */
+export type PieceSplitter = {
+  readonly push: (bytes: Uint8Array) => readonly LinePiece[];
+  readonly flush: () => readonly LinePiece[];
+};
+
 /**
  * Bytes of one stream to whole lines. The result depends on the bytes alone, never on how they were cut into chunks,
  * and the memory held between chunks is bounded.
@@ -20,6 +29,13 @@ export const longestLine = 64 * 1024;
 
 /** Splits at `\n`. Bytes that are not UTF-8 become U+FFFD. */
 export function createLineSplitter(carriageReturn: CarriageReturn): LineSplitter {
+  const pieces = createPieceSplitter(carriageReturn);
+  const textOf = ({ text }: LinePiece) => text;
+  return { push: (bytes) => pieces.push(bytes).map(textOf), flush: () => pieces.flush().map(textOf) };
+}
+
+/** Splits at `\n`, as `createLineSplitter` does. */
+export function createPieceSplitter(carriageReturn: CarriageReturn): PieceSplitter {
   const decode = createDecoder();
   const line = carriageReturn === 'overwrite' ? createOverwrittenLine() : createPlainLine();
   return {
@@ -27,7 +43,7 @@ export function createLineSplitter(carriageReturn: CarriageReturn): LineSplitter
     flush: () => {
       const lines = split(decode(null), line);
       const rest = line.take();
-      return rest === null ? lines : [...lines, rest];
+      return rest === null ? lines : [...lines, { text: rest, continues: false }];
     },
   };
 }
@@ -35,16 +51,16 @@ export function createLineSplitter(carriageReturn: CarriageReturn): LineSplitter
 /** The line being gathered. */
 type Line = {
   /** Adds text that holds no line end; gives the pieces that the line has outgrown. */
-  readonly add: (text: string, into: string[]) => void;
+  readonly add: (text: string, into: LinePiece[]) => void;
   readonly take: () => string | null;
 };
 
-function split(text: string, line: Line): string[] {
-  const lines: string[] = [];
+function split(text: string, line: Line): LinePiece[] {
+  const lines: LinePiece[] = [];
   let start = 0;
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
     line.add(text.slice(start, end), lines);
-    lines.push(line.take() ?? '');
+    lines.push({ text: line.take() ?? '', continues: false });
     start = end + 1;
   }
   if (start < text.length) line.add(start === 0 ? text : text.slice(start), lines);
@@ -92,10 +108,10 @@ function createOverwrittenLine(): Line {
 }
 
 /** Hands on a piece of `longestLine`, or one less where that would cut a surrogate pair; gives its length. */
-function pushPiece(text: string, into: string[]): number {
+function pushPiece(text: string, into: LinePiece[]): number {
   const last = text.charCodeAt(longestLine - 1);
   const length = last >= 0xd800 && last <= 0xdbff ? longestLine - 1 : longestLine;
-  into.push(text.slice(0, length));
+  into.push({ text: text.slice(0, length), continues: true });
   return length;
 }
 

@@ -1,8 +1,8 @@
-import { type CarriageReturn, createLineSplitter, type LineSplitter } from './lines.ts';
+import { type CarriageReturn, createPieceSplitter, type LinePiece, type PieceSplitter } from './lines.ts';
 import type { OutputChunk } from './reporter.ts';
 
-/** A whole line of a step's output, without its end. */
-export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string };
+/** A line of a step's output, without its end. `continues`: it is so long that the rest of it follows as the next one. */
+export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
 /** The output of all steps as whole lines; each stream of each step is a text of its own. */
 export type StepLines = {
@@ -11,7 +11,7 @@ export type StepLines = {
   readonly end: (step: string | null) => readonly OutputLine[];
 };
 
-type Held = Omit<OutputChunk, 'bytes'> & { readonly splitter: LineSplitter };
+type Held = Omit<OutputChunk, 'bytes'> & { readonly splitter: PieceSplitter };
 
 /** See `StepLines`. A new attempt starts on a new line. */
 export function createStepLines(carriageReturn: CarriageReturn): StepLines {
@@ -22,7 +22,7 @@ export function createStepLines(carriageReturn: CarriageReturn): StepLines {
       const before = streams.get(chunk.stream);
       if (before?.attempt === chunk.attempt) return toLines(before, before.splitter.push(chunk.bytes));
       const { step, attempt, stream, bytes } = chunk;
-      const now = { step, attempt, stream, splitter: createLineSplitter(carriageReturn) };
+      const now = { step, attempt, stream, splitter: createPieceSplitter(carriageReturn) };
       streams.set(stream, now);
       return [...(before ? rest(before) : []), ...toLines(now, now.splitter.push(bytes))];
     },
@@ -40,8 +40,10 @@ function rest(held: Held): readonly OutputLine[] {
   return toLines(held, held.splitter.flush());
 }
 
-function toLines({ step, attempt, stream }: Held, texts: readonly string[]): readonly OutputLine[] {
-  return texts.map((text) => ({ step, attempt, stream, text }));
+function toLines({ step, attempt, stream }: Held, pieces: readonly LinePiece[]): readonly OutputLine[] {
+  return pieces.map(({ text, continues }) =>
+    continues ? { step, attempt, stream, text, continues } : { step, attempt, stream, text },
+  );
 }
 
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -33,13 +33,17 @@ describe('wf logs', () => {
   it.each([
     [
       [],
-      '[one]    out 1\n[one]    out 2\n[one]    err 1\n[flaky]  attempt 2\n[handlerOn.exit] bye, without a line end\n',
+      '[one]    out 1\n[one]    out 2\n[one]    err 1\n[flaky]  attempt 1\n[flaky]  --- attempt 2 ---\n[flaky]  attempt 2\n[handlerOn.exit] bye, without a line end\n',
     ],
     [['r1', 'one'], 'out 1\nout 2\nerr 1\n'],
     [['r1', 'one', '--stream', 'stdout'], 'out 1\nout 2\n'],
     [['w', 'one', '--tail', '2'], 'out 2\nerr 1\n'],
     [['@latest', '--tail', '0'], ''],
+    [['w', 'flaky'], 'attempt 1\n--- attempt 2 ---\nattempt 2\n'],
+    [['w', 'flaky', '--tail', '1'], '--- attempt 2 ---\nattempt 2\n'],
+    [['w', 'flaky', '--raw'], 'attempt 1\nattempt 2\n'],
     [['w', 'flaky', '--attempt', '1'], 'attempt 1\n'],
+    [['w', 'flaky', '--attempt', '2'], 'attempt 2\n'],
     [['w', 'handlerOn.exit', '--raw'], 'bye, without a line end'],
     [['w', 'one', '--tail', '1', '--json'], '{"step":"one","attempt":1,"stream":"stderr","text":"err 1"}\n'],
     [['w', 'silent'], ''],
@@ -117,6 +121,29 @@ describe('wf logs -f', () => {
         '{"step":"gate","attempt":1,"stream":"stdout","text":"waiting"}\n{"step":"gate","attempt":1,"stream":"stdout","text":"half line"}\n',
       ]);
       expect((await run.ended).code).toBe(0);
+    });
+  });
+
+  it('marks the attempts that it follows, and keeps a long line whole', async () => {
+    const retried = `steps:
+  - name: try
+    script: |
+      printf '%0200000d\\n' $WF_ATTEMPT
+      until [ -e go ]; do sleep 0.02; done
+      test $WF_ATTEMPT = 2
+    retryPolicy: {limit: 1}
+`;
+    const line = (attempt: number) => `${String(attempt).padStart(200_000, '0')}\n`;
+    await withPlace({ 'w.yaml': retried }, async ({ cwd, start, wf }) => {
+      const run = start('run', 'w.yaml');
+      await run.until('START');
+      const followed = start('logs', 'w', 'try', '-f');
+      await followed.until(line(1));
+      writeFileSync(join(cwd, 'go'), '');
+      expect((await followed.ended).stdout).toBe(`${line(1)}--- attempt 2 ---\n${line(2)}`);
+      await run.ended;
+      expect((await wf('logs', 'w', 'try')).stdout).toBe(`${line(1)}--- attempt 2 ---\n${line(2)}`);
+      expect((await wf('logs', 'w', 'try', '--attempt', '2')).stdout).toBe(line(2));
     });
   });
 

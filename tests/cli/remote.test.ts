@@ -30,6 +30,7 @@ handlerOn:
 params: A= ""
 `,
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
+  'long.yaml': 'steps:\n  - name: long\n    command: printf "%0200000d\\n%s\\n" 1 end\n',
   'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',
 };
 
@@ -73,6 +74,7 @@ test(
       const { url } = await place.serve();
       const client = clientOf(place, url);
       await client.wf('run', 'flaky', '--run-id', 'failed-one', '--', 'A=1', 'b c');
+      await client.wf('run', 'long');
       await client.wf('run', 'greet', '--run-id', 'greeting');
 
       const commands = [
@@ -100,6 +102,9 @@ test(
         ['logs', 'flaky', 'third'],
         ['logs', 'flaky', 'secnd'],
         ['logs', 'flaky', 'second', '--attempt', '5'],
+        ['logs', 'long'],
+        ['logs', 'long', '--tail', '2'],
+        ['logs', 'long', '--json'],
         ['logs', 'nobody', '-f'],
       ];
       for (const args of commands) {

@@ -34,7 +34,7 @@ export async function logsCommand(options: LogsOptions, console: Console): Promi
 }
 
 /** `step` is null where there is output of several steps. */
-type LogPrinting = Pick<LogsOptions, 'step' | 'raw' | 'json' | 'tail'>;
+type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail'>;
 
 /** Prints for as long as somebody reads it. */
 async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
@@ -49,6 +49,7 @@ async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTermina
     form: json ? 'json' : raw ? 'raw' : 'text',
     prefix: step === null ? (each) => `${name(each)} ` : () => '',
     tail,
+    marksAttempts: printing.attempt === undefined,
     write: out.write,
   });
   await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));

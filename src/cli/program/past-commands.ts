@@ -62,7 +62,7 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
     .description('print what the steps of a run have printed')
     .option('-f, --follow', 'go on until the run is over')
     .option('--tail <count>', 'only the last so many lines', count)
-    .option('--attempt <number>', 'which attempt at each step; else the last', count)
+    .option('--attempt <number>', 'only this attempt at each step; else all, in order', count)
     .addOption(choice('--stream <stream>', 'only one of the two', ['stdout', 'stderr']))
     .option('--raw', 'as it was printed, with everything that controls a terminal')
     .option('--json', 'print one JSON object a line: step, attempt, stream, text')

@@ -1,15 +1,21 @@
 import type { StoredEvent } from '../../core/run.ts';
 import { WfError } from '../../errors.ts';
+import { attemptMark } from '../../render/log-lines.ts';
+import { attemptsOf } from '../../service/past/attempts.ts';
+import type { PastRun } from '../../service/past/past-run.ts';
 import type { LogExcerpt } from '../../store/files/logs/log-excerpt.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
 import { nodeViews } from './run-view.ts';
 import { shownName } from './step-view.ts';
 
-/** Of a longer output both ends are told. */
+/** Of a longer output of an attempt, both ends are shown. */
 const size = { head: 256 * 1024, tail: 256 * 1024 };
+/** Earlier attempts are left out once the later ones are this many, or have this many characters. */
+const mostAttempts = 100;
+const mostCharacters = 1024 * 1024;
 
 /**
- * What the last attempt at a step of a run printed; a handler goes by its name in the grid, too. Throws a `WfError`
+ * What all attempts at a step of a run printed, in order; a handler goes by its name in the v1 API, too. Throws a `WfError`
  * `not-found` for a step that the run does not have.
  */
 export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts, 'readLog'>): object {
@@ -17,10 +23,29 @@ export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts
   const all = [...summary.steps, ...summary.handlers];
   const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => shownName(name) === wanted);
   if (step === undefined) throw new WfError('not-found', `the run ${past.runId} has no step "${wanted}"`);
+  return { Step: nodeViews(run)(step), LogFile: past.runId, Content: contentOf(past, step.name, readLog) };
+}
+
+/** The output of attempt after attempt, with a line between them. The newest are read first, since the oldest may be too many. */
+function contentOf(past: PastRun, step: string, readLog: V1Parts['readLog']): string {
   const { stored } = past;
-  const paths = stored === null || step.attempts === 0 ? null : stored.logPaths(step.name, step.attempts);
-  const texts = paths === null ? [] : [paths.stdoutPath, paths.stderrPath].map((path) => text(readLog(path, size)));
-  return { Step: nodeViews(run)(step), LogFile: past.runId, Content: texts.join('') };
+  if (stored === null) return '';
+  const attempts = attemptsOf(past, { step, attempt: null });
+  const texts: string[] = [];
+  let characters = 0;
+  for (const { attempt } of [...attempts].reverse()) {
+    if (texts.length === mostAttempts || characters > mostCharacters) break;
+    const { stdoutPath, stderrPath } = stored.logPaths(step, attempt);
+    const output = [stdoutPath, stderrPath].map((path) => text(readLog(path, size))).join('');
+    texts.unshift(attempt > 1 && output !== '' ? `${attemptMark(attempt)}\n${output}` : output);
+    characters += output.length;
+  }
+  const leftOut = attempts.length - texts.length;
+  if (leftOut > 0) texts.unshift(`[${leftOut} earlier attempts are left out here]`);
+  return texts.reduce(
+    (all, each) => (all === '' || all.endsWith('\n') || each === '' ? all + each : `${all}\n${each}`),
+    '',
+  );
 }
 
 /** What happened in a run, a line for each event. */

@@ -20,11 +20,11 @@ const operation: Operation = {
   tag: 'Logs and events',
   summary: 'Shows what the steps of a run have printed',
   description:
-    'Line by line, as `wf logs` does: the last attempt at each step, in the order in which they began. Each line begins with its step, unless only one was asked for. Control characters are left out but for colours; who needs every byte asks for the log of a step.',
+    'Line by line, as `wf logs` does: attempt after attempt, in the order in which they began, with a line `--- attempt 2 ---` before the output of an attempt that is not the first. Each line begins with its step, unless only one was asked for. Control characters are left out but for colours; who needs every byte asks for the log of a step.',
   parameters: [
     runId,
     filter('step', 'Only this step or handler.', 'load'),
-    { ...filter('attempt', 'That attempt instead of the last one.'), schema: { type: 'integer', minimum: 1 } },
+    { ...filter('attempt', 'Only that attempt at each step.'), schema: { type: 'integer', minimum: 1 } },
     { ...filter('stream', 'Only this stream.'), schema: { type: 'string', enum: [...streams] } },
     { ...filter('tail', 'Only the last so many lines.'), schema: { type: 'integer', minimum: 0 } },
     flag('follow', 'Goes on with what comes until the run is over.'),
@@ -86,7 +86,13 @@ function runLogs(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
         const { form, step } = wanted;
         const writer = createStreamWriter(output, signal, parts.clock);
         const prefix = step === null ? (name: string) => `[${name}] ` : () => '';
-        const lines = createLogLines({ form, prefix, tail: null, write: writer.write });
+        const lines = createLogLines({
+          form,
+          prefix,
+          tail: null,
+          marksAttempts: wanted.attempt === null,
+          write: writer.write,
+        });
         const reader = { ...lines, ...writer };
         return sendLogs(run, wanted, { ...logView(parts, signal), reader, files: parts.logFiles });
       },

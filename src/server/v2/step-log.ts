@@ -144,10 +144,10 @@ function followed(run: PastRun, wanted: Wanted & Pick<Part, 'headers'>, parts: V
         end: () => {},
         release: () => {},
       };
-      const view = { ...logView(parts, signal), reader: { ...reader, ...writer }, filter: { step, attempt }, stream };
+      const view = { ...logView(parts, signal), reader: { ...reader, ...writer }, stream };
       const start = (begun: AttemptReference) =>
         Math.min(offset, parts.logFiles.size(pathOf(run, wanted, begun) ?? ''));
-      return followLogs(run, { ...view, start });
+      return followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start });
     },
   };
 }

@@ -6,8 +6,8 @@ import type { PastRun } from './past-run.ts';
 /** One attempt at one step or handler. */
 export type AttemptReference = { readonly step: string; readonly attempt: number };
 
-/** Which attempts; null: of all steps, and the last of each. */
-export type AttemptFilter = { readonly step: string | null; readonly attempt: number | null };
+/** Which attempts; null: of all steps, and all of each. */
+export type AttemptFilter = { readonly step: string | null; readonly attempt: number | 'last' | null };
 
 /**
  * The attempts of a run, in the order in which they began. Throws a `WfError` `not-found` for a step or an attempt that
@@ -19,8 +19,9 @@ export function attemptsOf(run: PastRun, filter: AttemptFilter): readonly Attemp
     ({ step }) => filter.step === null || step === filter.step,
   );
   const last = new Map(begun.map(({ step, attempt }) => [step, attempt]));
-  const chosen = begun.filter(({ step, attempt }) => attempt === (filter.attempt ?? last.get(step)));
-  if (filter.attempt !== null && chosen.length === 0 && (filter.step !== null || begun.length > 0)) {
+  const wanted = (step: string) => (filter.attempt === 'last' ? last.get(step) : filter.attempt);
+  const chosen = begun.filter(({ step, attempt }) => attempt === (wanted(step) ?? attempt));
+  if (typeof filter.attempt === 'number' && chosen.length === 0 && (filter.step !== null || begun.length > 0)) {
     throw new WfError('not-found', attemptsHad(filter.step, last));
   }
   return chosen;

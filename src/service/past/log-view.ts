@@ -72,7 +72,8 @@ async function followEvents(run: PastRun, follower: LogFollower, view: LogView):
   for await (const event of view.follow(run, signal)) {
     if (event.type !== 'step.started' && event.type !== 'step.waiting' && event.type !== 'step.finished') continue;
     const { step, attempt } = event;
-    if ((filter.step !== null && step !== filter.step) || (filter.attempt ?? attempt) !== attempt) continue;
+    if (filter.step !== null && step !== filter.step) continue;
+    if (typeof filter.attempt === 'number' && filter.attempt !== attempt) continue;
     const paths = run.stored?.logPaths(step, attempt);
     if (event.type === 'step.started') {
       if (paths) follower.follow(step, attempt, paths);

@@ -67,7 +67,7 @@ export type RunView = {
 export type LogRequest = {
   /** Null: all. */
   readonly step: string | null;
-  /** Null: the last of each step. */
+  /** Null: all of each step. */
   readonly attempt: number | null;
   /** Null: both. */
   readonly stream: 'stdout' | 'stderr' | null;

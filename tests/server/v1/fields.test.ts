@@ -84,6 +84,30 @@ test('a skipped step has neither times nor a log, and repetitions are not retrie
   ]);
 });
 
+test('the log of a step has all its attempts in order, with a line between them', async () => {
+  const world = await apiWorld({
+    'a.yaml': `steps:
+  - {name: retried, script: 'printf "out $WF_ATTEMPT"; echo "err $WF_ATTEMPT" >&2; exit 1', retryPolicy: {limit: 2}}
+  - name: repeated
+    script: echo "again $WF_ATTEMPT"; test $WF_ATTEMPT -lt 150
+    repeatPolicy: {repeat: true}
+`,
+  });
+  await run(world, 'a', 'r');
+  const content = async (step: string) => {
+    const { StepLog } = jsonOf<{ StepLog: Fields }>(await world.ask('GET', `/api/v1/dags/a?tab=log&step=${step}`));
+    return StepLog['Content'];
+  };
+
+  expect(await content('retried')).toBe('out 1err 1\n--- attempt 2 ---\nout 2err 2\n--- attempt 3 ---\nout 3err 3\n');
+  const lines = String(await content('repeated')).split('\n');
+  expect([lines.slice(0, 3), lines.slice(-3), lines.length]).toEqual([
+    ['[50 earlier attempts are left out here]', '--- attempt 51 ---', 'again 51'],
+    ['--- attempt 150 ---', 'again 150', ''],
+    202,
+  ]);
+});
+
 test('a workflow with errors is listed with its group in Errors only', async () => {
   const good = 'steps: [{name: one, command: "true"}]\n';
   const world = await apiWorld({

@@ -56,7 +56,16 @@ test('all steps are followed line by line', async () => {
 
   expect(await stream.ended).toBe('whole');
   expect(stream.text().split('\n').sort()).toEqual(
-    ['', '[flaky] attempt 1', '[flaky] attempt 2', '[one] err', '[one] one', '[one] three', '[one] two'].sort(),
+    [
+      '',
+      '[flaky] attempt 1',
+      '[flaky] --- attempt 2 ---',
+      '[flaky] attempt 2',
+      '[one] err',
+      '[one] one',
+      '[one] three',
+      '[one] two',
+    ].sort(),
   );
   await tail.ended;
   const lines = tail
