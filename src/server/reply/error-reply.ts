@@ -28,7 +28,8 @@ type Told = {
  * a number under which the daemon's log tells the rest.
  */
 export function errorReply(error: unknown, style: ErrorStyle, log: (line: string) => void): Reply {
-  const told = tell(error, style, log);
+  const { message, detail, ...rest } = tell(error, style, log);
+  const told = { ...rest, message: shortened(message), detail: shortened(detail) };
   const body = style === 'v1' ? v1Body(told) : problemBody(told);
   const type = style === 'v1' ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8';
   return {
@@ -36,6 +37,17 @@ export function errorReply(error: unknown, style: ErrorStyle, log: (line: string
     headers: { 'Cache-Control': 'no-store', ...told.headers, 'Content-Type': type },
     body: `${JSON.stringify(body)}\n`,
   };
+}
+
+/** Longer texts repeat what was sent: a name or a value of the request can be a megabyte long. */
+const MAX_TEXT_LENGTH = 4000;
+
+/** The beginning and the end of a text that is too long for a reply. */
+function shortened(text: string): string {
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  const end = MAX_TEXT_LENGTH / 4;
+  const left = text.length - MAX_TEXT_LENGTH;
+  return `${text.slice(0, MAX_TEXT_LENGTH - end)} ... (${left} characters left out) ... ${text.slice(-end)}`;
 }
 
 /** The HTTP status for a request that could not be met. The v1 API has always said 400 to what does not fit a run's state. */

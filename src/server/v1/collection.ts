@@ -42,7 +42,7 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
     if (prefers(headers.accept, yamlTypes, ['application/json'])) {
       return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
     }
-    const error = errorOf(listed);
+    const error = errorOf(listed, access, parts);
     return jsonReply({ Definition: text, Errors: error === null ? [] : [error] });
   };
 }

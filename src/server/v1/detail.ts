@@ -29,10 +29,10 @@ export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply>
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
     await parts.board.refresh();
     const run = await runToShow(listed, query.get('file'), parts);
-    const error = errorOf(listed);
+    const error = errorOf(listed, access, parts);
     return jsonReply({
       ...head(listed.name, tab, error === null ? [] : [error]),
-      DAG: dagView(listed, run, parts),
+      DAG: dagView({ listed, run, access }, parts),
       ...(await tabView(tab, { listed, run, step: query.get('step') ?? '', access }, parts)),
     });
   };
@@ -74,11 +74,11 @@ async function runToShow(listed: ListedWorkflow, handle: string | null, parts: V
   return last === undefined ? null : readShown(last, parts);
 }
 
-function dagView(listed: ListedWorkflow, run: ShownRun | null, parts: V1Parts): object {
+function dagView({ listed, run, access }: Omit<Shown, 'step'>, parts: V1Parts): object {
   const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
   const subject = { name: listed.name, params: defaultParams(workflow) };
   return {
-    ...fileView(listed, parts),
+    ...fileView(listed, access, parts),
     Suspended: parts.suspensions.isSuspended(listed.file),
     DAG: workflowDetailView(listed, workflow),
     Status: run === null ? neverRunView(workflow, subject) : runDetailView(run),

@@ -18,6 +18,8 @@ type Wanted = {
   readonly name: string;
   readonly tag: string;
   readonly group: string | null;
+  /** What a login may see differs. */
+  readonly access: ApiRequest['access'];
 };
 
 type Page = { readonly body: Buffer; readonly tag: string };
@@ -34,9 +36,9 @@ export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply
   const texts: FileTexts = new WeakMap();
   let cacheKey = '';
   const cache = new Map<string, Page>();
-  return async ({ query }) => {
+  return async ({ query, access }) => {
     requireLocal(query);
-    const wanted = wantedIn(query);
+    const wanted = { ...wantedIn(query), access };
     await board.refresh();
     const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
     if (key !== cacheKey || cache.size > mostCached) cache.clear();
@@ -48,7 +50,7 @@ export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply
   };
 }
 
-function wantedIn(query: URLSearchParams): Wanted {
+function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
   return {
     page: countIn(query, 'page', 1),
     limit: countIn(query, 'limit', usualLimit),
@@ -58,14 +60,16 @@ function wantedIn(query: URLSearchParams): Wanted {
   };
 }
 
-function makePage({ page, limit, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
+function makePage({ page, limit, access, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
   const all = parts.catalog.list();
   const fitting = all.filter((listed) => listed.workflow !== null && fits(listed, filter));
   const errors = all.flatMap((listed) => {
-    const error = isInGroup(listed, filter.group) ? errorOf(listed) : null;
+    const error = isInGroup(listed, filter.group) ? errorOf(listed, access, parts) : null;
     return error === null ? [] : [`${parts.names.nameOf(listed)}: ${error}`];
   });
-  const entries = fitting.slice((page - 1) * limit, page * limit).map((listed) => entryText(listed, parts, texts));
+  const entries = fitting
+    .slice((page - 1) * limit, page * limit)
+    .map((listed) => entryText(listed, access, { parts, texts }));
   const rest = {
     Errors: errors,
     HasError: errors.length > 0,
@@ -87,11 +91,15 @@ function isInGroup({ group, workflow }: ListedWorkflow, wanted: string | null): 
   return wanted === null || group === wanted || workflow?.group === wanted;
 }
 
-function entryText(listed: ListedWorkflow, parts: V1Parts, texts: FileTexts): string {
+function entryText(
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+  { parts, texts }: { readonly parts: V1Parts; readonly texts: FileTexts },
+): string {
   const { dag, params } = texts.get(listed) ?? readTexts(listed, parts);
   texts.set(listed, { dag, params });
   const isSuspended = parts.suspensions.isSuspended(listed.file);
-  const file = JSON.stringify({ ...fileView(listed, parts), Suspended: isSuspended });
+  const file = JSON.stringify({ ...fileView(listed, access, parts), Suspended: isSuspended });
   const status = JSON.stringify(runView(parts.board.lastRunOf(listed.file), { name: listed.name, params }));
   return `${file.slice(0, -1)},"DAG":${dag},"Status":${status}}`;
 }

@@ -4,6 +4,7 @@ import type { HandlerKind, Workflow } from '../../core/workflow.ts';
 import { diagnosticText } from '../../render/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { formatParams } from '../../spec/params.ts';
+import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';
 import type { V1Parts } from './parts.ts';
 import { preconditionViews, stepView } from './step-view.ts';
@@ -17,15 +18,24 @@ export type FileView = {
 };
 
 /** The file of a workflow. `File` is the name by which the API knows it. */
-export function fileView(listed: ListedWorkflow, { names }: Pick<V1Parts, 'names'>): FileView {
-  const error = errorOf(listed);
+export function fileView(
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+  parts: Pick<V1Parts, 'names' | 'shownText'>,
+): FileView {
+  const { names } = parts;
+  const error = errorOf(listed, access, parts);
   return { File: names.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
 }
 
 /** What is wrong with a workflow, in one text; null when it can be run. */
-export function errorOf({ workflow, diagnostics }: ListedWorkflow): string | null {
-  if (workflow !== null) return null;
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+export function errorOf(
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+  parts: Pick<V1Parts, 'shownText'>,
+): string | null {
+  if (listed.workflow !== null) return null;
+  const errors = shownDiagnostics(listed, access, parts).filter(({ severity }) => severity === 'error');
   return errors.map(diagnosticText).join('; ');
 }
 

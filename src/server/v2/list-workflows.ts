@@ -21,6 +21,8 @@ type Wanted = {
   readonly name: string;
   readonly tag: string;
   readonly group: string | null;
+  /** What a login may see differs. */
+  readonly access: ApiRequest['access'];
 };
 
 type Page = { readonly body: Buffer; readonly tag: string };
@@ -63,12 +65,12 @@ export function listWorkflowsRoute(parts: V2Parts): DescribedRoute {
 /** A page is made once and kept until a file, a run or a suspension changes, or a schedule has come to its next moment. */
 function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   const { board, catalog, suspensions, clock } = parts;
-  const texts: FileTexts = new WeakMap();
+  const texts = { read: new WeakMap(), write: new WeakMap() } satisfies Record<ApiRequest['access'], FileTexts>;
   const cache = new Map<string, Page>();
   let cacheKey = '';
   let validUntil = 0;
-  return async ({ query }) => {
-    const wanted = wantedIn(query);
+  return async ({ query, access }) => {
+    const wanted = { ...wantedIn(query), access };
     await board.refresh();
     const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
     if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
@@ -79,7 +81,7 @@ function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> 
     const name = JSON.stringify(wanted);
     let page = cache.get(name);
     if (page === undefined) {
-      const made = makePage(wanted, parts, texts);
+      const made = makePage(wanted, parts, texts[access]);
       validUntil = Math.min(validUntil, made.validUntil);
       page = made.page;
       cache.set(name, page);
@@ -88,7 +90,7 @@ function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> 
   };
 }
 
-function wantedIn(query: URLSearchParams): Wanted {
+function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
   const [after = null] = cursorIn(query) ?? [];
   if (after !== null && typeof after !== 'string') throw badCursor();
   return {
@@ -110,7 +112,7 @@ function makePage(wanted: Wanted, parts: V2Parts, texts: FileTexts): { page: Pag
   const soon = parts.clock.now() + 1000;
   const moments: number[] = [];
   const entries = shown.map((listed) => {
-    const text = texts.get(listed) ?? JSON.stringify(fileView(listed, parts));
+    const text = texts.get(listed) ?? JSON.stringify(fileView(listed, wanted.access, parts));
     texts.set(listed, text);
     const present = presentView(listed, parts);
     if (present.next !== null) moments.push(present.next.getTime());

@@ -3,12 +3,18 @@ import { noSchedule, type Step, type Workflow } from '../../core/workflow.ts';
 import { diagnosticJson } from '../../render/diagnostic-json.ts';
 import { graphView } from '../../render/graph-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';
 import type { V2Parts } from './parts.ts';
 
 /** What a file says of its workflow, for as long as the catalog keeps the file. */
-export function fileView(listed: ListedWorkflow, { names, shown }: Pick<V2Parts, 'names' | 'shown'>): object {
-  const { name, group, file, diagnostics } = listed;
+export function fileView(
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText'>,
+): object {
+  const { names, shown } = parts;
+  const { name, group, file } = listed;
   const workflow = listed.workflow === null ? null : shown(listed.workflow);
   return {
     id: names.nameOf(listed),
@@ -18,7 +24,7 @@ export function fileView(listed: ListedWorkflow, { names, shown }: Pick<V2Parts,
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
     schedule: workflow?.schedule ?? noSchedule,
-    diagnostics: diagnostics.map(diagnosticJson),
+    diagnostics: shownDiagnostics(listed, access, parts).map(diagnosticJson),
   };
 }
 
@@ -42,7 +48,7 @@ export function presentJson({ file }: ListedWorkflow, present: PresentView, { bo
 export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
   const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
   return {
-    ...fileView(listed, parts),
+    ...fileView(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
     definition: definition(listed, access, parts),
     params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],
