@@ -57,7 +57,9 @@ function readBundle(file) {
     return { text: bytes.toString('latin1'), stat };
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
-    throw new Error(`"${file}" is missing: in a checkout, run "npm run build"`);
+    const missing = new Error(`"${file}" is missing; in a clone of the repository, run "npm install" to build it`);
+    missing.code = 'NOT_BUILT';
+    throw missing;
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }

@@ -45,7 +45,9 @@ function run() {
   const folder = path.dirname(file);
   // Not `createRequire`: the module that it is in loads a part of Node that nothing else here needs.
   const requireFrom = (id) => require(id.startsWith('./') ? path.join(folder, id) : id);
-  compile(file)(program.exports, requireFrom, program, file, folder);
+  const start = compiled(compile, file);
+  if (start === null) return;
+  start(program.exports, requireFrom, program, file, folder);
   let hasEnded = false;
   // Nothing is left to do then, and the system takes the memory back faster than Node would tidy it up.
   process.once('beforeExit', () => {
@@ -60,4 +62,16 @@ function run() {
     // Not `exit`: what is still on its way to standard output would be lost.
     process.exitCode = code;
   });
+}
+
+/** The module function of the program; null, with a line that says so, where it is not built yet. */
+function compiled(compile, file) {
+  try {
+    return compile(file);
+  } catch (error) {
+    if (error.code !== 'NOT_BUILT') throw error;
+    process.stderr.write(`wf: ${error.message}\n`);
+    process.exitCode = 2;
+    return null;
+  }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, w
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build as esbuild, formatMessages, transform } from 'esbuild';
 import { jqFiles } from './jq.mjs';
-import { packagesOf, thirdPartyLicenses } from './licenses.mjs';
+import { billOfMaterials, packagesOf, thirdPartyLicenses } from './licenses.mjs';
 import { chunkName, pack } from './pack.mjs';
 
 /**
@@ -70,6 +70,10 @@ export async function buildProgram({ entry, outDir }) {
     { path: join(outDir, 'workflow.keys.json'), contents: readFileSync(join(root, 'src/spec/workflow.schema.json')) },
     { path: join(outDir, 'workflow.schema.json'), contents: await schemaForEditors() },
     { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(bundles)) },
+    {
+      path: join(outDir, 'sbom.cdx.json'),
+      contents: `${JSON.stringify(billOfMaterials(root, bundledFiles(bundles)), null, 2)}\n`,
+    },
     ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
     { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, bundles), null, 2) },
   ]);

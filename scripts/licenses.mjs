@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Licences that let the package be shipped inside this one with its text; any other fails the build until it was read. */
@@ -58,9 +58,40 @@ function entry(root, folder, places) {
   const license = licenseOf(manifest);
   if (!ACCEPTED.has(license)) throw new Error(`${name}@${version}: the licence "${license}" is not accepted yet`);
   const files = [...places].flatMap((place) => licenseFiles(join(root, place)));
-  const texts = files.length === 0 ? [TEXTS[name] ?? ''] : files.map((file) => readFileSync(file, 'utf8').trim());
-  if (texts.join('') === '') throw new Error(`${name}@${version} brings no licence text`);
+  const own = files.length === 0 ? [TEXTS[name] ?? ''] : files.map((file) => readFileSync(file, 'utf8').trim());
+  const texts = [...own, ...noticesFor(name)];
+  if (own.join('') === '') throw new Error(`${name}@${version} brings no licence text`);
   return `${'='.repeat(100)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`;
+}
+
+/** The notices of what a package has compiled in and does not mention. */
+function noticesFor(name) {
+  const file = join(import.meta.dirname, 'notices', `${name}.txt`);
+  return existsSync(file) ? [readFileSync(file, 'utf8').trim()] : [];
+}
+
+/**
+ * The packages that the files belong to as a bill of materials, in the format CycloneDX 1.6
+ * (https://cyclonedx.org/docs/1.6/json/).
+ */
+export function billOfMaterials(root, files) {
+  const read = (folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const folders = [...new Set(files.map(packageFolder).filter((folder) => folder !== null))].sort();
+  const { name, version } = read('.');
+  const main = { type: 'application', 'bom-ref': `${name}@${version}`, name, version, purl: packageUrl(name, version) };
+  const components = folders.map(read).map((manifest) => ({
+    type: 'library',
+    'bom-ref': `${manifest.name}@${manifest.version}`,
+    name: manifest.name,
+    version: manifest.version,
+    licenses: [{ expression: licenseOf(manifest) }],
+    purl: packageUrl(manifest.name, manifest.version),
+  }));
+  return { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, metadata: { component: main }, components };
+}
+
+function packageUrl(name, version) {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
 /** Older packages name theirs in a list. */

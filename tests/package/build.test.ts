@@ -98,6 +98,7 @@ test('a file of an earlier build goes', async () => {
   expect(files.map(({ name }) => name).sort()).toEqual([
     'THIRD-PARTY-LICENSES.txt',
     'packages.json',
+    'sbom.cdx.json',
     'wf.cjs',
     'wf.cjs.map',
     'workflow.keys.json',

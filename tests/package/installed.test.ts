@@ -55,21 +55,24 @@ test('the package holds the launcher, the program and its papers, and nothing el
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed('wfrun').length + 1));
 
-  expect(files.filter((file) => !/^dist\/(?:assets|jq|vendor)\//.test(file)).sort()).toEqual([
-    'LICENSE',
-    'README.md',
-    'bin/code-cache.js',
-    'bin/wf.js',
-    'dist/THIRD-PARTY-LICENSES.txt',
-    ...['daemon', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [
-      `dist/${name}.cjs`,
-      `dist/${name}.cjs.map`,
-    ]),
-    'dist/workflow.keys.json',
-    'dist/workflow.schema.json',
-    'docs/man/wf.1',
-    'package.json',
-  ]);
+  expect(files.filter((file) => !/^dist\/(?:assets|jq|vendor)\//.test(file)).sort()).toEqual(
+    [
+      'LICENSE',
+      'README.md',
+      'bin/code-cache.js',
+      'bin/wf.js',
+      'dist/THIRD-PARTY-LICENSES.txt',
+      ...['daemon', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [
+        `dist/${name}.cjs`,
+        `dist/${name}.cjs.map`,
+      ]),
+      'dist/workflow.keys.json',
+      'dist/sbom.cdx.json',
+      'dist/workflow.schema.json',
+      'docs/man/wf.1',
+      'package.json',
+    ].sort(),
+  );
 });
 
 test('the licences of everything bundled are in the package', () => {
@@ -77,6 +80,7 @@ test('the licences of everything bundled are in the package', () => {
   const packages = Object.values(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'))).flat();
 
   expect(packages).toContain('yaml');
+  expect(text).toContain('Oniguruma (BSD-2-Clause)');
   for (const name of packages) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
 });
 
@@ -105,4 +109,16 @@ test('a package that is loaded on demand is found beside the program', () => {
 
   expect(code).toBe(0);
   expect(stdout).toContain('let in');
+});
+
+test('the bill of materials names everything bundled', () => {
+  const bill = JSON.parse(readFileSync(installed('wfrun/dist/sbom.cdx.json'), 'utf8'));
+  const packages = Object.values(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'))).flat();
+  const named: string[] = bill.components.map(({ name }: { name: string }) => name);
+
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'wfrun' } } });
+  expect(named).toEqual(expect.arrayContaining(packages));
+  expect(bill.components).toContainEqual(
+    expect.objectContaining({ name: 'yaml', purl: expect.stringMatching(/^pkg:npm\/yaml@\d/) }),
+  );
 });
