@@ -27,7 +27,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const setExitCode = (code: number) => {
       exitCode = code;
     };
-    const program = buildProgram(console, setExitCode, argv[0]);
+    const program = buildProgram(console, setExitCode, argv);
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     exitCode = await printError(error, console);

@@ -3,25 +3,75 @@ import type { Param } from '../core/run.ts';
 import { WfError } from '../errors.ts';
 import { parseParams, parseParamsFile } from '../spec/params.ts';
 
+const VARIABLE = /^[A-Za-z_]\w*$/;
+
 /** The ways to give parameters on the command line. */
 export type ParameterOptions = {
   readonly paramsFile?: string;
   readonly params?: string;
   readonly param?: readonly string[];
+  /** The word by which the command was called. */
+  readonly called: string;
   /** What comes after `--`. */
   readonly rest: readonly string[];
 };
 
-/** All given parameters; of several values for one name the one nearest to the end of the command line counts. */
-export function givenParameters({ paramsFile, params, param, rest }: ParameterOptions): readonly Param[] {
+/**
+ * All given parameters; of several values for one name the one nearest to the end of the command line counts. Throws a
+ * `WfError` `usage` for a `-p` that is none.
+ */
+export function givenParameters(options: ParameterOptions): readonly Param[] {
+  const { paramsFile, params, param = [], called, rest } = options;
+  // Other command lines take `-p=NAME=value`, of which this one's parser leaves the sign in the value.
+  const values = param.map((value) => value.replace(/^=(?=[A-Za-z_]\w*=)/, ''));
   const all = [
     ...(paramsFile === undefined ? [] : readParamsFile(paramsFile)),
-    ...(params === undefined ? [] : parseParams(params)),
-    ...(param ?? []).map(asParam),
+    ...(params === undefined ? [] : parseText(params)),
+    ...values.flatMap((value) => (called === 'start' ? parseText(value) : oneOrSeveral(value))),
     ...rest.map(asParam),
   ];
+  if (called !== 'start') refuseTwice(all, values);
   const last = new Map(all.map((given, i) => [given.name, i]));
   return all.filter(({ name }, i) => name === null || last.get(name) === i);
+}
+
+/** `--params`, where a second pair of quotes may stand around the whole, as other runners of this format allow. */
+function parseText(text: string): readonly Param[] {
+  const [only, ...more] = parseParams(text);
+  if (only === undefined || only.name !== null || more.length > 0) return parseParams(text);
+  return /^\s*["']\s*[A-Za-z_]\w*=/.test(text) ? parseParams(only.value) : [only];
+}
+
+/** The value of `-p`: one parameter, byte for byte, or several, where every word of it is a `NAME=value`. */
+function oneOrSeveral(text: string): readonly Param[] {
+  const param = asParam(text);
+  if (param.name === null) {
+    const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+    const help = VARIABLE.test(text) ? `did you mean -p ${text}=value? ` : '';
+    throw new WfError('usage', `-p takes NAME=value, got ${shown}`, {
+      help: `${help}A value without a name goes after --`,
+    });
+  }
+  const several = severalIn(text);
+  return several.length > 0 ? several : [param];
+}
+
+/** The parameters of a text such as `A=1 B="x y"`; none when it is one parameter. */
+function severalIn(text: string): readonly Param[] {
+  if (!/ [A-Za-z_]\w*=/.test(text)) return [];
+  const params = parseParams(text);
+  return params.length > 1 && params.every(({ name }) => name !== null) ? params : [];
+}
+
+/** A value that holds ` NAME=` must not replace a parameter that the command line gives as well. */
+function refuseTwice(all: readonly Param[], options: readonly string[]): void {
+  for (const [, ...behind] of options.map(severalIn)) {
+    const name = behind.find((found) => all.filter((other) => other.name === found.name).length > 1)?.name;
+    if (name == null) continue;
+    throw new WfError('usage', `"${name}" is given twice, once within the value of another -p`, {
+      help: `a value that holds " ${name}=" goes after --, byte for byte: -- 'NAME=value'`,
+    });
+  }
 }
 
 /** Whether any were given, be it none at all. */

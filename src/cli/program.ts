@@ -10,10 +10,11 @@ import { addComplete, addCompletion, addInit } from './program/setup-commands.ts
 import { version } from './version.ts';
 
 /**
- * The command line. Each command's own module is loaded when it is called. `called` is the command line's first word: the
+ * The command line. Each command's own module is loaded when it is called. `words` are those behind the program's name: the
  * options of all the commands take a millisecond to set up, of which a run needs its own only.
  */
-export function buildProgram(console: Console, setExitCode: SetExitCode, called: string | undefined): Command {
+export function buildProgram(console: Console, setExitCode: SetExitCode, words: readonly string[]): Command {
+  const [called] = words;
   const program = new Command('wf')
     .description('Runs workflows: directed acyclic graphs of steps, written in a YAML file.')
     .version(version, '-V, --version', 'print the version')
@@ -24,7 +25,8 @@ export function buildProgram(console: Console, setExitCode: SetExitCode, called:
     .exitOverride()
     .configureHelp({ subcommandTerm, commandUsage })
     .configureOutput(streams(console));
-  for (const add of called === 'run' || called === 'start' ? [addRun] : commands) add(program, console, setExitCode);
+  for (const add of called === 'run' || called === 'start' ? [addRun] : commands)
+    add(program, console, setExitCode, words);
   return program;
 }
 

@@ -10,6 +10,8 @@ export type RetryOptions = AccessOptions &
   ParameterOptions &
   ForegroundOptions & {
     readonly run: string;
+    /** The id of the run; `run` is then its workflow. */
+    readonly req?: string;
     readonly step?: string;
     readonly from?: string;
     readonly file?: true;

@@ -2,6 +2,7 @@ import type { RetrySelection } from '../core/retry.ts';
 import type { Param } from '../core/run.ts';
 import type { RunSummary } from '../core/summary.ts';
 import { WfError } from '../errors.ts';
+import { requireRunOf } from '../service/past/find-run.ts';
 import { newRunId } from '../service/runs/run-id.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
 import { type Answer, type DaemonClient, segment } from './daemon-client.ts';
@@ -22,6 +23,8 @@ export type StartOrder = {
 /** A retry that is asked for. */
 export type RetryOrder = {
   readonly run: string;
+  /** What the run must be one of; null: any. */
+  readonly workflow: string | null;
   readonly selection: RetrySelection;
   readonly params: readonly Param[] | null;
   readonly useFile: boolean;
@@ -39,13 +42,18 @@ export async function startRemotely(client: DaemonClient, order: StartOrder): Pr
   return accepted(client, await withSources(client, workflow, () => client.post(path, body, { slow: true })), runId);
 }
 
-/** Has a daemon retry a run; null when there is nothing to do. Throws as `startRemotely`, and `run-active`. */
+/**
+ * Has a daemon retry a run; null when there is nothing to do. Throws as `startRemotely`, and `run-active`. `cwd` is where a
+ * path of the workflow begins.
+ */
 export async function retryRemotely(
   client: DaemonClient,
   order: RetryOrder,
+  cwd: string,
 ): Promise<{ readonly retried: RunSummary; readonly ordered: OrderedRun | null }> {
   const { selection, params, useFile, runId } = order;
   const { summary: retried } = await findRun(client, order.run);
+  if (order.workflow !== null) requireRunOf(order.workflow, retried, cwd);
   const body = {
     runId: runId ?? newRunId(),
     ...('only' in selection ? { step: selection.only } : 'from' in selection ? { from: selection.from } : {}),

@@ -58,7 +58,7 @@ async function typed(args: readonly string[], env: Readonly<Record<string, strin
     code = told;
   };
   try {
-    await buildProgram(console, setCode, args[0]).parseAsync(args, { from: 'user' });
+    await buildProgram(console, setCode, args).parseAsync(args, { from: 'user' });
   } catch (error) {
     code = await printError(error, console);
   }

@@ -70,19 +70,32 @@ test('nothing is served to others without a login, and with one only to those wh
 
 test('it also goes by the names it had elsewhere', () =>
   withPlace(files, async (place) => {
-    for (const name of ['server', 'start-all']) {
+    for (const name of ['server', 'start-all', 'scheduler']) {
       const { stdout } = await place.wf(name, '--help');
-      expect(stdout).toMatch(/^Usage: wf serve\|server\|start-all /);
+      expect(stdout).toMatch(/^Usage: wf serve\|server\|start-all\|scheduler /);
     }
+  }));
+
+test('it takes the short options it had elsewhere', () =>
+  withPlace(files, async (place) => {
+    const { url, end } = await begun(place, 'scheduler', '-s', '127.0.0.1', '-p', '0', '-d', place.cwd);
+    const { DAGs } = (await (await fetch(`${url}/api/v1/dags`)).json()) as { DAGs: readonly object[] };
+    expect(DAGs).toHaveLength(2);
+    expect((await end('SIGTERM')).code).toBe(0);
   }));
 
 /** What is looked at of an answer. */
 type Shown = { readonly DAG: { readonly Status: object }; readonly StepLog: { readonly Content: string } };
 
 /** Starts the daemon over the files of a place. */
-async function serve(place: Place, ...options: readonly string[]) {
+function serve(place: Place, ...options: readonly string[]) {
   writeFileSync(join(place.cwd, 'token'), 's3cret\n');
-  const daemon: RunningWf = place.start('serve', '--port', '0', '--dags', place.cwd, ...options);
+  return begun(place, 'serve', '--port', '0', '--dags', place.cwd, ...options);
+}
+
+/** A daemon that has begun to serve. */
+async function begun(place: Place, ...words: readonly string[]) {
+  const daemon: RunningWf = place.start(...words);
   onTestFinished(async () => {
     daemon.kill('SIGKILL');
     await daemon.ended;

@@ -52,7 +52,7 @@ function readAsSettings({ text }: Block, directory: string): void {
 /** Why the program does not take a command line; null when it does. Nothing is run. */
 export async function refusalOf(words: readonly string[]): Promise<string | null> {
   const silent = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
-  const program = buildProgram(createConsole({}, false), () => {}, undefined).configureOutput(silent);
+  const program = buildProgram(createConsole({}, false), () => {}, []).configureOutput(silent);
   for (const command of program.commands) command.configureOutput(silent).action(() => {});
   try {
     await program.parseAsync(words, { from: 'user' });

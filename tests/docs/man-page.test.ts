@@ -11,7 +11,7 @@ import { manPage } from './man-page.ts';
 
 const file = resolve(import.meta.dirname, '../../docs/man/wf.1');
 const page = manPage(
-  buildProgram(createConsole({}, null), () => {}, undefined),
+  buildProgram(createConsole({}, null), () => {}, []),
   version,
 );
 

@@ -29,11 +29,17 @@ export function retryRemotely(
   if (options.shellOnFailure) {
     throw new WfError('usage', `--shell-on-failure cannot be had from a daemon, and ${server.source} names one`);
   }
-  const { run, file = false, runId = null } = options;
+  const { file = false, runId = null } = options;
+  const workflow = options.req === undefined ? null : options.run;
+  const run = options.req ?? options.run;
   return withDaemon(server, console, async (client) => {
     // One that does not exist must be told before anything is started.
     const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
-    const { retried, ordered } = await order(client, { run, selection, params, useFile: file, runId });
+    const { retried, ordered } = await order(
+      client,
+      { run, workflow, selection, params, useFile: file, runId },
+      config.cwd,
+    );
     if (ordered === null) return tellNothingToDo(retried.runId, console);
     const { summary, isNew } = ordered;
     if (options.detach)

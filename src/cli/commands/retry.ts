@@ -2,6 +2,7 @@ import type { RetrySelection } from '../../core/retry.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/sanitize.ts';
+import { requireRunOf } from '../../service/past/find-run.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { retryRequest } from '../../service/runs/retry-run.ts';
@@ -27,7 +28,8 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
     return retryRemotely(server, { options, config, selection, params }, console);
   }
   const { createPast, workflowPlaces } = await import('../../app.ts');
-  const run = await createPast(config).history.find(options.run);
+  const run = await createPast(config).history.find(options.req ?? options.run);
+  if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
   const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null });
   if (request === null) return tellNothingToDo(run.runId, console);

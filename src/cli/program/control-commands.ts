@@ -1,10 +1,13 @@
 import { Argument, type Command } from 'commander';
 import type { AddCommand } from './add-command.ts';
+import { operands } from './operands.ts';
 import {
   detachOption,
   outputOption,
+  quietOption,
   reporterOption,
   runArgument,
+  runOptions,
   shellOnFailureOption,
   withCommon,
   withParameters,
@@ -27,18 +30,19 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
 };
 
 /** `wf restart`. */
-export const addRestart: AddCommand = (program, console, setExitCode) => {
+export const addRestart: AddCommand = (program, console, setExitCode, words) => {
   withLocalOnly(withParameters(withCommon(program.command('restart')).addArgument(runArgument('<run>'))))
     .description('stop a run, wait restartWaitSec, and start its file again with the same parameters')
     .addOption(reporterOption())
     .addOption(outputOption())
+    .addOption(quietOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .action(async (run: string, rest: string[], options) => {
       const { restartCommand } = await import('../commands/restart.ts');
-      setExitCode(await restartCommand({ ...options, run, rest }, console));
+      setExitCode(await restartCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
     });
 };
 

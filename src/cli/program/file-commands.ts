@@ -1,12 +1,15 @@
 import { Option } from 'commander';
 import { graphFormats } from '../../render/graph-format.ts';
 import type { AddCommand } from './add-command.ts';
+import { operands } from './operands.ts';
 import {
   append,
   choice,
   detachOption,
   outputOption,
+  quietOption,
   reporterOption,
+  runOptions,
   shellOnFailureOption,
   withCommon,
   withWorkflow,
@@ -15,11 +18,12 @@ import {
 import { withClientSettings } from './setting-options.ts';
 
 /** `wf run`. */
-export const addRun: AddCommand = (program, console, setExitCode) => {
+export const addRun: AddCommand = (program, console, setExitCode, words) => {
   withClientSettings(withWorkflow(program.command('run').alias('start')))
     .description('run a workflow in the foreground')
     .addOption(reporterOption())
     .addOption(outputOption())
+    .addOption(quietOption())
     .option('--run-id <id>', 'name the run; a run of that name is not started again')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')
@@ -34,18 +38,18 @@ export const addRun: AddCommand = (program, console, setExitCode) => {
     .option('--watch-path <glob>', 'with --watch: also when these files change (repeatable)', append)
     .action(async (name: string, rest: string[], options) => {
       const { runCommand } = await import('../commands/run.ts');
-      setExitCode(await runCommand({ ...options, name, rest }, console));
+      setExitCode(await runCommand({ ...runOptions(options), ...operands(name, rest, words), name }, console));
     });
 };
 
 /** `wf dry`. */
-export const addDry: AddCommand = (program, console, setExitCode) => {
+export const addDry: AddCommand = (program, console, setExitCode, words) => {
   withWorkflow(program.command('dry'))
     .description('print what a run would do: its order, parameters, environment and commands')
     .option('--json', 'print JSON')
     .action(async (name: string, rest: string[], options) => {
       const { dryCommand } = await import('../commands/dry.ts');
-      setExitCode(await dryCommand({ ...options, name, rest }, console));
+      setExitCode(await dryCommand({ ...options, ...operands(name, rest, words), name }, console));
     });
 };
 

@@ -16,9 +16,9 @@ export function withParameters(command: Command): Command {
 }
 
 /** The options of every command. */
-export function withCommon(command: Command): Command {
+export function withCommon(command: Command, dags = '--dags <dir>'): Command {
   return command
-    .option('--dags <dir>', 'the workflows directory')
+    .option(dags, 'the workflows directory')
     .option('--color', 'colours, also where there is no terminal')
     .option('--no-color', 'no colours');
 }
@@ -50,6 +50,16 @@ export function reporterOption(): Option {
 /** The option that says how much output stays on a terminal. */
 export function outputOption(): Option {
   return choice('--output <what>', 'how much of its output a finished step leaves on a terminal', outputModes);
+}
+
+/** The short form of `--reporter quiet`, as other runners of this format have it. */
+export function quietOption(): Option {
+  return new Option('-q, --quiet', 'the same as --reporter quiet');
+}
+
+/** The options of a run with their short forms replaced by what they stand for. */
+export function runOptions<T extends { readonly reporter?: readonly string[]; readonly quiet?: true }>(options: T): T {
+  return options.quiet ? { ...options, reporter: append('quiet', options.reporter) } : options;
 }
 
 /** The option that opens a shell in the place of a step that failed. */

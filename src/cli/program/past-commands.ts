@@ -1,13 +1,16 @@
 import { Option } from 'commander';
 import type { AddCommand } from './add-command.ts';
+import { operands } from './operands.ts';
 import {
   append,
   choice,
   count,
   detachOption,
   outputOption,
+  quietOption,
   reporterOption,
   runArgument,
+  runOptions,
   shellOnFailureOption,
   withCommon,
   withParameters,
@@ -73,14 +76,16 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
 };
 
 /** `wf retry`. */
-export const addRetry: AddCommand = (program, console, setExitCode) => {
+export const addRetry: AddCommand = (program, console, setExitCode, words) => {
   withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
     .description('run again what did not succeed, in a new run that keeps what did')
+    .option('--req <id>', 'the run, where the argument names its workflow')
     .option('--step <name>', 'this step alone')
     .option('--from <name>', 'this step and everything after it')
     .option('--file', 'take the file as it is today')
     .addOption(reporterOption())
     .addOption(outputOption())
+    .addOption(quietOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
     .option('--strict', 'exit 1 also for failures that continueOn tolerates')
@@ -89,7 +94,7 @@ export const addRetry: AddCommand = (program, console, setExitCode) => {
     .addOption(shellOnFailureOption())
     .action(async (run: string, rest: string[], options) => {
       const { retryCommand } = await import('../commands/retry.ts');
-      setExitCode(await retryCommand({ ...options, run, rest }, console));
+      setExitCode(await retryCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
     });
 };
 

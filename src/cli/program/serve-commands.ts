@@ -4,7 +4,9 @@ import { withServerSettings } from './setting-options.ts';
 
 /** `wf serve`. */
 export const addServe: AddCommand = (program, console, setExitCode) => {
-  withServerSettings(withCommon(program.command('serve').alias('server').alias('start-all')))
+  withServerSettings(
+    withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
+  )
     .description('run the daemon: the REST API and the scheduler')
     .action(async (options) => {
       const { serveCommand } = await import('../commands/serve.ts');

@@ -5,6 +5,9 @@ import { append } from './options.ts';
 const serverUsers: readonly SettingUser[] = ['wf serve', 'wf serve and clients'];
 const clientUsers: readonly SettingUser[] = ['clients', 'wf serve and clients'];
 
+/** Short forms that other runners of this format have. */
+const shortForms: Readonly<Record<string, string>> = { host: '-s, ', port: '-p, ' };
+
 /** The options of `wf serve`: one for each of its settings that may stand on a command line. */
 export function withServerSettings(command: Command): Command {
   return withSettings(command, serverUsers);
@@ -23,9 +26,9 @@ export function withLocalOnly(command: Command): Command {
 }
 
 function withSettings(command: Command, users: readonly SettingUser[]): Command {
-  for (const { usedBy, flag, kind, about } of Object.values<Setting<unknown>>(settings)) {
+  for (const [key, { usedBy, flag, kind, about }] of Object.entries<Setting<unknown>>(settings)) {
     if (!users.includes(usedBy) || flag === null) continue;
-    const option = new Option(flag, about.replaceAll('`', ''));
+    const option = new Option(`${shortForms[key] ?? ''}${flag}`, about.replaceAll('`', ''));
     command.addOption(kind.name.startsWith('list') ? option.argParser(append) : option);
   }
   return command;

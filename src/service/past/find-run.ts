@@ -38,6 +38,12 @@ export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null)
   };
 }
 
+/** Throws a `WfError` `usage` unless the run is one of the workflow that a person calls `name`. */
+export function requireRunOf(name: string, run: RunLabel & { readonly runId: string }, cwd: string): void {
+  if (namesWorkflow(name, cwd)(run)) return;
+  throw new WfError('usage', `the run ${run.runId} is of workflow "${run.workflow}", not of "${name}"`);
+}
+
 /** What to say when a word means no run. */
 export function noSuchRun(archive: RunArchive, word: string): WfError {
   const ids = archive.list();
