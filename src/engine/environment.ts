@@ -24,12 +24,12 @@ export type RunEnvironment = {
  * Throws an `EvaluationProblem` when a substitution fails or two values need each other.
  */
 export async function evaluateEnvironment(
-  workflow: Pick<Workflow, 'params' | 'env'>,
+  workflow: Pick<Workflow, 'params' | 'env' | 'secrets'>,
   given: readonly Param[],
   processEnv: Environment,
   substitute: Substitute,
 ): Promise<RunEnvironment> {
-  const evaluation = new Evaluation(mergeParams(workflow.params, given), workflow.env, processEnv, substitute);
+  const evaluation = new Evaluation(workflow, given, processEnv, substitute);
   return evaluation.all();
 }
 
@@ -64,9 +64,13 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
   return [...merged, ...extra];
 }
 
-/** A parameter as `$1` and a program's arguments show it: a named one with its name. */
-export function paramText({ name, value }: Param): string {
-  return name === null ? value : `${name}=${value}`;
+/**
+ * A parameter as `$1` and a program's arguments show it: a named one with its name. Other users of the machine see the
+ * arguments of processes, so that a secret one is empty there and keeps its place.
+ */
+export function paramText({ name, value }: Param, secrets: Workflow['secrets']): string {
+  if (name === null) return value;
+  return secrets.some((secret) => secret.name === name) ? '' : `${name}=${value}`;
 }
 
 type Slot = { readonly label: string; value: string | null; isBusy: boolean };
@@ -75,19 +79,22 @@ type Slot = { readonly label: string; value: string | null; isBusy: boolean };
 class Evaluation {
   readonly #params: readonly PendingParam[];
   readonly #env: readonly Assignment[];
+  readonly #secrets: Workflow['secrets'];
   readonly #processEnv: Environment;
   readonly #substitute: Substitute;
   readonly #paramSlots: readonly Slot[];
   readonly #envSlots: readonly Slot[];
 
   constructor(
-    params: readonly PendingParam[],
-    env: readonly Assignment[],
+    { params: defaults, env, secrets }: Pick<Workflow, 'params' | 'env' | 'secrets'>,
+    given: readonly Param[],
     processEnv: Environment,
     substitute: Substitute,
   ) {
+    const params = mergeParams(defaults, given);
     this.#params = params;
     this.#env = env;
+    this.#secrets = secrets;
     this.#processEnv = processEnv;
     this.#substitute = substitute;
     this.#paramSlots = params.map(({ name }, i) => slot(`parameter ${name === null ? i + 1 : `"${name}"`}`));
@@ -175,7 +182,7 @@ class Evaluation {
 
   async #position(index: number, before: number): Promise<string | undefined> {
     const param = index < before ? this.#params[index] : undefined;
-    return param && paramText({ name: param.name, value: await this.#param(index) });
+    return param && paramText({ name: param.name, value: await this.#param(index) }, this.#secrets);
   }
 
   /** All values so far, parameters over entries. */

@@ -35,7 +35,11 @@ export async function prepare(
     const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, substitute);
     const env = { ...processEnv, ...variables, ...runEnvironment(runId, workflow.name) };
     const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
-    const runVariables = new RunVariables(env, params.map(paramText), keep);
+    const runVariables = new RunVariables(
+      env,
+      params.map((param) => paramText(param, workflow.secrets)),
+      keep,
+    );
     const { scope } = runVariables.forStep({});
     secrets.learn(env);
     secrets.learnSmtp(scope);

@@ -340,6 +340,38 @@ steps:
   });
 });
 
+describe('a secret parameter', () => {
+  it('is a variable, and empty among the arguments that every user of the machine can see', async () => {
+    const file = `secrets: [TOKEN]
+params: "A=1 TOKEN= B=2 ARG=\${2}x"
+steps:
+  - name: script
+    script: |
+      tr '\\0' '|' < /proc/$$/cmdline >> seen
+      [ "$TOKEN" = hunter22 ] || exit 3
+  - name: shell
+    command: tr '\\0' '|' < /proc/$$/cmdline >> seen; test "$#-$1-$2-$3" = '4-A=1--B=2'
+  - name: word
+    command: test "$2" = ""
+  - name: condition
+    preconditions:
+      - condition: tr '\\0' '|' < /proc/$$/cmdline >> seen
+    command: "true"
+`;
+    await withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'w.yaml'), file);
+      const { code, stdout } = await wf(['run', 'w.yaml', '-p', 'TOKEN=hunter22'], {
+        cwd,
+        env: { WF_HOME: join(cwd, 'home') },
+      });
+      const seen = readFileSync(join(cwd, 'seen'), 'utf8');
+      expect([code, stdout.includes('FAIL')]).toEqual([0, false]);
+      expect(seen.match(/\|A=1\|\|B=2\|ARG=x\|/g)).toHaveLength(3);
+      expect(seen).not.toContain('hunter22');
+    });
+  });
+});
+
 describe('without mkfifo', () => {
   it('a step of a workflow with secrets fails and says why, and others run', async () => {
     await withDirectory(async (cwd) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Param } from '../../src/core/run.ts';
+import type { SecretSource } from '../../src/core/workflow.ts';
 import { EvaluationProblem, evaluateEnvironment, mergeParams, paramText } from '../../src/engine/environment.ts';
 
 const named = (name: string, value: string): Param => ({ name, value });
@@ -10,10 +11,16 @@ const echo = (command: string, env: Readonly<Record<string, string>>) =>
   Promise.resolve(`<${command}|${env['A'] ?? ''}>`);
 
 const evaluate = (
-  file: { params?: Param[]; env?: { name: string; value: string }[] },
+  file: { params?: Param[]; env?: { name: string; value: string }[]; secrets?: SecretSource[] },
   given: Param[] = [],
   processEnv: Record<string, string> = {},
-) => evaluateEnvironment({ params: file.params ?? [], env: file.env ?? [] }, given, processEnv, echo);
+) =>
+  evaluateEnvironment(
+    { params: file.params ?? [], env: file.env ?? [], secrets: file.secrets ?? [] },
+    given,
+    processEnv,
+    echo,
+  );
 
 describe('evaluateEnvironment', () => {
   it('lets an entry use the process, earlier entries and parameters', async () => {
@@ -72,16 +79,27 @@ describe('evaluateEnvironment', () => {
     await expect(circle).rejects.toThrow(new EvaluationProblem('parameter "P" needs its own value'));
   });
 
+  it('shows no secret parameter by its position', async () => {
+    const secrets = [{ name: 'TOKEN', env: null, file: null }];
+    const { variables } = await evaluate({ params: [named('TOKEN', 't'), named('B', '[$1|$TOKEN]')], secrets });
+    expect(variables).toEqual({ TOKEN: 't', B: '[|t]' });
+  });
+
   it('says which entry a failed substitution belongs to', async () => {
     const fail = () => Promise.reject(new EvaluationProblem('`false`: exit 1'));
-    const result = evaluateEnvironment({ params: [], env: [{ name: 'A', value: '`false`' }] }, [], {}, fail);
+    const result = evaluateEnvironment(
+      { params: [], env: [{ name: 'A', value: '`false`' }], secrets: [] },
+      [],
+      {},
+      fail,
+    );
     await expect(result).rejects.toThrow('env "A": `false`: exit 1');
   });
 });
 
 describe('mergeParams', () => {
   const defaults = [positional('one'), named('N', 'two'), positional('three')];
-  const merge = (...given: Param[]) => mergeParams(defaults, given).map(paramText);
+  const merge = (...given: Param[]) => mergeParams(defaults, given).map((param) => paramText(param, []));
 
   it.each([
     ['nothing given', [], ['one', 'N=two', 'three']],

@@ -45,7 +45,7 @@ export function containerEnv(
 /** Names of variables of the workflow, not of this machine, that stand as a word in a text. */
 function mentioned(text: string, attempt: Attempt): readonly string[] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g));
-  const names = [...workflowNames(attempt), ...attempt.workflow.secrets.map(({ name }) => name)];
+  const names = workflowNames(attempt);
   const known = [...names, ...names.map((name) => `WF_OUTPUT_FILE_${name}`), ...placesOfLogs];
   return known.filter((name) => words.has(name) && !ofTheMachine.has(name));
 }

@@ -42,7 +42,7 @@ export async function planRun(workflow: Workflow, given: readonly Param[], proce
 async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
   const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
-  for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param));
+  for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
   for (const { output } of workflow.steps) if (output !== null) known.set(output, `\${${output}}`);
   return {
     workflow: workflow.name,
