@@ -1,5 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadWorkflow } from '../../src/spec/load.ts';
 import { wf, withDirectory } from '../support/wf.ts';
@@ -65,42 +65,3 @@ function withoutTimes(line: string): string {
     .replace(/\d+\.\ds/, '0.0s')
     .replace(/ {2}[0-9a-f]{8}-[0-9a-f]{4}$/, '  id');
 }
-
-const corpus = process.env['WF_CORPUS'];
-
-/** Real people's files. Without them the same checks are made on one of our own. */
-describe('real files', () => {
-  const list =
-    corpus === undefined ? 'showcase.yaml\tvalid\tshell' : readFileSync(join(corpus, 'expected.tsv'), 'utf8').trimEnd();
-  const base = corpus ?? join(root, 'fixtures');
-  const rows = list
-    .split('\n')
-    .filter((line) => !line.startsWith('file\t'))
-    .map((line) => line.split('\t') as [string, string, string]);
-
-  it.each(rows)('%s is %s', async (file, expected) => {
-    await withDirectory(async (home) => {
-      const { code, stderr } = await wf(['dry', join(base, file)], { env: { WF_HOME: home } });
-      expect([code, stderr]).toEqual(
-        expected === 'valid'
-          ? [0, '']
-          : [2, expect.stringContaining(expected === 'fragment' ? 'run_pipeline' : 'configuration')],
-      );
-    });
-  });
-
-  it.each(rows.filter(([, , how]) => how === 'shell'))('%s runs', async (file) => {
-    await withDirectory(async (directory) => {
-      const copy = join(directory, 'copy');
-      mkdirSync(copy);
-      cpSync(join(base, dirname(file)), copy, { recursive: true });
-      const path = join(copy, basename(file));
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/\bsleep \d+/g, 'sleep 0.1'));
-      const { code, stdout, stderr } = await wf(['run', path], {
-        cwd: copy,
-        env: { WF_HOME: join(directory, 'home'), HOME: directory },
-      });
-      expect([code, stderr, stdout.split('\n').at(-2)]).toEqual([0, '', expect.stringMatching(/^SUCCEEDED /)]);
-    });
-  });
-});
