@@ -8,6 +8,7 @@ import { listProcesses } from '../../src/executors/process-table.ts';
 import type { StartedProcess } from '../../src/executors/started-process.ts';
 import { Starter } from '../../src/executors/starter/starter.ts';
 import { Starters } from '../../src/executors/starter/starters.ts';
+import { eventually } from '../support/background-runs.ts';
 import { temporaryDirectory } from './attempt.ts';
 
 const path = process.env['PATH'] ?? '';
@@ -163,12 +164,8 @@ describe('starters', () => {
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
     const start = (argv: readonly string[]) => starters.start({ argv, cwd: dir, env: { PATH: path } }, files, 24);
     expect(await start(['true'])).toBeNull();
-    let started: StartedProcess | null = null;
-    for (let asked = 0; asked < 10 && started === null; asked++) {
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      started = await start(['true']);
-    }
-    expect(await started?.ended).toEqual({ code: 0, signal: null });
+    const started = await eventually(() => start(['true']));
+    expect(await started.ended).toEqual({ code: 0, signal: null });
   });
 
   test.each([

@@ -277,23 +277,14 @@ describe('with a thousand files', () => {
       if (i < 10) mkdirSync(join(dagsDir, `g${i}`));
       writeOld(`g${i % 10}/w${i}.yaml`, yaml(`w${i}`));
     }
-    let longestPause = 0;
-    let last = performance.now();
-    const note = () => {
-      longestPause = Math.max(longestPause, performance.now() - last);
-      last = performance.now();
-    };
-    const beat = setInterval(note, 5);
+    let turns = 0;
+    const counter = setInterval(() => turns++, 0);
     const descriptors = () => readdirSync('/proc/self/fd').length;
     const before = descriptors();
-    const begun = performance.now();
-    last = begun;
     const catalog = await open();
-    const took = performance.now() - begun;
-    clearInterval(beat);
-    note();
+    clearInterval(counter);
     expect(catalog.list().length).toBe(1000);
-    expect(longestPause).toBeLessThan(took / 2);
+    expect(turns).toBeGreaterThan(5);
 
     const version = catalog.version();
     for (let i = 0; i < 20; i++) await catalog.refresh();
