@@ -60,6 +60,7 @@ test('the package holds the launcher, the program and its papers, and nothing el
       'LICENSE',
       'README.md',
       'bin/code-cache.js',
+      'bin/load-worker.js',
       'bin/wf.js',
       'dist/THIRD-PARTY-LICENSES.txt',
       ...['daemon', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [
