@@ -4,7 +4,6 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, dagsDirFor } from './config/config.ts';
 import type { LogForwarding } from './core/log-forwarding.ts';
-import type { Owner } from './core/run.ts';
 import { acceptRun as storeQueued } from './engine/accept-run.ts';
 import { systemClock } from './engine/clock.ts';
 import type { Engine } from './engine/engine.ts';
@@ -13,7 +12,16 @@ import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
 import { capture } from './executors/capture.ts';
 import type { Attempt } from './executors/executor.ts';
-import { identify, isAlive } from './executors/process-identity.ts';
+import {
+  declareGone,
+  identify,
+  isAlive,
+  isElsewhere,
+  leftBy,
+  mayBeAlive,
+  thisProcess,
+} from './executors/process-identity.ts';
+import { processPlace } from './executors/process-place.ts';
 import { sendSignal } from './executors/process-signals.ts';
 import { processMoment } from './executors/process-table.ts';
 import { endProcesses, findRunProcesses } from './executors/process-tree.ts';
@@ -34,6 +42,7 @@ import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
 import { parseParamTemplates } from './spec/params.ts';
 import type { OwnDaemon } from './store/files/control/own-daemon.ts';
+import type { Processes } from './store/files/control/owner.ts';
 import { createFileStore, type FileStore } from './store/files/file-store.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { readTail } from './store/files/logs/tail.ts';
@@ -93,8 +102,9 @@ export function createApp(config: Config, options: AppOptions): App {
 /** The runs that were made so far, and where they are kept. */
 export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
-  const processes = { find: findRunProcesses, end: endProcesses };
-  return { archive, history: createHistory({ archive, clock: systemClock, isAlive, processes }, config.cwd) };
+  const leftovers = { find: findRunProcesses, end: endProcesses };
+  const tools = { archive, clock: systemClock, isAlive: mayBeAlive, isElsewhere, leftBy, processes: leftovers };
+  return { archive, history: createHistory(tools, config.cwd) };
 }
 
 /** Whose schedules are suspended, by file; nobody's where nothing is kept. */
@@ -118,7 +128,14 @@ export function createRetention(config: Config): Retention {
   return {
     apply: async (request) => {
       const { applyRetention } = await import('./service/past/retention.ts');
-      return applyRetention(request, { archive, history, clock: systemClock, isAlive, cwd: config.cwd });
+      return applyRetention(request, {
+        archive,
+        history,
+        clock: systemClock,
+        isAlive: mayBeAlive,
+        isElsewhere,
+        cwd: config.cwd,
+      });
     },
     isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
   };
@@ -168,9 +185,18 @@ export function createControl(config: Config): Control {
 /** This program, as it was started. */
 const launcher = join(import.meta.dirname, '../bin/wf.js');
 
-function thisProcess(): Owner {
-  return { ...(identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null }), host: hostname() };
-}
+/** What is known of processes, for whoever has to find out which of them live. */
+export const processes: Processes = {
+  identify,
+  isAlive: mayBeAlive,
+  elsewhere: {
+    get here() {
+      return processPlace();
+    },
+    isElsewhere,
+    declareGone,
+  },
+};
 
 async function forwardLogs(
   settings: LogForwarding,
@@ -206,7 +232,7 @@ export function workflowPlaces({ cwd, dagsDir, configDir }: Config): WorkflowPla
 }
 
 function fileStore({ runsDir }: Config): FileStore {
-  if (runsDir !== null) return createFileStore({ runsDir, identify, isAlive });
+  if (runsDir !== null) return createFileStore({ runsDir, ...processes });
   throw new WfError('storage', 'there is no home directory to keep the run in', {
     help: 'set HOME or WF_HOME, or run with --no-history',
   });

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { createControl, forwardingNotes, readLogExcerpt } from './app.ts';
+import { createControl, createPast, forwardingNotes, processes, readLogExcerpt } from './app.ts';
 import type { Config } from './config/config.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
+import type { ProcessIdentity } from './core/run.ts';
 import type { Workflow } from './core/workflow.ts';
 import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
-import { identify, isAlive } from './executors/process-identity.ts';
+import { isElsewhere, mayBeAlive } from './executors/process-identity.ts';
 import { createForwardTotal } from './observers/forward-total.ts';
 import { createMetrics, type Metrics } from './observers/metrics.ts';
 import type { Monitor } from './observers/monitor.ts';
@@ -31,6 +32,7 @@ import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import type { LoadResult } from './spec/load.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
+import { judgeOwner } from './store/files/control/judge-owner.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
@@ -97,8 +99,12 @@ export type DaemonLife = {
  * Makes this process the one daemon of the runs there are. Throws a `WfError`: `conflict`, which names the daemon that there is
  * already, or `storage`.
  */
-export function claimRuns(config: Config): DaemonClaim {
-  return claimDaemon(join(stateDir(config), 'daemon'), { identify, isAlive });
+export async function claimRuns(config: Config): Promise<DaemonClaim> {
+  const directory = join(stateDir(config), 'daemon');
+  await judgeOwner(directory, processes);
+  const claim = claimDaemon(directory, processes);
+  await claim.listen();
+  return claim;
 }
 
 /** The token that the daemon of these runs keeps, which is made where there is none. Throws a `WfError`. */
@@ -130,7 +136,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
     read: loader.read,
     limits,
-    isAlive,
+    isAlive: mayBeAlive,
+    isElsewhere,
     stamps: createRunStamps(join(state, 'runs'), Date.now),
     memory: watchedRuns(join(state, 'daemon')),
     over: metrics.countRun,
@@ -233,6 +240,9 @@ async function openForwardingMonitor(config: Config, warn: (line: string) => voi
   if (forwarding?.monitor == null || config.runsDir === null) return null;
   const { openMonitor } = await import('./observers/monitor.ts');
   const notes = createRunNotes(forwardingNotes(config.runsDir));
-  const counts = createForwardTotal(notes, isAlive, { queueSize: forwarding.queueSize, now: Date.now });
+  const { archive } = createPast(config);
+  const isGoingOn = (process: ProcessIdentity, runId: string) =>
+    isElsewhere(process) ? archive.mayGoOn(runId) : mayBeAlive(process);
+  const counts = createForwardTotal(notes, isGoingOn, { queueSize: forwarding.queueSize, now: Date.now });
   return openMonitor(forwarding.monitor, counts, { warn });
 }

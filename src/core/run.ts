@@ -94,10 +94,15 @@ export type ProcessIdentity = {
   readonly startTime: number | null;
   /** The boot's id; null where the system does not tell. */
   readonly boot: string | null;
+  /**
+   * The namespace in which `pid` counts: a container has one of its own. Null where the system has none; absent in what
+   * earlier versions have written.
+   */
+  readonly namespace?: string | null;
 };
 
-/** The process that runs a run. */
-export type Owner = ProcessIdentity & { readonly host: string };
+/** The process that runs a run. `machine`: an id that survives a reboot; null or absent where none is reliable. */
+export type Owner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
 
 /** Who asked for the run. */
 export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow';

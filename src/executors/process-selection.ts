@@ -1,6 +1,8 @@
+import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ProcessIdentity } from '../core/run.ts';
-import { bootId } from './process-identity.ts';
+import { identityOf } from './process-identity.ts';
+import { isInThisNamespace } from './process-place.ts';
 import { type ProcessEntry, readEnvironment } from './process-table.ts';
 
 /** The roots and everything that descends from them; never this process, one above it, or one that has ended. */
@@ -36,7 +38,7 @@ export function groupBy(
 
 /** What tells these processes from any others. */
 export function toIdentities(entries: readonly ProcessEntry[]): ProcessIdentity[] {
-  return entries.map(({ pid, startTime }) => ({ pid, startTime, boot: bootId() }));
+  return entries.map(({ pid, startTime }) => identityOf(pid, startTime));
 }
 
 /** What tells a run from every other: its id and, since another store may have a run of that id, the directory of its logs. */
@@ -50,9 +52,29 @@ export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: Ru
     const environment = hasMemory ? readEnvironment(pid) : null;
     if (!environment?.includes(mark)) continue;
     const log = variableOf(environment, 'WF_LOG_FILE');
-    if (log === '' || dirname(log) === logs) marked.set(pid, variableOf(environment, 'WF_STEP'));
+    const step = variableOf(environment, 'WF_STEP');
+    if ((log === '' || dirname(log) === logs) && isOfThisHome(pid, logs)) marked.set(pid, step);
   }
   return marked;
+}
+
+/**
+ * Whether what a process calls the directory of the logs is that directory: a container may have a home of its own at the same
+ * path, and its processes can be seen from outside.
+ */
+function isOfThisHome(pid: number, logs: string): boolean {
+  if (isInThisNamespace(pid)) return true;
+  const ours = statSync(logs, { throwIfNoEntry: false });
+  const theirs = statOrNull(`/proc/${pid}/root${logs}`);
+  return ours !== undefined && theirs !== null && ours.ino === theirs.ino && ours.dev === theirs.dev;
+}
+
+function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function variableOf(environment: Buffer, name: string): string {

@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from '../core/run.ts';
 import { isAlive } from './process-identity.ts';
+import { isOfThisPlace } from './process-place.ts';
 
 /** The pauses between two looks at processes that are to end. */
 const firstPauseMs = 4;
@@ -7,6 +8,7 @@ const longestPauseMs = 100;
 
 /** Sends a signal if the process is still the one that is meant; where the system cannot tell (macOS), to its group. */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isOfThisPlace(target)) return;
   if (target.startTime === null) signalGroup(target.pid, signal);
   else if (isAlive(target)) trySignal(target.pid, signal);
 }
@@ -43,6 +45,7 @@ export async function areGone(
 }
 
 function isPresent(target: ProcessIdentity): boolean {
+  if (!isOfThisPlace(target)) return false;
   return target.startTime === null ? groupAnswers(target.pid) : isAlive(target);
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { processPlace } from './process-place.ts';
 
 /** A process as /proc shows it. Times are in clock ticks since boot. */
 export type ProcessEntry = {
@@ -17,9 +18,18 @@ export type ProcessEntry = {
 let buffer = Buffer.alloc(16 * 1024);
 const newline = 10;
 
-/** Null when there is no such process, or no /proc. */
+/** Null when there is no such process, or no /proc of this namespace. */
 export function readProcess(pid: number): ProcessEntry | null {
-  const length = readInto(`/proc/${pid}/stat`, 0, isWholeLine);
+  return processPlace().hasOwnProc ? readEntry(String(pid)) : null;
+}
+
+/** This process, also where /proc counts in another namespace: only `pid`, `parent`, `group` and `session` are wrong there. */
+export function readSelf(): ProcessEntry | null {
+  return readEntry('self');
+}
+
+function readEntry(name: string): ProcessEntry | null {
+  const length = readInto(`/proc/${name}/stat`, 0, isWholeLine);
   return length === null ? null : parseStat(buffer.toString('latin1', 0, length));
 }
 
@@ -62,6 +72,7 @@ export type ProcessMoment = {
 
 /** Null where the system does not tell. */
 export function processMoment(): ProcessMoment | null {
+  if (!processPlace().hasOwnProc) return null;
   const [, tasks, lastPid] = /\/(\d+) (\d+)\n$/.exec(readText('/proc/loadavg')) ?? [];
   const [, forks] = /^processes (\d+)$/m.exec(readText('/proc/stat')) ?? [];
   return lastPid && forks ? { lastPid: Number(lastPid), forks: Number(forks), tasks: Number(tasks) } : null;
@@ -120,6 +131,7 @@ function environmentEnd(pid: number): number | null {
 }
 
 function processDirectories(): readonly string[] {
+  if (!processPlace().hasOwnProc) return [];
   try {
     return readdirSync('/proc').filter((name) => name >= '1' && name < ':');
   } catch {

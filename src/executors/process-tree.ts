@@ -1,6 +1,6 @@
 import { uptime } from 'node:os';
 import type { ProcessIdentity } from '../core/run.ts';
-import { bootId } from './process-identity.ts';
+import { isOfThisPlace } from './process-place.ts';
 import { findMarked, groupBy, type RunMark, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
 import { listProcesses, numberBefore, type ProcessEntry, type ProcessMoment } from './process-table.ts';
@@ -49,7 +49,9 @@ export function findRunProcesses(
 ): ProcessIdentity[] {
   const above = since ? firstNumber(since, recorded) : 0;
   const entries = listProcesses(above);
-  if (entries.length === 0 && above === 0) return recorded.filter(({ pid }) => groupAnswers(pid));
+  if (entries.length === 0 && above === 0) {
+    return recorded.filter((identity) => isOfThisPlace(identity) && groupAnswers(identity.pid));
+  }
   const marked = findMarked(entries, run);
   const sessions = ownSessions(entries, recorded, marked);
   const isOther = ({ pid }: ProcessEntry) => {
@@ -68,7 +70,7 @@ function firstNumber(since: ProcessMoment, recorded: readonly RecordedProcess[])
 
 /**
  * Asks processes to end, waits, then kills those that stay together with their descendants; resolves when they are gone.
- * A process that is not the one that was meant (its start time or boot differs) is never signalled.
+ * A process that is not the one that was meant (its start time, boot or namespace differs) is never signalled.
  */
 export async function endProcesses(
   processes: readonly ProcessIdentity[],
@@ -87,10 +89,8 @@ export async function endProcesses(
 /** Those that still live, with what descends from them. */
 function livingTree(processes: readonly ProcessIdentity[]): readonly ProcessIdentity[] {
   const entries = listProcesses();
-  if (entries.length === 0) return processes.filter(({ pid }) => groupAnswers(pid));
-  const startTimes = new Map(
-    processes.flatMap(({ pid, startTime, boot }) => (boot === bootId() ? [[pid, startTime]] : [])),
-  );
+  if (entries.length === 0) return processes.filter((target) => isOfThisPlace(target) && groupAnswers(target.pid));
+  const startTimes = new Map(processes.filter(isOfThisPlace).map(({ pid, startTime }) => [pid, startTime]));
   return toIdentities(
     withDescendants(
       entries,
@@ -111,9 +111,10 @@ function ownSessions(
 ): ReadonlySet<number> {
   const members = groupBy(entries, ({ session }) => session);
   const bootedAt = Date.now() - uptime() * 1000;
-  const isOwn = ({ pid, startTime, boot, endedAt = 0 }: RecordedProcess) => {
+  const isOwn = ({ endedAt = 0, ...identity }: RecordedProcess) => {
+    const { pid, startTime } = identity;
     const session = members.get(pid);
-    if (session === undefined || boot !== bootId()) return false;
+    if (session === undefined || !isOfThisPlace(identity)) return false;
     const leader = session.find((entry) => entry.pid === pid);
     if (leader !== undefined) return leader.startTime === startTime;
     const ended = endedAt + clockErrorMs - bootedAt;

@@ -7,7 +7,7 @@ import type { Outcome } from '../core/run.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
 import type { Attempt } from './executor.ts';
-import { identify } from './process-identity.ts';
+import { identify, identityOf } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
 import { Starters } from './starter/starters.ts';
@@ -43,7 +43,7 @@ async function runChild(attempt: Attempt, program: Program, feed?: (input: Writa
   }
   const { pid } = child;
   if (child.stdin !== null) feed?.(child.stdin);
-  const identity = identify(pid) ?? { pid, startTime: null, boot: null };
+  const identity = identify(pid) ?? identityOf(pid, null);
   return follow({ identity, ended: exitOf(child), abandon: () => child.unref() }, program, attempt);
 }
 

@@ -25,7 +25,7 @@ export function forwardTeller(notes: RunNotes, runId: string, process: ProcessId
  */
 export function createForwardTotal(
   notes: RunNotes,
-  isAlive: (process: ProcessIdentity) => boolean,
+  isAlive: (process: ProcessIdentity, runId: string) => boolean,
   { queueSize, now }: { readonly queueSize: number; readonly now: () => number },
 ): () => ForwardCounts {
   let past: Sums = { queued: 0, forwarded: 0, dropped: 0, failed: 0, retried: 0, queueDepth: 0 };
@@ -35,7 +35,7 @@ export function createForwardTotal(
     let capacity = 0;
     for (const { runId, text } of notes.all()) {
       const report = parse(text);
-      if (report !== null && !report.isFinal && isAlive(report.process)) {
+      if (report !== null && !report.isFinal && isAlive(report.process, runId)) {
         present = plus(present, report.counts);
         capacity += report.counts.queueCapacity;
         continue;

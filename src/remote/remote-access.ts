@@ -41,6 +41,11 @@ export function openRemoteAccess(client: DaemonClient): RunAccess {
       return { last: summary, active: isFinished(summary) ? [] : [summary] };
     },
     stop: (runId, request) => stop(client, runId, request),
+    declareLost: async () => {
+      throw new WfError('usage', 'a daemon cannot be told that the process of a run is gone', {
+        help: 'use wf stop --owner-gone on the machine of the daemon',
+      });
+    },
     untilOver: async (runId) => {
       const signal = new AbortController().signal;
       for await (const _ of followRun(client, { runId, after: 0, signal }, null));

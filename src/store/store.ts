@@ -103,9 +103,19 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
    * was faster, `storage`.
    */
   readonly openForRecovery: (runId: string) => RunJournal;
+  /**
+   * Whether whoever owns a run still lives, also where that is another namespace: `gone` too when nobody owns it any more. Of one that
+   * is found gone `openForRecovery` and `remove` know it from then on. Rejects with a `WfError` `storage`.
+   */
+  readonly judgeOwner: (runId: string) => Promise<OwnerVerdict>;
+  /** A person says that the owner is gone, which cannot be seen from here. Throws a `WfError` `storage`. */
+  readonly declareGone: (runId: string) => void;
   /** False for a run that is certainly over, by a look at its directory alone. */
   readonly mayGoOn: (runId: string) => boolean;
 };
+
+/** `unknown`: it is of another machine or namespace, and there is no way to ask it. */
+export type OwnerVerdict = 'alive' | 'gone' | 'unknown';
 
 /** What can be removed, and how. Sizes are bytes of disk. Every method throws a `WfError` `storage` when the disk refuses. */
 export type RunRemoval = {

@@ -98,10 +98,10 @@ describe('the owner of a container', () => {
     ['is this process', own, false],
     ['has ended', dead, true],
     ['was another process with the same number', { ...own, startTime: own.startTime - 1 }, true],
-    ['ended with an earlier boot', { ...dead, boot: 'earlier', pidNamespace: 'pid:[1]' }, true],
+    ['ended with an earlier boot', { ...dead, boot: 'earlier', namespace: '1' }, true],
     ['is of another machine', { ...dead, machine: 'other' }, false],
     ['is of another user', { ...dead, uid: 12345 }, false],
-    ['cannot be seen from here', { ...dead, pidNamespace: 'pid:[1]' }, false],
+    ['cannot be seen from here', { ...dead, namespace: '1' }, false],
     ['is not told', null, false],
     ['is told in another way', 'me', false],
   ])('that %s', (_, owner, isGone) => {

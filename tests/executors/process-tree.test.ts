@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/run.ts';
 import { executor } from '../../src/executors/command.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive, mayBeAlive } from '../../src/executors/process-identity.ts';
 import { withDescendants } from '../../src/executors/process-selection.ts';
 import { sendSignal } from '../../src/executors/process-signals.ts';
 import { listProcesses, numberBefore, type ProcessMoment, processMoment } from '../../src/executors/process-table.ts';
@@ -25,12 +25,13 @@ function idle(argv: readonly string[] = ['sleep', '300']): { child: ChildProcess
 const term = { signal: 'SIGTERM', graceMs: 10_000 } as const;
 
 describe('an identity', () => {
-  test('names a process by number, start time and boot', () => {
+  test('names a process by number, start time, boot and namespace', () => {
     const stat = readFileSync('/proc/self/stat', 'latin1');
     expect(identify(process.pid)).toEqual({
       pid: process.pid,
       startTime: Number(stat.split(') ')[1]?.split(' ')[19]),
       boot: readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
+      namespace: ['pid', 'time'].map((kind) => readlinkSync(`/proc/self/ns/${kind}`).replace(/\D/g, '')).join('.'),
     });
   });
 
@@ -38,6 +39,20 @@ describe('an identity', () => {
     const { identity } = idle([process.execPath, '-e', 'process.title = "a) S 1 2 ("; setInterval(() => {}, 9e5)']);
     await until(() => readFileSync(`/proc/${identity.pid}/stat`, 'latin1').includes('a) S 1 2 ('));
     expect({ again: identify(identity.pid), alive: isAlive(identity) }).toEqual({ again: identity, alive: true });
+  });
+
+  test('of another namespace or boot tells nothing here', () => {
+    const own = identify(process.pid) as ProcessIdentity;
+    const { namespace: _, ...ofEarlierVersion } = own;
+    for (const other of [
+      { ...own, namespace: '1.2' },
+      { ...own, namespace: null },
+      { ...own, boot: 'another' },
+      ofEarlierVersion,
+    ]) {
+      expect([isAlive(other), mayBeAlive(other)]).toEqual([false, true]);
+    }
+    expect(mayBeAlive({ ...own, startTime: (own.startTime ?? 0) + 1 })).toBe(false);
   });
 
   test('is nobody else`s: another start time, another boot, no process', () => {

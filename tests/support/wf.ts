@@ -22,6 +22,8 @@ export type WfOptions = {
   readonly input?: string;
   /** What goes to standard error counts as standard output, in the order in which it comes. */
   readonly mergesErrors?: boolean;
+  /** A program and its arguments that start it, such as `unshare --pid --fork`. */
+  readonly through?: readonly string[];
 };
 
 /** A started `wf`; `until` resolves once its standard output holds the text so many times. */
@@ -42,12 +44,13 @@ export function wf(args: readonly string[], options: WfOptions = {}): Promise<En
 /** Starts the built program. */
 export function startWf(
   args: readonly string[],
-  { cwd, env = {}, input, mergesErrors = false }: WfOptions = {},
+  { cwd, env = {}, input, mergesErrors = false, through = [] }: WfOptions = {},
 ): RunningWf {
   const home = env['WF_HOME'];
   const isTraceless = args.includes('--no-history') || env['WF_HISTORY'] !== undefined;
   const keepCode = home === undefined || isTraceless ? () => {} : lendCode(resolve(cwd ?? '.', home), args);
-  const child = spawn(process.execPath, [launcher, ...args], {
+  const [program = '', ...words] = [...through, process.execPath, launcher, ...args];
+  const child = spawn(program, words, {
     ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

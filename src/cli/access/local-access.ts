@@ -4,7 +4,7 @@ import { findActive } from '../../service/past/active-runs.ts';
 import type { RunFilter } from '../../service/past/history.ts';
 import { markStep } from '../../service/past/mark-step.ts';
 import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/past/run-access.ts';
-import { stopRun, untilOver } from '../../service/runs/stop-run.ts';
+import { declareLost, stopRun, untilOver } from '../../service/runs/stop-run.ts';
 import { locateSteps } from '../../spec/locate.ts';
 import { requireKnownWorkflow } from '../known-workflow.ts';
 import { localLogs } from './local-logs.ts';
@@ -45,6 +45,11 @@ export async function openLocalAccess(config: Config): Promise<RunAccess> {
     },
     canForce: true,
     stop: (runId, request) => stop(runId, request, app.createControl(config)),
+    declareLost: async (word) => {
+      const control = app.createControl(config);
+      const { runId } = await control.history.find(word);
+      return control.history.summarize(await declareLost(runId, control));
+    },
     untilOver: async (runId) => {
       const control = app.createControl(config);
       return control.history.summarize(await untilOver(runId, control));

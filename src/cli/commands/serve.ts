@@ -35,7 +35,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
   const config = configFor(options, { isDaemon: true });
   const { claimRuns, createDaemonApp, keepToken } = await import('../../daemon-app.ts');
   const log = daemonLog(console);
-  const claim = claimRuns(config);
+  const claim = await claimRuns(config);
   try {
     const needsToken = settings.requireLogin && settings.login.token === null && settings.login.basic === null;
     const kept = needsToken ? keepToken(config) : null;

@@ -16,6 +16,7 @@ export type StopOptions = AccessOptions & {
   readonly all?: true;
   readonly force?: true;
   readonly wait: boolean;
+  readonly ownerGone?: true;
   readonly json?: true;
 };
 
@@ -25,6 +26,7 @@ const hintAfterMs = 1000;
 /** Stops a run, or the runs of a workflow, and tells how each ended: at once, or as JSON when all have. */
 export function stopCommand(options: StopOptions, console: Console): Promise<number> {
   return withAccess(options, console, async (access) => {
+    if (options.ownerGone) return recordLost(options, access, console);
     const { active, last } = await access.meant(options.run);
     if (active.length > 1 && !options.all) throw severalRuns(options.run, active);
     const runs = active.length === 0 ? [last] : active;
@@ -38,6 +40,12 @@ export function stopCommand(options: StopOptions, console: Console): Promise<num
     if (options.json) console.out.write(`${JSON.stringify(options.all ? summaries : summaries[0], null, 2)}\n`);
     return exitCodes.succeeded;
   });
+}
+
+async function recordLost({ run, json }: StopOptions, access: RunAccess, { out }: Console): Promise<number> {
+  const summary = await access.declareLost(run);
+  out.write(json ? `${JSON.stringify(summary, null, 2)}\n` : `${runTitle(summary)} is recorded: ${endText(summary)}\n`);
+  return exitCodes.succeeded;
 }
 
 /** Answers what became of the run, as a line. */

@@ -22,6 +22,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .option('--all', 'every run of the workflow that is going on')
     .option('--force', 'kill at once, without handlers; stopping a second time does the same')
     .option('--no-wait', 'only ask, and do not wait for the end')
+    .option('--owner-gone', 'record a run as lost whose process is gone, where that cannot be seen from here')
     .option('--json', 'print the run as JSON; with --all a list of runs')
     .action(async (run: string, options) => {
       const { stopCommand } = await import('../commands/stop.ts');

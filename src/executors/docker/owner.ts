@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../../core/run.ts';
-import { identify, isAlive } from '../process-identity.ts';
+import { identify, identityOf, mayBeAlive } from '../process-identity.ts';
+import { processPlace } from '../process-place.ts';
 
 /**
  * Who answers for a container: a process, and where its number means anything. Many machines, users and containers (each
  * with processes of their own) may use one daemon.
  */
-type ContainerOwner = ProcessIdentity & {
-  readonly machine: string;
-  readonly pidNamespace: string | null;
-  readonly uid: number | null;
-};
+type ContainerOwner = ProcessIdentity & { readonly machine: string; readonly uid: number | null };
 
 /** This process as the text of a container's label. */
 export function ownerLabel(): string {
-  const identity = identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null };
-  return JSON.stringify({ ...identity, ...place() } satisfies ContainerOwner);
+  const identity = identify(process.pid) ?? identityOf(process.pid, null);
+  return JSON.stringify({ ...identity, machine: machineId(), uid: userId() } satisfies ContainerOwner);
 }
 
 /**
@@ -26,14 +23,9 @@ export function ownerLabel(): string {
  */
 export function isOwnerGone(label: string): boolean {
   const owner = parseOwner(label);
-  const here = place();
-  if (owner === null || owner.machine !== here.machine || owner.uid !== here.uid) return false;
-  const isThisBoot = owner.boot === identify(process.pid)?.boot;
-  return (!isThisBoot || owner.pidNamespace === here.pidNamespace) && !isAlive(owner);
-}
-
-function place(): Omit<ContainerOwner, keyof ProcessIdentity> {
-  return { machine: machineId(), pidNamespace: pidNamespace(), uid: process.getuid?.() ?? null };
+  if (owner === null || owner.machine !== machineId() || owner.uid !== userId()) return false;
+  const { machine: _, ...identity } = owner;
+  return owner.boot !== processPlace().boot || !mayBeAlive(identity);
 }
 
 function parseOwner(label: string): ContainerOwner | null {
@@ -47,18 +39,18 @@ function parseOwner(label: string): ContainerOwner | null {
 
 /** The name alone is not enough ("localhost"), and the machine's id should not leave it as it is (machine-id(5)). */
 function machineId(): string {
-  const id = orNull(() => readFileSync('/etc/machine-id', 'latin1').trim()) ?? '';
+  const id = readOrEmpty('/etc/machine-id').trim();
   return createHash('sha256').update(`${hostname()}\n${id}`).digest('hex').slice(0, 16);
 }
 
-function pidNamespace(): string | null {
-  return orNull(() => readlinkSync('/proc/self/ns/pid'));
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
-function orNull(read: () => string): string | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+function userId(): number | null {
+  return process.getuid?.() ?? null;
 }

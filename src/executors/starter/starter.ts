@@ -2,7 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { ProcessIdentity } from '../../core/run.ts';
-import { bootId } from '../process-identity.ts';
+import { identityOf } from '../process-identity.ts';
+import { processPlace } from '../process-place.ts';
 import { signalGroup } from '../process-signals.ts';
 import { parseStat } from '../process-table.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
@@ -116,7 +117,7 @@ export class Starter {
     const word = line.slice(0, space);
     const rest = line.slice(space + 1);
     if (word === 'ready') {
-      this.#state = { type: 'ready', next: identityOf(rest) };
+      this.#state = { type: 'ready', next: parseIdentity(rest) };
       this.#hold('stdout', false);
       this.#changed();
     } else if (word === 'failed') {
@@ -163,10 +164,10 @@ function secretWord(): string {
 }
 
 /** From the number and, where there is one, the line of /proc/<pid>/stat. */
-function identityOf(text: string): ProcessIdentity {
+function parseIdentity(text: string): ProcessIdentity {
   const pid = Number.parseInt(text, 10);
   const entry = parseStat(text.slice(text.indexOf(' ') + 1));
-  return entry === null ? { pid, startTime: null, boot: null } : { pid, startTime: entry.startTime, boot: bootId() };
+  return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
 }
 
 /** As `wait` tells it: the signal in the low seven bits, else the exit code in the next eight. */

@@ -44,6 +44,7 @@ export type DaemonRunsParts = {
   readonly read: ReadWorkflow;
   readonly limits: QueueLimits;
   readonly isAlive: (process: ProcessIdentity) => boolean;
+  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly memory: RunWatchParts['memory'];
   /** Told once of each run that is over. */

@@ -33,7 +33,10 @@ export type RunWatchListener = {
 export type RunWatchParts = {
   readonly archive: RunArchive;
   readonly history: Pick<History, 'read'>;
+  /** False only for a process that is gone for certain. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
+  /** Of another namespace or machine, so that its number tells nothing here; absent: none is. */
+  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly clock: Clock;
   /** The runs whose ends are still to be told, for the watch that comes after this one. */
@@ -71,6 +74,8 @@ class LocalRunWatch implements RunWatch {
   #remembered = '';
   #looking: Promise<void> = Promise.resolve();
   readonly #endings = new Set<Promise<void>>();
+  /** The runs whose owners are being asked. */
+  readonly #judging = new Set<string>();
   #takeBackTimer = () => {};
   #isClosed = false;
 
@@ -186,8 +191,26 @@ class LocalRunWatch implements RunWatch {
   }
 
   #attend(runId: string, owner: Owner): void {
-    const { isAlive, archive } = this.#parts;
+    const { isAlive, isElsewhere, archive } = this.#parts;
     if (!isAlive(owner) || !archive.mayGoOn(runId)) this.#end(runId);
+    else if (isElsewhere?.(owner)) this.#judge(runId);
+  }
+
+  /** One that lives elsewhere is asked at each look, in which nothing is waited for. */
+  #judge(runId: string): void {
+    if (this.#judging.has(runId)) return;
+    this.#judging.add(runId);
+    const judging = this.#parts.archive
+      .judgeOwner(runId)
+      .then((verdict) => {
+        if (verdict === 'gone' && !this.#isClosed && this.#watched.get(runId)?.kind === 'owned') this.#end(runId);
+      })
+      .catch(this.#parts.report)
+      .finally(() => {
+        this.#judging.delete(runId);
+        this.#endings.delete(judging);
+      });
+    this.#endings.add(judging);
   }
 
   /** Not waited for: what is left of a lost run may take seconds to end. */

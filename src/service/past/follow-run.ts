@@ -4,7 +4,7 @@ import type { LostRunTools } from './lost-run.ts';
 import type { PastRun } from './past-run.ts';
 
 /** What following a run takes; `read` settles one whose owner has died. */
-export type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'isAlive'> & {
+export type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'isAlive' | 'isElsewhere'> & {
   readonly read: (runId: string) => Promise<PastRun | null>;
 };
 
@@ -51,8 +51,9 @@ export async function* followRun(
 }
 
 /** Where nothing can be written, the end of a lost run is not among its events. */
-async function isOver(runId: string, owner: Owner | null, { isAlive, read }: FollowTools): Promise<boolean> {
-  if (owner !== null && isAlive(owner)) return false;
+async function isOver(runId: string, owner: Owner | null, tools: FollowTools): Promise<boolean> {
+  const { isAlive, isElsewhere = () => false, read } = tools;
+  if (owner !== null && isAlive(owner) && !isElsewhere(owner)) return false;
   const run = await read(runId);
   return run === null || isFinished(run.state);
 }

@@ -1,8 +1,9 @@
 import type { RunStatus, StoredEvent } from '../../core/run.ts';
+import { isFinished } from '../../core/run-state.ts';
 import type { RunSummary } from '../../core/summary.ts';
 import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
 import { followRun } from './follow-run.ts';
-import { isLost, type LostRunTools, settleLostRun } from './lost-run.ts';
+import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 
 /** Which past runs; what is null limits nothing. Times are milliseconds since 1970-01-01 UTC. */
@@ -57,10 +58,13 @@ const runsAtOnce = 20;
 
 /** The history in an archive; `cwd` is where files of workflows are looked for. */
 export function createHistory(tools: LostRunTools, cwd: string): History {
-  const { archive, isAlive } = tools;
+  const { archive } = tools;
   const read = async (runId: string): Promise<PastRun | null> => {
     const run = readPastRun(archive, runId);
-    return run !== null && isLost(run, isAlive) ? settleLostRun(run, tools) : run;
+    if (run === null || isFinished(run.state)) return run;
+    const verdict = await judgeRun(run, tools);
+    if (verdict === 'alive') return run;
+    return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
   };
   const list = (filter: RunFilter) => select(tools, cwd, filter, read);
   const look = (word: string) => special(word, list) ?? readFound(findRunId(archive, word, cwd), read);

@@ -1,20 +1,25 @@
 import { dirname } from 'node:path';
 import { allSteps } from '../../core/all-steps.ts';
-import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
+import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run-state.ts';
 import { transition } from '../../core/transition.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { BackgroundProcesses, Leader } from '../../engine/background.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
-import type { RunArchive, RunJournal } from '../../store/store.ts';
+import type { OwnerVerdict, RunArchive, RunJournal } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
 /** What finding lost runs and ending what is left of them takes. */
 export type LostRunTools = {
   readonly archive: RunArchive;
   readonly clock: Clock;
+  /** False only for a process that is gone for certain. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
+  /** Of another namespace or machine, so that its number tells nothing here; absent: none is. */
+  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
+  /** Where the processes are that an owner which is gone may have left; absent: here. */
+  readonly leftBy?: (owner: Owner) => 'here' | 'elsewhere' | 'none';
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
 };
 
@@ -24,14 +29,36 @@ const lookAgainMs = 50;
 const longestWaitMs = 15_000;
 
 /**
- * Whether nobody carries the run on: it is not over, and the process that ran it, or was to start it, is gone. What a daemon
+ * Whether the process that runs a run, or is to start it, lives. `gone` of a run that is not finished: it is lost. What a daemon
  * has accepted waits for the next one.
  */
-export function isLost({ state }: PastRun, isAlive: LostRunTools['isAlive']): boolean {
-  if (isFinished(state)) return false;
+export async function judgeRun(
+  { runId, state }: PastRun,
+  { archive, isAlive, isElsewhere = () => false }: Pick<LostRunTools, 'archive' | 'isAlive' | 'isElsewhere'>,
+): Promise<OwnerVerdict> {
   const { owner, promise } = state;
-  if (owner !== null) return !isAlive(owner);
-  return promise === null || !(promise.lasting || isAlive(promise.by));
+  if (owner === null && promise?.lasting) return 'alive';
+  const carrier = owner ?? promise?.by ?? null;
+  // Only just made, or its process died before its first event.
+  if (carrier === null) return ask(runId, archive, 'gone');
+  if (!isAlive(carrier)) return 'gone';
+  if (!isElsewhere(carrier)) return 'alive';
+  return owner === null ? 'unknown' : ask(runId, archive, 'unknown');
+}
+
+/** What cannot be read of the owner cannot be taken over either. */
+async function ask(runId: string, archive: RunArchive, otherwise: OwnerVerdict): Promise<OwnerVerdict> {
+  try {
+    return await archive.judgeOwner(runId);
+  } catch (error) {
+    if (error instanceof WfError) return otherwise;
+    throw error;
+  }
+}
+
+/** Whether a run is not finished, and lost. */
+export async function isLost(run: PastRun, tools: Parameters<typeof judgeRun>[1]): Promise<boolean> {
+  return !isFinished(run.state) && (await judgeRun(run, tools)) === 'gone';
 }
 
 /**
@@ -49,7 +76,7 @@ export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<
     if (found.state.owner === null || clock.now() > deadline) return found;
     await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
     found = readPastRun(archive, run.runId) ?? found;
-    if (!isLost(found, tools.isAlive)) return found;
+    if (isFinished(found.state) || !hasSameOwner(found.state, run.state)) return found;
   }
 }
 
@@ -72,9 +99,9 @@ async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools):
     // Its owner may have written more after it was read.
     const run = readPastRun(tools.archive, journal.runId) ?? found;
     if (!isFinished(run.state)) {
-      await endLeftovers(run, tools);
       await settleStepRuns(run, tools);
-      journal.append(endOf(run, found.damage, tools.clock.now()));
+      const warnings = [...found.damage, ...(await endLeftovers(run, tools))];
+      journal.append(endOf(run, warnings, tools.clock.now()));
     }
   } finally {
     await journal.close();
@@ -93,16 +120,30 @@ function lostMessage({ owner, promise }: RunState): string {
   return owner === null ? 'its process died' : `its process ${owner.pid} died`;
 }
 
-async function endLeftovers({ runId, state, stored }: PastRun, { processes }: LostRunTools): Promise<void> {
-  if (stored === null) return;
+/**
+ * Answers what to warn of. Processes of another namespace are left alone: the numbers on record are not theirs here, and those that
+ * are visible may be of another home.
+ */
+async function endLeftovers(
+  { runId, state, stored }: PastRun,
+  { processes, leftBy = () => 'here' }: LostRunTools,
+): Promise<readonly string[]> {
+  const place = state.owner === null ? 'here' : leftBy(state.owner);
+  if (place === 'elsewhere') return [leftElsewhere(state.owner?.host ?? '')];
+  if (stored === null || place === 'none') return [];
   const spared = sparedSteps(stored.workflow, state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
   const [step] = allSteps(stored.workflow);
-  if (step === undefined) return;
+  if (step === undefined) return [];
   const logs = dirname(stored.logPaths(step.name, 1).stdoutPath);
   const left = processes.find({ runId, logs }, { recorded, spared, since: null });
   const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
   if (left.length > 0) await processes.end(left, { signal: 'SIGTERM', graceMs });
+  return [];
+}
+
+function leftElsewhere(host: string): string {
+  return `processes that its steps started in another PID namespace, on "${host}", may still run: they cannot be ended from here`;
 }
 
 /** What a step was still at when the run was lost is ended in any case; only what it left behind can be spared. */
@@ -136,10 +177,11 @@ async function settleStepRuns({ runId, state }: PastRun, tools: LostRunTools): P
   for (const id of ids.slice(0, ids.indexOf(runId))) {
     if (tools.archive.readCreated(id)?.trigger !== 'workflow') continue;
     const run = readPastRun(tools.archive, id);
-    if (run !== null && isLost(run, tools.isAlive) && hasSameOwner(run.state, state)) await settleLostRun(run, tools);
+    if (run !== null && hasSameOwner(run.state, state) && (await isLost(run, tools))) await settleLostRun(run, tools);
   }
 }
 
 function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boolean {
-  return one !== null && other !== null && one.pid === other.pid && one.startTime === other.startTime;
+  if (one === null || other === null) return false;
+  return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
 }

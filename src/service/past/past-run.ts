@@ -14,6 +14,8 @@ export type PastRun = {
   readonly stored: StoredRun | null;
   /** What was found wrong with its files, as sentences. */
   readonly damage: readonly string[];
+  /** Present: it is not finished, and whether the process that runs it lives cannot be found out from here. */
+  readonly isUnjudged?: true;
 };
 
 /** Reads a run; null when there is none. Damage is told in the result, never thrown. */
@@ -36,10 +38,19 @@ function named(state: RunState, { name, group, file }: Workflow): RunState {
 }
 
 /** The JSON view of a past run; what is wrong with its files is among the warnings. */
-export function summarizePastRun({ runId, state, stored, damage }: PastRun, createdAt: number): RunSummary {
+export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
+  const { runId, state, stored, damage } = run;
   const known = { ...state, runId, createdAt: state.createdAt === 0 ? createdAt : state.createdAt };
   const summary = summarize(known, (step, attempt) => stored?.logPaths(step, attempt).stdoutPath ?? null);
-  return { ...summary, warnings: [...summary.warnings, ...damage] };
+  return { ...summary, warnings: [...summary.warnings, ...damage, ...(run.isUnjudged ? [unjudged(run)] : [])] };
+}
+
+/** Why it is not known whether a run goes on. */
+export function unjudged({ state }: PastRun): string {
+  const process = state.owner ?? state.promise?.by;
+  const who = process === undefined ? 'its process' : `process ${process.pid} on "${process.host}"`;
+  const what = state.owner === null && state.promise !== null ? 'is to start it' : 'runs it';
+  return `${who} ${what}, in another container or on another machine: whether that process lives cannot be seen from here`;
 }
 
 function readEventsIfAny(archive: RunArchive, runId: string): Pick<StoredRun, 'events' | 'damage'> {

@@ -39,7 +39,7 @@ export type RetentionReport = {
   readonly problems: readonly string[];
 };
 
-export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive'> & {
+export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhere'> & {
   readonly archive: RunArchive & RunRemoval;
   readonly history: Pick<History, 'read'>;
   /** Where files of workflows are looked for. */
@@ -122,15 +122,18 @@ function mayGoOn(runId: string, archive: RunArchive): boolean {
 async function removeIfOver(
   { runId, label, place, time }: Candidate,
   { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
-  { archive, history, clock, isAlive }: RetentionTools,
+  { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
 ): Promise<RemovedRun | null> {
   const run = readPastRun(archive, runId);
-  const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || isLost(found, isAlive);
+  const wasLost = run !== null && (await isLost(run, { archive, isAlive, isElsewhere }));
+  const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: it is as old as the last that is known of it.
   if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
   if (dryRun) return { runId, run, label, time, bytes: archive.sizeOf(runId) };
   // What a process that has died has left running must not outlive the record of it.
-  if (run !== null && isLost(run, isAlive)) await history.read(runId);
+  if (wasLost) await history.read(runId);
+  // Its owner may have died, in another namespace, between its last event and giving it up.
+  else await archive.judgeOwner(runId).catch(leaveToRemoval);
   const bytes = archive.remove(runId, () => {
     const found = readPastRun(archive, runId);
     return isOver(found) && found?.state.createdAt === run?.state.createdAt;
@@ -140,4 +143,9 @@ async function removeIfOver(
 
 function lastTime(run: PastRun | null, time: number): number {
   return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
+}
+
+/** What the disk refuses here it refuses the removal too, which tells it. */
+function leaveToRemoval(error: unknown): void {
+  if (!(error instanceof WfError)) throw error;
 }

@@ -30,6 +30,8 @@ export type RunAccess = {
   /** Whether a run can be killed at once. */
   readonly canForce: boolean;
   readonly stop: (runId: string, request: StopRequest) => Promise<StopAnswer>;
+  /** Records a run as lost whose process is gone, where that cannot be found out. Throws as `summary` does, and `run-active`. */
+  readonly declareLost: (word: string) => Promise<RunSummary>;
   /** Resolves to the run when it is over. */
   readonly untilOver: (runId: string) => Promise<RunSummary>;
   readonly mark: (word: string, mark: StepMark) => Promise<RunSummary>;

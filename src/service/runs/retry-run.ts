@@ -4,7 +4,7 @@ import type { Param } from '../../core/run.ts';
 import { isFinished } from '../../core/run-state.ts';
 import { WfError } from '../../errors.ts';
 import { noSuchStep } from '../past/no-such-step.ts';
-import type { PastRun } from '../past/past-run.ts';
+import { type PastRun, unjudged } from '../past/past-run.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
 import type { StartRequest } from './runs.ts';
@@ -76,7 +76,16 @@ function secretOutputs(names: readonly string[]): WfError {
   );
 }
 
-function stillActive({ runId, state }: PastRun): WfError {
+function stillActive(run: PastRun): WfError {
+  const { runId, state } = run;
+  if (run.isUnjudged) {
+    throw new WfError('run-active', `run ${runId} may still be running: ${unjudged(run)}`, {
+      help:
+        state.owner === null
+          ? `wf stop ${runId} cancels it`
+          : `if that process is gone for certain, wf stop --owner-gone ${runId} records the run as lost; then retry it`,
+    });
+  }
   const owner = state.owner === null ? '' : `: process ${state.owner.pid} on "${state.owner.host}" runs it`;
   return new WfError('run-active', `run ${runId} is still going${owner}`, { help: 'retry it when it has ended' });
 }

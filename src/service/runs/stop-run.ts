@@ -1,7 +1,7 @@
 import type { Owner } from '../../core/run.ts';
 import { isFinished } from '../../core/run-state.ts';
 import { WfError } from '../../errors.ts';
-import type { RunControl } from '../../store/store.ts';
+import type { RunArchive, RunControl } from '../../store/store.ts';
 import type { History } from '../past/history.ts';
 import type { PastRun } from '../past/past-run.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';
@@ -49,7 +49,29 @@ export async function untilOver(runId: string, tools: StopTools): Promise<PastRu
   }
 }
 
-async function requireRun(runId: string, { history }: StopTools): Promise<PastRun> {
+/**
+ * Records a run as lost whose process cannot be seen from here, since a person says that it is gone. Nothing is signalled. Throws a
+ * `WfError`: `not-found`, `run-active` for a run whose process is known to live, or whose end cannot be recorded, `storage`.
+ */
+export async function declareLost(
+  runId: string,
+  tools: Pick<StopTools, 'history'> & { readonly archive: Pick<RunArchive, 'declareGone'> },
+): Promise<PastRun> {
+  const found = await requireRun(runId, tools);
+  if (isFinished(found.state)) return found;
+  const { owner } = found.state;
+  if (owner === null) {
+    throw new WfError('run-active', `run ${runId} waits: no process owns it`, { help: `wf stop ${runId} cancels it` });
+  }
+  const who = `process ${owner.pid} on "${owner.host}"`;
+  if (!found.isUnjudged) throw new WfError('run-active', `run ${runId} is still running: ${who} answers`);
+  tools.archive.declareGone(runId);
+  const run = await requireRun(runId, tools);
+  if (isFinished(run.state)) return run;
+  throw new WfError('run-active', `run ${runId} cannot be recorded as lost: nothing tells ${who} from others`);
+}
+
+async function requireRun(runId: string, { history }: Pick<StopTools, 'history'>): Promise<PastRun> {
   const run = await history.read(runId);
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   return run;

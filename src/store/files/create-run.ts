@@ -5,7 +5,7 @@ import { WfError } from '../../errors.ts';
 import { removeDirectory } from '../../remove-file.ts';
 import type { Snapshot } from '../store.ts';
 import { writeLaunch } from './control/launch-file.ts';
-import { type Processes, writeFirstOwner } from './control/owner.ts';
+import { type Ownership, type Processes, writeFirstOwner } from './control/owner.ts';
 import { makePrivateDirectory, openPrivate } from './disk/private-files.ts';
 import { openStaging } from './disk/staging.ts';
 import { errorCode } from './disk/storage-error.ts';
@@ -33,7 +33,7 @@ export type WaitingContent = { readonly events: readonly RunEvent[]; readonly la
 /** A run that has just come into being. */
 export type NewRun = {
   readonly position: JournalPosition;
-  readonly ownerPath: string;
+  readonly ownership: Ownership;
   /** What must be on the disk before the run is sure to be found there again. */
   readonly unsynced: readonly string[];
 };
@@ -48,8 +48,9 @@ export function createRun(request: NewRunRequest): NewRun {
   const runsDir = dirname(directory);
   const staging = openStaging(runsDir, owner, isAlive);
   let journalFd: number | null = null;
+  let ownership: Ownership | null = null;
   try {
-    const ownerPath = writeFirstOwner(staging.directory, owner);
+    ownership = writeFirstOwner(staging.directory, owner);
     writeSnapshot(staging.directory, snapshot, logs);
     if (logs === null) makePrivateDirectory(logsPath(staging.directory, null));
     const path = journalPath(staging.directory);
@@ -70,11 +71,12 @@ export function createRun(request: NewRunRequest): NewRun {
     ];
     return {
       position: { path: journalPath(directory), fd: journalFd, length, seq: waiting?.events.length ?? 0 },
-      ownerPath: join(directory, basename(ownerPath)),
+      ownership: { ...ownership, path: join(directory, basename(ownership.path)) },
       unsynced: [...new Set(unsynced)],
     };
   } catch (error) {
     if (journalFd !== null) closeSync(journalFd);
+    if (ownership !== null) closeSync(ownership.fd);
     removeDirectory(staging.directory);
     throw error;
   }

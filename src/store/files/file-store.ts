@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { createRunControl } from './control/control.ts';
-import { hasOwner, type Processes, thisOwner } from './control/owner.ts';
+import { judgeOwner } from './control/judge-owner.ts';
+import { hasOwner, ownerIn, type Processes, thisOwner } from './control/owner.ts';
 import { createRunQueue, type OpenRun } from './control/queue.ts';
 import { createRun, type WaitingContent } from './create-run.ts';
 import { storing } from './disk/storage-error.ts';
@@ -37,14 +38,14 @@ export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemov
 
 /** The store that everything uses by default. How it keeps its promises is told in `docs/decisions/0002`. */
 export function createFileStore(options: FileStoreOptions): FileStore {
-  const { runsDir, identify, isAlive } = options;
+  const { runsDir, isAlive } = options;
   const calls = options.calls ?? journalCalls;
   const make = (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent | null): OpenRun => {
     const { runId, workflow } = snapshot;
     checkRunId(runId);
     const directory = join(runsDir, runId);
     const logs = logDir === null ? null : outsideLogs(resolve(logDir), workflow.name, runId);
-    const request = { directory, snapshot, logs, owner: thisOwner(identify), waiting, calls, isAlive };
+    const request = { directory, snapshot, logs, owner: thisOwner(options), waiting, calls, isAlive };
     const made = storing('create', directory, () => createRun(request));
     indexNewRun(runsDir, snapshot);
     return { ...made, runId, directory, workflow, logs, calls };
@@ -66,12 +67,17 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),
     changes: (signal) => followRuns(runsDir, signal),
     mayGoOn: (runId) => isRunId(runId) && mayGoOn(join(runsDir, runId)),
+    judgeOwner: (runId) => judgeOwner(join(runsDir, runId), options),
+    declareGone: (runId) => {
+      const owner = isRunId(runId) ? storing('read', runsDir, () => ownerIn(join(runsDir, runId))) : null;
+      if (owner !== null) options.elsewhere?.declareGone(owner);
+    },
     openForRecovery: (runId) => {
       const directory = join(runsDir, runId);
       const snapshot = isRunId(runId) ? readSnapshot(directory) : null;
       if (snapshot === null) throw new WfError('not-found', `there is no run "${runId}"`);
       const { workflow, logs } = snapshot;
-      const recovered = storing('recover', directory, () => recoverRun(directory, thisOwner(identify), isAlive));
+      const recovered = storing('recover', directory, () => recoverRun(directory, thisOwner(options), isAlive));
       return openJournal({ ...recovered, runId, directory, workflow, logs, calls });
     },
   };

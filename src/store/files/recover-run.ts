@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, readdirSync, renameSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import type { Owner } from '../../core/run.ts';
 import { removeIfPossible } from '../../remove-file.ts';
-import { type Processes, releaseOwner, takeOver } from './control/owner.ts';
+import { type Ownership, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { openPrivate } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
 import { parseJournal, readJournalBytes } from './journal/journal-reader.ts';
@@ -12,7 +12,7 @@ import { snapshotPath, sourcesPath } from './snapshot-file.ts';
 /** A run that has changed hands. */
 export type RecoveredRun = {
   readonly position: JournalPosition;
-  readonly ownerPath: string;
+  readonly ownership: Ownership;
   /** As for a new run: nobody knows whether the owner before came to flush it. */
   readonly unsynced: readonly string[];
 };
@@ -22,12 +22,12 @@ export type RecoveredRun = {
  * event is kept as `journal.damaged-<n>`. Throws a `WfError` `run-active` when somebody else owns the run.
  */
 export function recoverRun(directory: string, owner: Owner, isAlive: Processes['isAlive']): RecoveredRun {
-  const ownerPath = takeOver(directory, owner, isAlive);
+  const ownership = takeOver(directory, owner, isAlive);
   try {
     const unsynced = [snapshotPath(directory), sourcesPath(directory), directory, dirname(directory)];
-    return { position: replaceJournal(directory, ownerPath), ownerPath, unsynced };
+    return { position: replaceJournal(directory, ownership.path), ownership, unsynced };
   } catch (error) {
-    releaseOwner(ownerPath);
+    releaseOwner(ownership);
     throw error;
   }
 }

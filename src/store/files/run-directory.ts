@@ -21,11 +21,6 @@ export function stopPath(directory: string): string {
   return join(directory, 'stop.json');
 }
 
-/** The path of the socket at which the owner of a run listens. */
-export function socketPath(directory: string): string {
-  return join(directory, 'owner.sock');
-}
-
 /** The path of what the process that carries a run has to say for itself. */
 export function processLogPath(directory: string): string {
   return join(directory, 'process.log');

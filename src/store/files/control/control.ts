@@ -4,8 +4,9 @@ import { WfError } from '../../../errors.ts';
 import type { RunControl } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { storing } from '../disk/storage-error.ts';
-import { processLogPath, socketPath } from '../run-directory.ts';
+import { processLogPath } from '../run-directory.ts';
 import { isRunId } from '../run-id.ts';
+import { lastOwnerPath, ownerSocketPath } from './owner.ts';
 import { readStop, writeStop } from './stop-file.ts';
 
 /** How processes reach the owners of the runs in a directory. */
@@ -22,8 +23,9 @@ export function createRunControl(runsDir: string): RunControl {
     },
     readStop: (runId) => readStop(directoryOf(runId)),
     knock: async (runId) => {
-      const path = socketPath(directoryOf(runId));
-      if (!existsSync(path)) return null;
+      const owner = lastOwnerPath(directoryOf(runId));
+      const path = owner === null ? null : ownerSocketPath(owner);
+      if (path === null || !existsSync(path)) return null;
       const { knockAt } = await import('./owner-socket.ts');
       return knockAt(path);
     },

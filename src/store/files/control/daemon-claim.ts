@@ -5,12 +5,24 @@ import { WfError } from '../../../errors.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { makePrivateDirectory } from '../disk/private-files.ts';
 import { errorCode, storing } from '../disk/storage-error.ts';
-import { ownerIn, type Processes, releaseOwner, takeOver, thisOwner } from './owner.ts';
+import {
+  lastOwnerPath,
+  type Ownership,
+  ownerIn,
+  ownerSocketPath,
+  type Processes,
+  releaseOwner,
+  takeOver,
+  thisOwner,
+} from './owner.ts';
+import type { OwnerSocket } from './owner-socket.ts';
 
 /** The hold of one daemon on the runs of a store: there is no second one as long as it lives. */
 export type DaemonClaim = {
   /** Leaves word where it can be reached. */
   readonly tell: (url: string) => void;
+  /** From now on the daemon of another namespace finds that this one lives, if the file system has sockets. */
+  readonly listen: () => Promise<void>;
   readonly release: () => void;
 };
 
@@ -20,30 +32,36 @@ export type DaemonClaim = {
  */
 export function claimDaemon(directory: string, processes: Processes): DaemonClaim {
   const address = durableText(join(directory, 'address.json'));
-  const owner = thisOwner(processes.identify);
+  const owner = thisOwner(processes);
   return storing('claim', directory, () => {
     makePrivateDirectory(directory);
-    const path = claim(directory, owner, processes.isAlive);
+    const ownership = claim(directory, owner, processes);
+    let socket: OwnerSocket | null = null;
     rmSync(address.path, { force: true });
     return {
       tell: (url) => address.write(`${JSON.stringify({ pid: owner.pid, url })}\n`),
+      listen: async () => {
+        const { listenAt } = await import('./owner-socket.ts');
+        socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
+      },
       release: () => {
         rmSync(address.path, { force: true });
-        releaseOwner(path);
+        releaseOwner(ownership);
+        socket?.close();
       },
     };
   });
 }
 
-/** Answers the path of the file that says so. */
-function claim(directory: string, owner: Owner, isAlive: Processes['isAlive']): string {
+function claim(directory: string, owner: Owner, processes: Processes): Ownership {
   for (;;) {
     try {
-      const path = takeOver(directory, owner, isAlive);
-      if (isNewest(directory, path)) return path;
-      rmSync(path, { force: true });
+      const ownership = takeOver(directory, owner, processes.isAlive);
+      if (isNewest(directory, ownership.path)) return ownership;
+      releaseOwner(ownership);
+      rmSync(ownership.path, { force: true });
     } catch (error) {
-      if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error);
+      if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
       // What it was about to read or to link was tidied away by a daemon that was faster.
       if (errorCode(error) !== 'ENOENT') throw error;
     }
@@ -68,12 +86,13 @@ function numberOf(name: string): number {
   return match === null ? 0 : Number(match[1] ?? 1);
 }
 
-function alreadyThere(directory: string, cause: WfError): WfError {
+function alreadyThere(directory: string, cause: WfError, { elsewhere }: Processes): WfError {
   const holder = holderOf(directory);
   const who = holder === null ? 'another process' : `process ${holder.pid} on "${holder.host}"`;
   const url = holder === null ? null : addressOf(directory, holder);
-  const help = `ask that one${holder === null ? '' : `, or end it first: kill ${holder.pid}`}`;
-  const where = url === null ? '' : `, at ${url}`;
+  const isElsewhere = holder !== null && elsewhere?.isElsewhere(holder) === true;
+  const where = `${url === null ? '' : `, at ${url}`}${isElsewhere ? ', in another container or on another machine' : ''}`;
+  const help = `ask that one${holder === null ? '' : `, or ${isElsewhere ? wayOut(directory) : `end it first: kill ${holder.pid}`}`}`;
   return new WfError('conflict', `a daemon has these runs already: ${who}${where}`, { help, cause });
 }
 
@@ -81,6 +100,10 @@ function alreadyThere(directory: string, cause: WfError): WfError {
 export function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
   const holder = holderOf(directory);
   return holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
+}
+
+function wayOut(directory: string): string {
+  return `end it there; if it is gone for certain, remove "${lastOwnerPath(directory) ?? directory}"`;
 }
 
 /** Null when it is gone by now. */

@@ -1,6 +1,7 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { OpenDoor } from '../../store.ts';
+import type { OpenDoor, OwnerVerdict } from '../../store.ts';
+import { errorCode } from '../disk/storage-error.ts';
 import { withShortPath } from './short-path.ts';
 
 /** The owner's side: a socket that nobody but its user can reach. */
@@ -9,7 +10,10 @@ export type OwnerSocket = {
   readonly close: () => void;
 };
 
-/** Listens at a path; one that a dead owner has left there is removed. Rejects where the file system has no sockets. */
+/**
+ * Listens at a path, which is there only once it does: whoever finds it and is refused knows that the owner is gone. What is left
+ * there by another is replaced. Rejects where the file system has no sockets.
+ */
 export async function listenAt(path: string, knocked: () => void): Promise<OwnerSocket> {
   const visitors = new Set<Socket>();
   const server = createServer((visitor) => {
@@ -20,10 +24,18 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
     knocked();
   });
   server.unref();
-  rmSync(path, { force: true });
-  await withShortPath(path, (short) => listening(server, short));
-  // The directory lets nobody else in anyway.
-  chmodSync(path, 0o600);
+  const draft = `${path}.new`;
+  rmSync(draft, { force: true });
+  try {
+    await withShortPath(draft, (short) => listening(server, short));
+    // The directory lets nobody else in anyway.
+    chmodSync(draft, 0o600);
+    renameSync(draft, path);
+  } catch (error) {
+    server.close();
+    rmSync(draft, { force: true });
+    throw error;
+  }
   return {
     close: () => {
       server.close();
@@ -40,6 +52,25 @@ export async function knockAt(path: string): Promise<OpenDoor | null> {
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.resume();
   return { closed, leave: () => socket.destroy() };
+}
+
+/** What a socket says of the owner that listens there, or did: only a refusal says that it is gone. */
+export async function askSocket(path: string): Promise<OwnerVerdict> {
+  const code = await withShortPath(path, refusalOf);
+  if (code === null || code === 'EAGAIN') return 'alive';
+  return code === 'ECONNREFUSED' ? 'gone' : 'unknown';
+}
+
+/** Null when it connects. */
+function refusalOf(path: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(null);
+    });
+    socket.on('error', (error) => resolve(errorCode(error) ?? ''));
+  });
 }
 
 function listening(server: Server, path: string): Promise<void> {

@@ -10,7 +10,7 @@ import { JournalFile, type JournalPosition } from '../journal/journal-file.ts';
 import { takeBack } from '../removal/take-back.ts';
 import { isRunId } from '../run-id.ts';
 import { readLaunch, removeLaunch } from './launch-file.ts';
-import { releaseOwner } from './owner.ts';
+import { type Ownership, releaseOwner } from './owner.ts';
 
 /** A run whose journal this process may write. */
 export type OpenRun = {
@@ -19,7 +19,7 @@ export type OpenRun = {
   readonly workflow: Workflow;
   readonly logs: string | null;
   readonly position: JournalPosition;
-  readonly ownerPath: string;
+  readonly ownership: Ownership;
   readonly unsynced: readonly string[];
   readonly calls: JournalCalls;
 };
@@ -31,20 +31,20 @@ export function createRunQueue(
 ): RunQueue {
   return {
     accept: async ({ snapshot, logDir, events, launch }) => {
-      const { position, calls, ownerPath, unsynced, runId } = make(snapshot, logDir, { events, launch });
+      const { position, calls, ownership, unsynced, runId } = make(snapshot, logDir, { events, launch });
       const file = new JournalFile(position, calls);
-      const release = () => storing('release', ownerPath, () => releaseOwner(ownerPath));
+      const release = () => storing('release', ownership.path, () => releaseOwner(ownership));
       try {
         await createSync({ file, unsynced, calls })();
-        file.close();
-        release();
       } catch (error) {
         // An open file less may be what the removal needs.
         file.close();
-        if (takeBack(runsDir, runId)) throw error;
+        const isTakenBack = takeBack(runsDir, runId);
         release();
-        throw stillQueued(runId, error);
+        throw isTakenBack ? error : stillQueued(runId, error);
       }
+      file.close();
+      release();
     },
     readLaunch: (runId) => (isRunId(runId) ? readLaunch(join(runsDir, runId)) : null),
     removeLaunch: (runId) => {

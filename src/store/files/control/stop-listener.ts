@@ -1,9 +1,10 @@
 import type { StopRequest } from '../../store.ts';
-import { socketPath } from '../run-directory.ts';
+import { isOnLocalDisk } from '../disk/local-disk.ts';
+import { ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
 import { readStop } from './stop-file.ts';
 
-/** How often the owner looks for a request where it has no socket to be told at. */
+/** How often the owner looks for a request where a socket does not reach everybody who may write one. */
 const lookMs = 500;
 
 /** The owner's ear for requests to stop its run. */
@@ -17,7 +18,7 @@ export type StopListener = {
  * before it reads, so that one of the two always sees the other. What sockets need is loaded only here: most runs are over
  * before.
  */
-export function createStopListener(directory: string): StopListener {
+export function createStopListener(directory: string, ownerPath: string): StopListener {
   let socket: OwnerSocket | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
@@ -25,10 +26,10 @@ export function createStopListener(directory: string): StopListener {
   const open = async (look: () => void) => {
     try {
       const { listenAt } = await import('./owner-socket.ts');
-      socket = await listenAt(socketPath(directory), look);
-    } catch {
-      timer = setInterval(look, lookMs).unref();
-    }
+      socket = await listenAt(ownerSocketPath(ownerPath), look);
+    } catch {}
+    // Another machine that sees the same files has no way to the socket.
+    if (socket === null || !isOnLocalDisk(directory)) timer = setInterval(look, lookMs).unref();
     if (isClosed) close();
   };
   const close = () => {

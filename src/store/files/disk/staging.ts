@@ -15,14 +15,16 @@ export type Staging = {
   readonly made: readonly string[];
 };
 
-/** Long enough for a maker in another container, whose process cannot be looked up from here. */
+/** Those of makers that are gone for certain may go sooner than those of makers that cannot be looked up from here. */
 const youngestLeftoverMs = 10_000;
+const youngestUnknownMs = 3_600_000;
 
 /** Opens a staging directory below `runsDir` and removes those that dead makers have left. */
 export function openStaging(runsDir: string, maker: ProcessIdentity, isAlive: Processes['isAlive']): Staging {
   const parent = join(runsDir, '.new');
   const made = prepareParent(parent, isAlive);
-  const directory = mkdtempSync(join(parent, `${maker.pid}_${maker.startTime ?? ''}_${maker.boot ?? ''}_`));
+  const { pid, startTime, boot, namespace } = maker;
+  const directory = mkdtempSync(join(parent, `${pid}_${startTime ?? ''}_${boot ?? ''}_${namespace ?? ''}_`));
   keepOwnerBits(directory);
   return { directory, made };
 }
@@ -38,15 +40,22 @@ function prepareParent(parent: string, isAlive: Processes['isAlive']): readonly 
 }
 
 function removeLeftover(path: string, name: string, isAlive: Processes['isAlive']): void {
-  const match = /^(\d+)_(\d*)_([^_]*)_/.exec(name);
-  if (match === null) return;
-  const [, pid, startTime, boot] = match;
-  if (isAlive({ pid: Number(pid), startTime: startTime ? Number(startTime) : null, boot: boot || null })) return;
+  const maker = makerOf(name);
+  if (maker === null) return;
   const made = statSync(path, { throwIfNoEntry: false });
   if (made === undefined || Date.now() - made.mtimeMs < youngestLeftoverMs) return;
+  if (isAlive(maker) && Date.now() - made.mtimeMs < youngestUnknownMs) return;
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
     // Somebody else's: it stays, and is no reason to refuse a run.
   }
+}
+
+function makerOf(name: string): ProcessIdentity | null {
+  const match = /^(\d+)_(\d*)_([^_]*)_(?:([^_]*)_)?/.exec(name);
+  if (match === null) return null;
+  const [, pid, startTime, boot, namespace] = match;
+  const numbers = { pid: Number(pid), startTime: startTime ? Number(startTime) : null };
+  return { ...numbers, boot: boot || null, namespace: namespace || null };
 }

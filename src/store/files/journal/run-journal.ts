@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { removeDirectory } from '../../../remove-file.ts';
 import { systemProblem } from '../../../system-problem.ts';
 import type { RunJournal } from '../../store.ts';
-import { releaseOwner } from '../control/owner.ts';
+import { type Ownership, releaseOwner } from '../control/owner.ts';
 import { createStopListener } from '../control/stop-listener.ts';
 import { makePrivateDirectory } from '../disk/private-files.ts';
 import { storing } from '../disk/storage-error.ts';
@@ -16,7 +16,7 @@ export type RunJournalParts = SyncParts & {
   readonly runId: string;
   readonly directory: string;
   readonly logs: RunLogs;
-  readonly ownerPath: string;
+  readonly ownership: Ownership;
 };
 
 /** The owner's hold on a run that lies in files. */
@@ -24,7 +24,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const { runId, directory, file, logs } = parts;
   const commit = createGroupCommit(createSync(parts));
   const scratch = scratchPath(directory);
-  const stops = createStopListener(directory);
+  const stops = createStopListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
   return {
     runId,
@@ -61,7 +61,7 @@ function stopListening(close: () => void): void {
 
 /** Goes through to the end whatever fails on the way, and then tells the last failure. */
 async function close(
-  { directory, file, ownerPath }: RunJournalParts,
+  { directory, file, ownership }: RunJournalParts,
   flush: () => Promise<void>,
 ): Promise<string | null> {
   const scratch = scratchPath(directory);
@@ -72,7 +72,7 @@ async function close(
     // Asked first, since `rmSync` loads a module of its own even for nothing.
     if (existsSync(scratch)) left = removeDirectory(scratch);
     file.close();
-    storing('release', ownerPath, () => releaseOwner(ownerPath));
+    storing('release', ownership.path, () => releaseOwner(ownership));
   }
   return left;
 }

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '../../../core/run.ts';
 import { WfError } from '../../../errors.ts';
-import { type Processes, releaseOwner, takeOver } from '../control/owner.ts';
+import { type Ownership, type Processes, releaseOwner, takeOver } from '../control/owner.ts';
 import { errorCode, storageError } from '../disk/storage-error.ts';
 import { outsideLogsUsage } from '../logs/outside-logs.ts';
 import { diskUsage } from './disk-usage.ts';
@@ -25,16 +25,13 @@ export type RemovalRequest = {
 export function removeRun({ runsDir, runId, owner, isAlive, mayGo }: RemovalRequest): number | null {
   // Asked before as well: a run that waits must not be owned for a moment by somebody who does not carry it.
   if (!mayGo()) return null;
-  const ownerPath = own(join(runsDir, runId), owner, isAlive);
-  if (ownerPath === null) return null;
-  let isGone = false;
+  const ownership = own(join(runsDir, runId), owner, isAlive);
+  if (ownership === null) return null;
   try {
-    if (!mayGo()) return null;
-    const bytes = discardRun(runsDir, runId);
-    isGone = true;
-    return bytes;
+    return mayGo() ? discardRun(runsDir, runId) : null;
   } finally {
-    if (!isGone) releaseOwner(ownerPath);
+    // Of a run that is gone it closes the file.
+    releaseOwner(ownership);
   }
 }
 
@@ -43,7 +40,7 @@ export function removableBytes(directory: string): number {
   return diskUsage(directory) + outsideLogsUsage(directory);
 }
 
-function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): string | null {
+function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership | null {
   try {
     if (!lstatSync(directory).isDirectory()) return null;
     return takeOver(directory, owner, isAlive);

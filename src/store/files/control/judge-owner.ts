@@ -1,0 +1,65 @@
+import { lstatSync } from 'node:fs';
+import type { Owner } from '../../../core/run.ts';
+import type { OwnerVerdict } from '../../store.ts';
+import { isOnLocalDisk } from '../disk/local-disk.ts';
+import { errorCode, storing } from '../disk/storage-error.ts';
+import { isOpenForWriting } from './open-for-writing.ts';
+import { lastOwnerPath, ownerSocketPath, type Processes, readOwner } from './owner.ts';
+
+/**
+ * Finds out whether whoever owns what lies in a directory still lives. Of this namespace its number tells. Of others of the same
+ * kernel, the socket at which it listens or its open file tell: both are known to the kernel by their inodes, whatever the
+ * namespace. `isAlive` is false from then on for one that is gone. Throws a `WfError` `storage`.
+ */
+export async function judgeOwner(
+  directory: string,
+  processes: Processes,
+  isLocal: (path: string) => boolean = isOnLocalDisk,
+): Promise<OwnerVerdict> {
+  const path = unlessRemoved(directory, () => lastOwnerPath(directory));
+  const owner = path === null ? null : unlessRemoved(path, () => readOwner(path));
+  if (path === null || owner === null) return 'gone';
+  const { elsewhere, isAlive } = processes;
+  if (elsewhere === undefined || !elsewhere.isElsewhere(owner)) return isAlive(owner) ? 'alive' : 'gone';
+  const verdict = await judgeElsewhere(path, owner, { here: elsewhere.here, isLocal: isLocal(path) });
+  // Who gives up empties its file first and may go on with other runs.
+  const isOwned = () => unlessRemoved(path, () => readOwner(path)) !== null;
+  if (verdict === 'gone' && isOwned()) elsewhere.declareGone(owner);
+  return verdict;
+}
+
+/** Two machines that see one home have not the same boot, and mounts of a shared file system not the same inodes. */
+async function judgeElsewhere(
+  path: string,
+  owner: Owner,
+  { here, isLocal }: { readonly here: Pick<Owner, 'boot' | 'machine'>; readonly isLocal: boolean },
+): Promise<OwnerVerdict> {
+  if (owner.boot !== here.boot || here.boot === null) {
+    const isSameMachine = typeof owner.machine === 'string' && owner.machine === here.machine;
+    return owner.boot !== null && here.boot !== null && (isLocal || isSameMachine) ? 'gone' : 'unknown';
+  }
+  const { askSocket } = await import('./owner-socket.ts');
+  const socket = ownerSocketPath(path);
+  const answer = isSocket(socket) ? await askSocket(socket) : 'unknown';
+  if (answer === 'alive') return 'alive';
+  if (!isLocal) return 'unknown';
+  if (answer === 'gone') return 'gone';
+  const isOpen = await isOpenForWriting(path);
+  return isOpen === null ? 'unknown' : isOpen ? 'alive' : 'gone';
+}
+
+function unlessRemoved<T>(path: string, read: () => T): T | null {
+  return storing('read', path, () => {
+    try {
+      return read();
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  });
+}
+
+/** Connecting to any other file is refused too. */
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+}
