@@ -3,6 +3,7 @@ import { assignments } from './assignments.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
 import { mailProblems } from './check-mail.ts';
+import { queryProblems } from './check-queries.ts';
 import { variableProblems } from './check-variables.ts';
 import type { Functions } from './functions.ts';
 import { callProblems, collectFunctions } from './functions.ts';
@@ -54,6 +55,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...serverProblems(settings),
       ...mailProblems(settings, all),
       ...secretProblems(settings, steps),
+      ...queryProblems(settings, all),
     ],
   };
 }

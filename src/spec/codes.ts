@@ -44,6 +44,7 @@ export const diagnosticCodes = [
   'unknown-secret',
   'unsent-mail',
   'variable-cycle',
+  'raw-query',
   'duplicate-function',
   'unknown-function',
   'function-arguments',
