@@ -1,13 +1,17 @@
 import { isCalendarDay } from '../core/calendar-day.ts';
 import { WfError } from '../errors.ts';
+import { parseSpan } from '../spec/span.ts';
 
-const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-
-/** A length of time such as `90m` or `7d`, in milliseconds. Throws a `WfError` `usage`. */
-export function parseSpan(option: string, text: string): number {
-  const [, count, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return Number(count) * unitMs[unit as keyof typeof unitMs];
-  throw new WfError('usage', `${option} "${text}" is not a length of time`, { help: 'such as 30m, 12h, 7d or 2w' });
+/**
+ * A length of time such as `90m`, `7d` or `2d12h`, in milliseconds. Throws a `WfError` `usage`, also for a number without a
+ * unit: seconds, as in a file, are hardly meant where runs are removed.
+ */
+export function spanOption(option: string, text: string): number {
+  const span = /^[\d.]*$/.test(text) ? null : parseSpan(text);
+  if (span !== null) return span;
+  throw new WfError('usage', `${option} "${text}" is not a length of time`, {
+    help: 'such as 30m, 12h, 2d12h, 7d or 2w',
+  });
 }
 
 /**

@@ -32,6 +32,17 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf config maxQ')).toEqual(['none', 'maxQueuedRuns']);
     }));
 
+  it('knows reporters, and the parameters of the workflow', () =>
+    withPlace({ 'deploy.yaml': `params: {TARGET: staging, COUNT: 3}\n${steps}` }, async (place) => {
+      const reporters = ['tree', 'plain', 'github', 'json', 'quiet', 'junit=', 'summary='];
+      expect(await offered(place, 'wf run deploy.yaml --reporter ')).toEqual(['none', ...reporters]);
+      expect(await offered(place, 'wf run deploy.yaml --reporter=ju')).toEqual(['none', '--reporter=junit=']);
+      expect(await offered(place, 'wf run deploy.yaml --output ')).toEqual(['none', 'full', 'last', 'errors', 'none']);
+      expect(await offered(place, 'wf run deploy.yaml -p ')).toEqual(['none', 'TARGET=', 'COUNT=']);
+      expect(await offered(place, 'wf run deploy.yaml -p TA')).toEqual(['none', 'TARGET=']);
+      expect(await offered(place, 'wf run -p ')).toEqual(['none']);
+    }));
+
   it('tells what each value is', () =>
     withPlace({}, async ({ wf }) => {
       const { stdout } = await wf('complete', '--', 'hist');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseInstant } from '../../src/cli/time-options.ts';
+import { parseInstant, spanOption } from '../../src/cli/time-options.ts';
 
 test.each([
   ['2024-02-29', 'start', '2024-02-29T00:00:00'],
@@ -25,4 +25,16 @@ test.each(['2026-02-30', '2025-02-29', '2026-04-31T10:00', '2026-06-31 10:00', '
 test.each(['yesterday', '2026-13-01', '2026-03-32', '2026-03-01T25:00'])('%s is not a time', (text) => {
   const error = { code: 'usage', help: 'such as 2026-03-01 or 2026-03-01T10:30' };
   expect(() => parseInstant('--to', text, 'end')).toThrow(expect.objectContaining(error));
+});
+
+test.each([
+  ['2d12h', 216_000_000],
+  ['90m', 5_400_000],
+  ['1.5w', 907_200_000],
+])('--last %s is the length of time that it is in a file', (text, ms) => {
+  expect(spanOption('--last', text)).toBe(ms);
+});
+
+test.each(['7', '1.5', '', 'h', '2d 12h', '-1h'])('"%s" is no length of time on the command line', (text) => {
+  expect(() => spanOption('--last', text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });

@@ -8,7 +8,7 @@ import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requireKnownWorkflow } from '../known-workflow.ts';
 import { configFor } from '../reference.ts';
-import { parseSpan } from '../time-options.ts';
+import { spanOption } from '../time-options.ts';
 
 /** The options of `wf gc`; `name` is null for all workflows. */
 export type GcOptions = AccessOptions & {
@@ -47,7 +47,7 @@ function askedRule({ keep, olderThan }: Pick<GcOptions, 'keep' | 'olderThan'>): 
     throw new WfError('usage', '--keep must be at least 1', { help: 'the last run of a workflow is always kept' });
   }
   if (keep === undefined && olderThan === undefined) return null;
-  const olderThanMs = olderThan === undefined ? null : parseSpan('--older-than', olderThan);
+  const olderThanMs = olderThan === undefined ? null : spanOption('--older-than', olderThan);
   return { type: 'asked', keep: keep ?? null, olderThanMs };
 }
 

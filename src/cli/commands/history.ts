@@ -3,7 +3,7 @@ import { WfError } from '../../errors.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { parseInstant, parseSpan } from '../time-options.ts';
+import { parseInstant, spanOption } from '../time-options.ts';
 
 /** The options of `wf history`; `name` is null for the runs of all workflows. */
 export type HistoryOptions = AccessOptions & {
@@ -40,7 +40,7 @@ function timeLimits({ last, from, to }: HistoryOptions, now: number): { from: nu
   if (last !== undefined && from !== undefined) throw new WfError('usage', '--last and --from exclude each other');
   const start = from === undefined ? null : parseInstant('--from', from, 'start');
   return {
-    from: last === undefined ? start : now - parseSpan('--last', last),
+    from: last === undefined ? start : now - spanOption('--last', last),
     to: to === undefined ? null : parseInstant('--to', to, 'end'),
   };
 }

@@ -23,6 +23,10 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
       return { files: 'none', values: await schemaPaths() };
     case 'key':
       return { files: 'none', values: await settings() };
+    case '--reporter <kind>':
+      return { files: 'none', values: await reporters() };
+    case '--param <NAME=value>':
+      return { files: 'none', values: await parameters(given) };
     case '--status <status>':
       return { files: 'none', values: runStatuses.map(plain) };
     default:
@@ -61,6 +65,27 @@ async function schemaPaths(): Promise<Candidates['values']> {
 async function settings(): Promise<Candidates['values']> {
   const { settings: table } = await import('../../config/settings.ts');
   return Object.entries(table).map(([value, { about }]) => ({ value, description: about }));
+}
+
+/** Files are named behind `=`, where the shell begins a word of its own. */
+async function reporters(): Promise<Candidates['values']> {
+  const { reporterKinds } = await import('../../render/select.ts');
+  return [...reporterKinds, 'junit=', 'summary='].map(plain);
+}
+
+/** What the workflow declares, with its defaults, which may be commands and are not run. */
+async function parameters(given: Given): Promise<Candidates['values']> {
+  const name = given.arguments.get('workflow');
+  if (name === undefined || name === '-') return [];
+  const { workflowPlaces } = await import('../../app.ts');
+  const { getWorkflow } = await import('../../service/workflows/workflows.ts');
+  const { workflow } = getWorkflow({ name }, workflowPlaces(configOf(given)));
+  const secrets = new Set(workflow.secrets.map((secret) => secret.name));
+  return workflow.params.flatMap(({ name: param, value }) =>
+    param === null
+      ? []
+      : [{ value: `${param}=`, description: secrets.has(param) || value === '' ? '' : `default: ${value}` }],
+  );
 }
 
 function configOf({ options }: Given): ReturnType<typeof configFor> {

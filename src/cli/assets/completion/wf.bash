@@ -23,8 +23,8 @@ _wf() {
   if [[ -n $files && $files != none ]]; then
     while IFS= read -r value; do _wf_add "$value/"; done < <(compgen -d -- "$word")
   fi
-  # A directory is not the end of the word.
-  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi
+  # A directory is not the end of the word, nor is the name of a parameter.
+  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/=] ]]; then compopt -o nospace 2>/dev/null; fi
   return 0
 }
 

@@ -5,7 +5,7 @@
 
 _wf() {
   local line files entry value
-  local -a answer found
+  local -a answer found begun
   line="${(j: :)words[1,CURRENT-1]} ${QIPREFIX}${PREFIX}"
   answer=("${(@f)$(command ${~words[1]} complete --line "$line" 2>/dev/null)}")
   files=$answer[1]
@@ -13,9 +13,11 @@ _wf() {
     # Of a value and its description the first colon is the end of the value.
     value="${${entry%%$'\t'*}//:/\\:}"
     [[ $entry == *$'\t'* ]] && value+=":${entry#*$'\t'}"
-    found+=("$value")
+    # What ends in = is not the end of the word.
+    if [[ ${entry%%$'\t'*} == *= ]]; then begun+=("$value"); else found+=("$value"); fi
   done
   (( $#found )) && _describe -V 'wf' found
+  (( $#begun )) && _describe -V 'wf' begun -S ''
 
   [[ $files == none || -z $files ]] && return
   # In --option=value the file's name begins behind the equals sign.
