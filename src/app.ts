@@ -7,7 +7,7 @@ import type { LogForwarding } from './core/log-forwarding.ts';
 import { acceptRun as storeQueued } from './engine/accept-run.ts';
 import { systemClock } from './engine/clock.ts';
 import type { Engine } from './engine/engine.ts';
-import { createLocalEngine, type FindSubworkflow } from './engine/local.ts';
+import { createLocalEngine, type FindSubworkflow, type OnChild } from './engine/local.ts';
 import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
 import { capture } from './executors/capture.ts';
@@ -73,6 +73,8 @@ export type AppOptions = {
   readonly keepHistory: boolean;
   /** Told of each attempt before it starts, with its environment, secrets included. */
   readonly onAttempt?: ((attempt: Attempt) => void) | null;
+  /** Told of each run that a step carries out, in the turn in which it starts; answers who watches it. */
+  readonly onChild?: OnChild | null;
 };
 
 /** Puts the parts together: the one place that picks the engine and the store. */
@@ -86,6 +88,7 @@ export function createApp(config: Config, options: AppOptions): App {
     capture,
     background: { moment: processMoment, find: findRunProcesses, end: endProcesses },
     findSubworkflow: subworkflowFinder(config),
+    onChild: options.onChild ?? null,
     newRunId,
     openPipes: async (directory) =>
       (await import('./executors/named-pipes.ts')).openPipes(directory, config.processEnv),

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { readLogForwarding } from '../config/log-forwarding.ts';
 import type { Param } from '../core/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../engine/engine.ts';
+import type { OnChild } from '../engine/local.ts';
 import { WfError } from '../errors.ts';
 import { escapeControls } from '../render/sanitize.ts';
 import { shownWorkflow } from '../service/workflows/shown-workflow.ts';
@@ -49,7 +50,9 @@ export async function runInForeground(
   const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);
   const { value: keepHistory } = config.settings.read('history');
   const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
-  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null });
+  const onChild: OnChild = (parent, { workflow, sources }) =>
+    view.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
+  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild });
   const shown = { ...loaded, workflow: shownWorkflow(loaded.workflow, params, processEnv) };
   const view = new RunView(app, reporter, shown, console.out);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));

@@ -8,7 +8,7 @@ import type { Capture } from './attempt.ts';
 import type { BackgroundProcesses } from './background.ts';
 import type { Clock } from './clock.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
-import type { ActiveRun, Engine, RunRequest } from './engine.ts';
+import type { ActiveRun, Engine, RunRequest, RunWatcher } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
 import { logDirectory } from './log-directory.ts';
@@ -28,10 +28,20 @@ export type LocalEngineOptions = {
   readonly capture: Capture;
   readonly background: BackgroundProcesses;
   readonly findSubworkflow: FindSubworkflow;
+  readonly onChild?: OnChild | null;
   readonly newRunId: () => string;
   readonly notify: Notify;
   readonly openPipes: OpenPipes;
 };
+
+/** Called for each run that a step carries out, before it starts; returns who watches it. */
+export type OnChild = (parent: ParentStep, child: Subworkflow) => ChildWatcher;
+
+/** The step that carries out another run. */
+export type ParentStep = { readonly runId: string; readonly step: string; readonly attempt: number };
+
+/** Who watches a child run; `attach` is called in the turn in which it starts. */
+export type ChildWatcher = { readonly watch: RunWatcher; readonly attach: (run: ActiveRun) => void };
 
 /** Another workflow for a step that runs it; `params` come with their variables still in place. */
 export type Subworkflow = {

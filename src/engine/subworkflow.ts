@@ -22,6 +22,8 @@ export async function runSubworkflow(
     const runId = options.newRunId();
     attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"\n`);
     const family = parent.family === undefined ? {} : { family: parent.family };
+    const { number, step } = attempt;
+    const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
     const child = options.engine.start(
       {
         runId,
@@ -34,8 +36,9 @@ export async function runSubworkflow(
         ancestors,
         ...family,
       },
-      () => {},
+      watcher?.watch ?? (() => {}),
     );
+    watcher?.attach(child);
     await endWith(child, attempt);
     return describe(child);
   } catch (error) {

@@ -48,6 +48,14 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
       put(options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
     }
   };
+  /** A step of a child run has the steps that lead to it before its name. */
+  const show = (event: StoredEvent, step: string | null, of: Step | undefined) => {
+    if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(step ?? '');
+    if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
+    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors });
+    if (text !== null) put(event.at, step, text);
+    if (event.type === 'step.finished' || event.type === 'step.waiting') startedAt.delete(step ?? '');
+  };
   const endAttempt = (step: string) => {
     putLines(lines.end(step));
     outputColors.end(step);
@@ -62,14 +70,21 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     },
     event: (event) => {
       if (event.type === 'run.created' && workflow) batch.add(headerLine(workflow, event, terminal));
-      if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(event.step);
-      if (event.type === 'step.started') startedAt.set(event.step, event.at);
       const step = stepOf(event);
-      const text = plainEvent(event, { step: steps.get(step ?? ''), startedAt: startedAt.get(step ?? ''), colors });
-      if (text !== null) put(event.at, step, text);
-      if (event.type === 'step.finished' || event.type === 'step.waiting') startedAt.delete(event.step);
+      show(event, step, steps.get(step ?? ''));
     },
     output: (chunk) => putLines(lines.push(chunk)),
+    child: ({ path, workflow: own }) => {
+      const nodes = nodesByName(own);
+      const nameOf = (step: string) => [...path, step].join(' > ');
+      return {
+        event: (event) => {
+          const step = stepOf(event);
+          if (step !== null) show(event, nameOf(step), nodes.get(step));
+        },
+        output: (chunk) => putLines(lines.push({ ...chunk, step: nameOf(chunk.step) })),
+      };
+    },
     end: (recap) => {
       putLines(lines.end(null));
       batch.flush();

@@ -25,7 +25,10 @@ const mostFailures = 20;
 const tailLines = 10;
 const widestTail = 500;
 
-/** Each failed step with its place in the file, its last lines, and the command that prints all of them. */
+/**
+ * Each failed step with its place in the file, its last lines, and the command that prints all of them; of a step that ran
+ * another workflow the failed steps of that one, with its commands.
+ */
 export function failureLines(recap: Recap, style: RecapStyle): readonly string[] {
   const { steps, handlers } = recap.summary;
   const failed = [...steps, ...handlers].filter(({ status }) => status === 'failed');
@@ -37,6 +40,11 @@ export function failureLines(recap: Recap, style: RecapStyle): readonly string[]
 
 function oneFailure(step: StepSummary, recap: Recap, style: RecapStyle): readonly string[] {
   const { colors, glyphs } = style;
+  const child = recap.children?.get(step.name);
+  const inner = child === undefined ? [] : failureLines(child, { ...style, columns: style.columns - 2 });
+  // Its own output is only that run's result, for programs.
+  if (inner.length > 0)
+    return [...packLines(factsOf(step, recap, style), 3, style.columns), ...inner.map((line) => `  ${line}`)];
   const tail = (recap.tails.get(step.name) ?? []).slice(-tailLines);
   return [
     ...packLines(factsOf(step, recap, style), 3, style.columns),

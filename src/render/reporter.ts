@@ -21,6 +21,8 @@ export type Recap = {
   readonly tails: ReadonlyMap<string, readonly string[]>;
   /** Of each step that a retry took over: the id of the run that has its logs. */
   readonly origins: ReadonlyMap<string, string>;
+  /** Of each step that carried out another run, in its last attempt here: how that run ended. */
+  readonly children?: ReadonlyMap<string, Recap>;
   /** False when nothing of the run was kept (`--no-history`): then there is nothing to look up or to retry. */
   readonly kept: boolean;
 };

@@ -33,7 +33,7 @@ async function openToHangingSink() {
       warn: (message) => void warnings.push(message),
       followLogs: (options) => {
         follower = options;
-        return { follow: () => {}, finish: () => true, close: () => {} };
+        return { follow: () => {}, finish: () => true, catchUp: () => undefined, close: () => {} };
       },
     },
   );

@@ -28,6 +28,8 @@ export type LogFollower = {
    * now. Then the attempt is forgotten, else it is to be called again.
    */
   readonly finish: (step: string, attempt: number) => boolean;
+  /** Delivers what is there now of an attempt, at most a MiB; it is followed on. */
+  readonly catchUp: (step: string, attempt: number) => void;
   /** Forgets all attempts without delivering anything more. */
   readonly close: () => void;
 };
@@ -46,6 +48,7 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
   return {
     follow: (step, attempt, paths, read) => follower.follow(step, attempt, paths, read),
     finish: (step, attempt) => follower.finish(step, attempt),
+    catchUp: (step, attempt) => follower.catchUp(step, attempt),
     close: () => follower.close(),
   };
 }
@@ -84,6 +87,11 @@ class Follower {
     const hasMore = this.#read(entry, mostBytesAtOnce);
     if (!hasMore) this.#forget(entry);
     return !hasMore;
+  }
+
+  catchUp(step: string, attempt: number): void {
+    const entry = this.#followed.get(key(step, attempt));
+    if (entry !== undefined) this.#read(entry, mostBytesAtOnce);
   }
 
   close(): void {
