@@ -45,6 +45,11 @@ export class Background {
     this.#since = processes.moment();
   }
 
+  /** Whether any process of the run may have left others. */
+  get isUsed(): boolean {
+    return this.#leaders.size > 0;
+  }
+
   /** An attempt at a step has begun with this process. */
   add(step: string, process: ProcessIdentity): void {
     const leaders = this.#leaders.get(step);

@@ -13,7 +13,7 @@ import type {
   StoredEvent,
 } from '../core/run.ts';
 import { initialRun, isFinished, type RunState } from '../core/run-state.ts';
-import { transition } from '../core/transition.ts';
+import { type Decision, transition } from '../core/transition.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
 import type { WfError } from '../errors.ts';
 import { EndSignal } from '../executors/end-signal.ts';
@@ -80,6 +80,8 @@ export class LocalRun {
   readonly #takeTurn = createTurns(mostStartsInATurn);
   readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
   #isFlushDue = false;
+  /** All steps and handlers have ended, and what they left is being ended. */
+  #isEnding = false;
   #cancelTimeout: () => void = () => {};
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -138,7 +140,8 @@ export class LocalRun {
 
   /** Once a run is over it is only told of: a stop then, or a kill at any time, means that nobody waits for that. */
   cancel(asked: { reason: CancelReason; message: string; force: boolean }): void {
-    const isUnwanted = asked.force || (asked.reason === 'stop' && isFinished(this.result));
+    const isOver = this.#isEnding || isFinished(this.result);
+    const isUnwanted = asked.force || (asked.reason === 'stop' && isOver);
     if (isUnwanted) this.#notices.abandon(asked.message);
     this.#post({ type: 'cancel', at: this.#options.clock.now(), ...asked });
   }
@@ -190,15 +193,40 @@ export class LocalRun {
   #read(letter: Letter): void {
     // What is found out later, about a mail for example, is still noted; nothing else can happen to the run.
     if (letter.type === 'note' && isFinished(this.result) && letter.event.type !== 'run.warned') return;
+    // How the run ends is decided.
+    if (letter.type !== 'note' && this.#isEnding) return;
     const decision =
       letter.type === 'note'
         ? { run: evolve(this.result, letter.event), events: [letter.event] }
         : transition(this.result, letter);
-    if (decision.events.length === 0) return;
-    const stored = this.#record.add(decision.events, decision.run);
-    for (const event of decision.events) this.#act(event);
+    this.#take(this.#isEnding ? decision : this.#endFirst(decision));
+  }
+
+  #take({ run, events }: Decision): void {
+    if (events.length === 0) return;
+    const stored = this.#record.add(events, run);
+    for (const event of events) this.#act(event);
     // To show something may take its time, which the next steps need not wait for.
     for (const event of stored) this.#watcher(event, this.state);
+  }
+
+  /**
+   * Takes the end out of a decision until what steps left in the background has ended: a crash in between must leave a run that is
+   * not finished, so that whoever finds it ends what is left.
+   */
+  #endFirst(decision: Decision): Decision {
+    const end = decision.events.at(-1);
+    if (end?.type !== 'run.finished' || !this.#background.isUsed) return decision;
+    this.#isEnding = true;
+    this.#guard(this.#endBackground().then(() => this.#note({ ...end, at: this.#options.clock.now() })));
+    const events = decision.events.slice(0, -1);
+    return { run: events.reduce(evolve, this.result), events };
+  }
+
+  async #endBackground(): Promise<void> {
+    const { workflow } = this.#request;
+    const spared = new Set(allSteps(workflow).flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
+    await this.#background.end(spared, workflow.graceMs);
   }
 
   /** It comes while a letter is read, or from a flush. */
@@ -319,9 +347,6 @@ export class LocalRun {
 
   async #finish(status: FinishedStatus): Promise<void> {
     this.#timers.clear();
-    const { workflow } = this.#request;
-    const spared = new Set(allSteps(workflow).flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
-    await this.#background.end(spared, workflow.graceMs);
     this.#runner.close();
     this.#guard(this.#tell(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
