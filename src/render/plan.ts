@@ -19,7 +19,14 @@ export type PlanView = {
     readonly executor: string;
     readonly command: string;
     readonly dir: string;
+    /** The most attempts, retries included. */
+    readonly attempts: number;
+    /** Why it would be skipped; null where it would run, or where that is decided by the run. */
+    readonly skipped: string | null;
   }[];
+  readonly handlers: PlanView['steps'];
+  /** Why nothing would run. */
+  readonly skipped: string | null;
 };
 
 /**
@@ -28,22 +35,28 @@ export type PlanView = {
  */
 export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): string {
   const colors = createColors(color);
-  const steps = new Map(plan.steps.map((step) => [step.name, step]));
+  const all = [...plan.steps, ...plan.handlers];
+  const steps = new Map(all.map((step) => [step.name, step]));
   const dir = plan.steps[0]?.dir ?? '';
-  const width = Math.min(30, Math.max(0, ...plan.steps.map(({ name }) => textWidth(escapeControls(name)))));
+  const width = Math.min(30, Math.max(0, ...all.map(({ name }) => textWidth(escapeControls(name)))));
   const stepLine = (name: string) => {
     const step = steps.get(name);
     const label = `  ${colors.bold(padEnd(escapeControls(name), width))}`;
     return step === undefined
       ? label
-      : [label, workText(step), elsewhere(step.dir, dir)].filter((part) => part !== '').join('  ');
+      : [label, workText(step), elsewhere(step.dir, dir), attemptsText(step), skippedText(step)]
+          .filter((part) => part !== '')
+          .join('  ');
   };
   const lines = [
     `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
+    ...(plan.skipped === null ? [] : [colors.yellow(`nothing would run: ${escapeControls(plan.skipped)}`)]),
     ...(plan.params.length === 0 ? [] : [`${colors.dim('params:')} ${paramsText(plan.params)}`]),
     ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
     ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
+    ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),
+    ...plan.handlers.map(({ name }) => stepLine(name)),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -52,6 +65,14 @@ function workText({ executor, command }: PlanView['steps'][number]): string {
   const work = escapeControls(command);
   if (executor === 'command') return work;
   return work === '' ? executor : `${executor}: ${work}`;
+}
+
+function attemptsText({ attempts }: PlanView['steps'][number]): string {
+  return attempts === 1 ? '' : `(up to ${attempts} attempts)`;
+}
+
+function skippedText({ skipped }: PlanView['steps'][number]): string {
+  return skipped === null ? '' : `(would be skipped: ${escapeControls(skipped)})`;
 }
 
 function elsewhere(dir: string, usual: string): string {

@@ -112,15 +112,27 @@ steps:
           env: { DAY: '`date +%A`' },
           waves: [['first'], ['second']],
           steps: [
-            { name: 'first', depends: [], executor: 'command', command: 'echo hello you', dir: cwd },
+            {
+              name: 'first',
+              depends: [],
+              executor: 'command',
+              command: 'echo hello you',
+              dir: cwd,
+              attempts: 1,
+              skipped: null,
+            },
             {
               name: 'second',
               depends: ['first'],
               executor: 'command',
               command: 'echo ${GREETING} on `date +%A`',
               dir: cwd,
+              attempts: 1,
+              skipped: null,
             },
           ],
+          handlers: [],
+          skipped: null,
         },
       ]);
     });

@@ -1,3 +1,4 @@
+import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { expandText, splitBackticks } from '../../core/interpolate.ts';
 import { listWords } from '../../core/list-words.ts';
@@ -7,6 +8,7 @@ import type { Step, Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';
+import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
 /** What a run of a workflow would do; nothing of it was run, so backticks stand as written. */
 export type Plan = {
@@ -16,6 +18,10 @@ export type Plan = {
   /** Names of steps that may run at the same time, wave after wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly PlannedStep[];
+  /** Those that the workflow has; which of them would run is only known at the end of a run. */
+  readonly handlers: readonly PlannedStep[];
+  /** Why nothing would run; null where the workflow's own preconditions are met, or decided by the run. */
+  readonly skipped: string | null;
 };
 
 /** One step of a plan, with the variables that are known beforehand replaced. */
@@ -25,6 +31,10 @@ export type PlannedStep = {
   readonly executor: string;
   readonly command: string;
   readonly dir: string;
+  /** The most attempts that are made, retries included. */
+  readonly attempts: number;
+  /** Why it would be skipped; null where it would run, or where that is decided by the run. */
+  readonly skipped: string | null;
 };
 
 /** Works out what would run, in which order and with what; without its secrets. Throws a `WfError` `invalid-params`. */
@@ -44,12 +54,19 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
   for (const { output } of workflow.steps) if (output !== null) known.set(output, `\${${output}}`);
+  const order = waves(workflow);
+  const scopes = new Map(allSteps(workflow).map((step) => [step.name, scopeOf(step, known)]));
+  const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
+  const skips = await plannedSkips(workflow, order, scopeFor);
+  const planned = (step: Step) => planStep(workflow, step, scopeFor(step.name), skips.get(step.name) ?? null);
   return {
     workflow: workflow.name,
     params,
     env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
-    waves: waves(workflow),
-    steps: workflow.steps.map((step) => planStep(workflow, step, known)),
+    waves: order,
+    steps: workflow.steps.map(planned),
+    handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
+    skipped: await plannedSkip(workflow, workflow.preconditions, (name) => known.get(name)),
   };
 }
 
@@ -60,25 +77,40 @@ function asWritten(command: string): Promise<string> {
 
 function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
   const text = (plain: string) => hidden.secrets.mask(plain);
+  const shown = (step: PlannedStep): PlannedStep => ({
+    ...step,
+    command: text(step.command),
+    dir: text(step.dir),
+    skipped: step.skipped === null ? null : text(step.skipped),
+  });
   return {
     ...plan,
     params: maskParams(params, hidden),
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, maskValue(name, value, hidden)])),
     waves,
-    steps: plan.steps.map((step) => ({ ...step, command: text(step.command), dir: text(step.dir) })),
+    steps: plan.steps.map(shown),
+    handlers: plan.handlers.map(shown),
+    skipped: plan.skipped === null ? null : text(plan.skipped),
   };
 }
 
-function planStep(workflow: Workflow, step: Step, known: ReadonlyMap<string, string>): PlannedStep {
-  const own = new Map(known);
-  const scope = (name: string) => own.get(name);
+/** What a step sees before a run: all that is known, and its own `env`. */
+function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
+  const own = new Map<string, string>();
+  const scope = (name: string) => own.get(name) ?? known.get(name);
   for (const { name, value } of step.env) own.set(name, expandParts(value, scope));
+  return scope;
+}
+
+function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string | null): PlannedStep {
   return {
     name: step.name,
     depends: step.depends,
     executor: step.executor.type,
     command: commandText(step, { workflow, scope }),
     dir: expandText(step.dir ?? workflow.dir, scope),
+    attempts: step.retry.limit + 1,
+    skipped,
   };
 }
 

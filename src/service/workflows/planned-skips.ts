@@ -1,0 +1,51 @@
+import { allSteps } from '../../core/all-steps.ts';
+import { expandText, splitBackticks } from '../../core/interpolate.ts';
+import type { Precondition, Workflow } from '../../core/workflow.ts';
+import { firstUnmet } from '../../engine/precondition.ts';
+
+type Scope = (name: string) => string | undefined;
+
+/**
+ * Why each step that would be skipped would be: its own precondition, or a step before it that is skipped. Only conditions that
+ * can be decided without running a command count, and only with values that are known before a run.
+ */
+export async function plannedSkips(
+  workflow: Workflow,
+  waves: readonly (readonly string[])[],
+  scopeOf: (step: string) => Scope,
+): Promise<ReadonlyMap<string, string>> {
+  const steps = new Map(workflow.steps.map((step) => [step.name, step]));
+  const skips = new Map<string, string>();
+  for (const step of waves.flat().flatMap((name) => steps.get(name) ?? [])) {
+    const own = await plannedSkip(workflow, step.preconditions, scopeOf(step.name));
+    const before = step.depends.find((name) => skips.has(name) && steps.get(name)?.continueOn.skipped === false);
+    const why = before === undefined ? own : `"${before}" is skipped`;
+    if (why !== null) skips.set(step.name, why);
+  }
+  return skips;
+}
+
+/** Why nothing of what has these preconditions would run; null: it would, or that is not known before a run. */
+export function plannedSkip(
+  workflow: Workflow,
+  preconditions: readonly Precondition[],
+  scope: Scope,
+): Promise<string | null> {
+  const decidable = preconditions.filter((precondition) => isDecidable(workflow, precondition, scope));
+  return firstUnmet(decidable, { scope, capture: () => Promise.reject(new Error('A plan runs no command.')) });
+}
+
+function isDecidable(workflow: Workflow, { condition, expected }: Precondition, scope: Scope): boolean {
+  if (expected === null || splitBackticks(condition).some((part) => !('text' in part))) return false;
+  const outputs = new Set(allSteps(workflow).map(({ output }) => output));
+  let isKnown = true;
+  const watched = (name: string) => {
+    const value = scope(name);
+    // A run sets the first itself; the value of the last has a command in it that a plan does not run.
+    if (/^(WF|DAG)_/.test(name) || outputs.has(name) || value?.includes('`')) isKnown = false;
+    return value;
+  };
+  expandText(condition, watched);
+  expandText(expected, watched);
+  return isKnown;
+}
