@@ -34,11 +34,13 @@ import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-clai
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
 import { judgeOwner } from './store/files/control/judge-owner.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
+import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
+import type { SystemProblem } from './system-problem.ts';
 
 /** What the daemon works with, whatever its face. */
 export type DaemonApp = {
@@ -66,6 +68,8 @@ export type DaemonApp = {
   /** What comes next by the time. */
   readonly upcoming: Scheduler['upcoming'];
   readonly metrics: Metrics;
+  /** What the machine would refuse a start now; null for nothing. */
+  readonly refusal: () => SystemProblem | null;
   readonly life: DaemonLife;
   readonly close: () => Promise<void>;
 };
@@ -166,6 +170,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     nextOf: (entry) => scheduler?.nextOf(entry) ?? null,
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
+    refusal: createTrialWrite(join(state, 'daemon'), Date.now),
     life: {
       adopt: runs.adopt,
       begin: async () => {

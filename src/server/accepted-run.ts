@@ -20,7 +20,9 @@ export async function acceptedRun(
   { history, board }: AcceptedParts,
 ): Promise<RunSummary> {
   board.touch();
-  const run = await history.read(runId);
+  const run = await history.read(runId).catch((error: unknown) => {
+    throw isNew ? unreadable(runId, error) : error;
+  });
   if (run === null) throw new WfError('not-found', `the run "${runId}" is gone already`);
   const summary = history.summarize(run);
   if (isNew || isSame(summary)) return summary;
@@ -30,4 +32,12 @@ export async function acceptedRun(
 /** Whether a run was made by starting a workflow, by its file. A retry of it was asked for in another way. */
 export function isStartOf(file: string): (run: RunSummary) => boolean {
   return (run) => run.file === file && run.retryOf === null;
+}
+
+/** The run is on the disk and will start: who asks again without its id would start another. */
+function unreadable(runId: string, error: unknown): WfError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new WfError('storage', `run ${runId} is queued, but cannot be shown now: ${why}`, {
+    help: `ask for it by its id: wf status ${runId}`,
+  });
 }

@@ -1,38 +1,58 @@
+import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
 import { type DescribedRoute, json } from './openapi/operation.ts';
 import { jsonReply } from './reply/json-reply.ts';
 
 /** Tells that the daemon answers, and how promptly, to whoever asks and nothing more: a supervisor needs no login. */
-export function healthRoute(loopLag: () => LoopLag): DescribedRoute {
+export function healthRoute(loopLag: () => LoopLag, refusal: () => SystemProblem | null): DescribedRoute {
   return {
     method: 'GET',
     path: '/health',
     access: 'public',
     body: 'none',
     errors: 'problem',
-    handle: () => jsonReply({ status: 'ok', eventLoopLagMs: loopLag() }),
+    handle: () => {
+      const problem = refusal();
+      if (problem === null) return jsonReply({ status: 'ok', eventLoopLagMs: loopLag() });
+      const status = problem.status === 507 ? 507 : 503;
+      const body = { status: 'failing', problem: problem.message, eventLoopLagMs: loopLag() };
+      return { ...jsonReply(body), status };
+    },
     operation: {
       id: 'health',
       tag: 'Daemon',
-      summary: 'Tells that the daemon answers',
+      summary: 'Reports whether the daemon can start runs',
       answers: {
-        200: json('It does.', healthSchema, { status: 'ok', eventLoopLagMs: { mean: 0.1, p99: 1.2, max: 3 } }),
+        200: json('It can.', healthSchema, { status: 'ok', eventLoopLagMs: { mean: 0.1, p99: 1.2, max: 3 } }),
+        503: json('The daemon answers, but starts would be refused.', failingSchema),
+        507: json('The disk is full: starts are refused.', failingSchema, {
+          status: 'failing',
+          problem: 'no space left on the device',
+          eventLoopLagMs: { mean: 0.1, p99: 1.2, max: 3 },
+        }),
       },
     },
   };
 }
 
 const lag = { type: 'number', minimum: 0 };
+const eventLoopLagMs = {
+  type: 'object',
+  description: 'How late the daemon came to what was due, in milliseconds, over the last seconds.',
+  properties: { mean: lag, p99: lag, max: lag },
+  required: ['mean', 'p99', 'max'],
+};
 const healthSchema = {
   type: 'object',
-  properties: {
-    status: { const: 'ok' },
-    eventLoopLagMs: {
-      type: 'object',
-      description: 'How late the daemon came to what was due, in milliseconds, over the last seconds.',
-      properties: { mean: lag, p99: lag, max: lag },
-      required: ['mean', 'p99', 'max'],
-    },
-  },
+  properties: { status: { const: 'ok' }, eventLoopLagMs },
   required: ['status', 'eventLoopLagMs'],
+};
+const failingSchema = {
+  type: 'object',
+  properties: {
+    status: { const: 'failing' },
+    problem: { type: 'string', description: 'What the machine refuses.' },
+    eventLoopLagMs,
+  },
+  required: ['status', 'problem', 'eventLoopLagMs'],
 };

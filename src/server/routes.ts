@@ -1,4 +1,5 @@
 import type { Metrics } from '../observers/metrics.ts';
+import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
 import { healthRoute } from './health.ts';
 import { metricsRoute } from './metrics-route.ts';
@@ -13,7 +14,12 @@ import { v2Routes } from './v2/routes.ts';
 import { v2Schemas } from './v2/schemas.ts';
 
 /** What tells how the daemon itself is. */
-export type OperationParts = { readonly loopLag: () => LoopLag; readonly metrics: Pick<Metrics, 'read'> };
+export type OperationParts = {
+  readonly loopLag: () => LoopLag;
+  readonly metrics: Pick<Metrics, 'read'>;
+  /** What the machine would refuse a start now; null for nothing, which is also what is taken where it is not given. */
+  readonly refusal?: () => SystemProblem | null;
+};
 
 /** What all routes together work with. */
 export type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
@@ -23,7 +29,7 @@ export type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
  * one, or is empty; only what tells addresses needs it.
  */
 export function allRoutes(parts: RouteParts, basePath = ''): readonly DescribedRoute[] {
-  const own = [healthRoute(parts.loopLag), metricsRoute(parts.metrics)];
+  const own = [healthRoute(parts.loopLag, parts.refusal ?? (() => null)), metricsRoute(parts.metrics)];
   const shared = sharedSchemas();
   return withDocuments([...v2Routes({ ...parts, basePath }), ...v1Routes(parts), ...own], {
     basePath,

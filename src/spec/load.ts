@@ -4,6 +4,7 @@ import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { openRegular } from '../regular-file.ts';
+import { systemProblem, systemReason } from '../system-problem.ts';
 import { buildWorkflow } from './build.ts';
 import type { RunTargets } from './check-run.ts';
 import { runProblems } from './check-run.ts';
@@ -122,6 +123,7 @@ function openRoot(request: LoadRequest): { path: string; dir: string; content: s
     const content = readFile(request.file, { mayBePipe: request.mayBePipe ?? false });
     return { path: request.file, dir: dirname(request.file), content };
   } catch (error) {
+    if (error instanceof WfError) throw error;
     const near = existsSync(request.file) ? '' : didYouMean(filesLike(request.file));
     const help = near === '' ? {} : { help: `${near.charAt(0).toUpperCase()}${near.slice(1)}` };
     throw new WfError('not-found', `cannot read "${request.file}": ${reason(error)}`, { ...help, cause: error });
@@ -148,6 +150,7 @@ function readBase(path: string | null): ReturnType<typeof readSpecFile> | null {
     const isEmpty = read.problems.length === 1 && read.problems[0]?.code === 'empty-file';
     return isEmpty ? null : read;
   } catch (error) {
+    if (error instanceof WfError) throw error;
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     const source = { path, text: '' };
     const message = `the base configuration "${path}" cannot be read: ${reason(error)}`;
@@ -179,6 +182,7 @@ function findImport(text: string, from: string, { dir, realPath, realDir, decode
       decoded.set(path, content);
       return { kind: 'file', path, ...content };
     } catch (error) {
+      if (error instanceof WfError && error.code === 'storage') throw error;
       if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') return { kind: 'unreadable', why: reason(error) };
     }
   }
@@ -208,11 +212,17 @@ function filesLike(path: string): string[] {
 
 /** The bytes of a file, no more than what is needed to see that it is too large: it may be a pipe that never ends. */
 function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Array {
-  const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
   try {
-    return readAll(fd, Buffer.allocUnsafe(LARGEST_FILE + 1));
-  } finally {
-    closeSync(fd);
+    const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
+    try {
+      return readAll(fd, Buffer.allocUnsafe(LARGEST_FILE + 1));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    // Of the file it says nothing: a little later it can be read.
+    if (systemProblem(error)?.status !== 503) throw error;
+    throw new WfError('storage', `cannot read "${path}": ${systemReason(codeOf(error))}`, { cause: error });
   }
 }
 

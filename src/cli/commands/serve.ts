@@ -12,6 +12,7 @@ import { watchLoopLag } from '../../server/connection/loop-lag.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
 import { stackOf } from '../../stack.ts';
+import { systemProblem } from '../../system-problem.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -146,5 +147,7 @@ function daemonLog({ out, err }: Console): DaemonLog {
 
 function problemText(error: unknown): string {
   if (error instanceof WfError) return error.message;
+  const problem = systemProblem(error);
+  if (problem !== null) return problem.message;
   return stackOf(error);
 }

@@ -133,7 +133,8 @@ function commonProblems({ access, body }: Route): Readonly<Record<string, string
     421: 'The server is not called by that name.',
     431: 'There are too many headers, or they are too long.',
     500: 'The disk refuses, or there is a bug; the log of the daemon tells more.',
-    503: 'There are too many connections.',
+    503: 'There are too many connections, or the daemon has no descriptors, processes or memory left.',
+    507: 'The disk is full.',
   };
 }
 
@@ -147,8 +148,8 @@ function errorObject(status: string, text: string, { errors }: Route): JsonObjec
 function errorContent(status: string, errors: Route['errors']): JsonObject {
   const problem = { 'application/problem+json': { schema: ref('Problem') } };
   const message = { 'application/json': { schema: ref('ErrorV1') } };
-  if (errors === 'v1' || status === '408' || status === '503') return message;
-  return status === '400' || status === '431' ? { ...problem, ...message } : problem;
+  if (errors === 'v1' || status === '408') return message;
+  return status === '400' || status === '431' || status === '503' ? { ...problem, ...message } : problem;
 }
 
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string' } } };

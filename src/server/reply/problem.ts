@@ -17,6 +17,8 @@ const httpCodes = {
   429: 'too-many-logins',
   431: 'headers-too-large',
   500: 'bug',
+  503: 'unavailable',
+  507: 'full',
 } as const;
 
 /** What each word means, in the words of RFC 9457 the `title`. It is the same whatever the request was. */
@@ -43,6 +45,8 @@ export const problemTitles: { readonly [code in ProblemCode]: string } = {
   'wrong-host': 'The server is not called by that name',
   'too-many-logins': 'There were too many wrong logins',
   'headers-too-large': 'There are too many headers, or they are too long',
+  unavailable: 'The machine has no more resources',
+  full: 'The disk is full',
   bug: 'There is a bug in wf',
 };
 

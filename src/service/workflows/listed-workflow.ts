@@ -50,7 +50,8 @@ function orTold<T>(load: () => T): T | LoadResult {
 }
 
 function toldOf(error: unknown): LoadResult {
-  if (!(error instanceof WfError)) throw error;
+  // What the machine refuses just now is no mistake of the file, and must not be taken for one until it changes.
+  if (!(error instanceof WfError) || error.code === 'storage') throw error;
   return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
 }
 
