@@ -150,6 +150,8 @@ const tidyEveryMs = 86_400_000;
 export type Control = StopTools & {
   readonly history: History;
   readonly places: WorkflowPlaces;
+  /** Failures that `continueOn.failure` tolerates fail every run, as the settings say. */
+  readonly strict: boolean;
   /** `lasting`: a daemon takes it in, and the next one keeps what this one has promised. */
   readonly accept: (
     request: StartRequest,
@@ -170,6 +172,7 @@ export function createControl(config: Config): Control {
     wake: (owner) => sendSignal(owner, 'SIGCONT'),
     clock: systemClock,
     places: workflowPlaces(config),
+    strict: config.settings.read('strict').value,
     accept: (request, { lasting, context }) =>
       acceptRun(request, {
         context,

@@ -19,8 +19,6 @@ export type StopSignal = keyof typeof stopSignals;
 
 /** How the caller wants failures told. */
 export type ExitOptions = {
-  /** A step that failed under `continueOn.failure` counts as a failure. */
-  readonly strict: boolean;
   /** The exit code of the first failed step is passed through. */
   readonly passExitCode: boolean;
   /** The signal that stopped the run; null for any other stop, which counts as SIGTERM. */
@@ -31,9 +29,8 @@ export type ExitOptions = {
 export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
   switch (summary.status) {
     case 'succeeded':
-      return exitCodes.succeeded;
     case 'partially_succeeded':
-      return options.strict ? exitCodes.failed : exitCodes.succeeded;
+      return exitCodes.succeeded;
     case 'skipped':
       return exitCodes.preconditionNotMet;
     case 'canceled':

@@ -69,7 +69,6 @@ export async function runInForeground(
     if (stop.signal() === null) await shell?.open(summary);
     if (keepHistory) await tidyHistory(config, run.runId, stop.forced);
     return exitCodeOf(summary, {
-      strict: config.settings.read('strict').value,
       passExitCode: options.exitCode ?? false,
       signal: stop.signal(),
     });

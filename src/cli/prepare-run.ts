@@ -61,7 +61,13 @@ export async function prepareRun(
   checkGivenParams(loaded.workflow, given);
   const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
   if (params === null) return null;
-  const request = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' } as const;
+  const request = {
+    ...loaded,
+    params,
+    runId: options.runId ?? null,
+    trigger: 'cli',
+    strict: config.settings.read('strict').value,
+  } as const;
   const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
   return {
     loaded,

@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts';
 import { buildGraph } from '../core/graph.ts';
 import { originsOf } from '../core/origin.ts';
 import type { StoredEvent } from '../core/run.ts';
@@ -25,7 +24,6 @@ export type RemoteForegroundRun = {
   readonly client: DaemonClient;
   readonly summary: RunSummary;
   readonly reporter: Reporter;
-  readonly config: Config;
 };
 
 /** A reader that is this far behind gets nothing new until it has caught up. */
@@ -36,7 +34,7 @@ const mostPendingBytes = 4 * 1024 * 1024;
  * second one leaves it alone. A daemon that is away for too long is told of: nobody knows here how the run came out.
  */
 export async function followInForeground(
-  { client, summary, reporter, config }: RemoteForegroundRun,
+  { client, summary, reporter }: RemoteForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
@@ -55,8 +53,7 @@ export async function followInForeground(
     if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
     const ended = await summaryOf(client, runId);
     view.end(ended);
-    const strict = config.settings.read('strict').value;
-    return exitCodeOf(ended, { strict, passExitCode: options.exitCode ?? false, signal: stop.signal() });
+    return exitCodeOf(ended, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
   } catch (error) {
     if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
     if (!(error instanceof WfError)) throw error;

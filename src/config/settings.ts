@@ -49,7 +49,7 @@ export const settings = {
     kind: flag,
     fallback: false,
     flag: '--strict',
-    about: 'exit 1 also for failures that continueOn tolerates',
+    about: 'failures that continueOn tolerates fail the run: its exit code, status, handlers and mails',
   }),
   history: own({ kind: flag, fallback: true, flag: '--no-history', about: 'whether runs are kept' }),
   historyKeepRuns: own({

@@ -59,7 +59,8 @@ export function evolve(run: RunState, event: RunEvent): RunState {
 
 function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params } = event;
-  return { ...run, createdAt: at, runId, workflow, group, file, trigger, retryOf, givenParams: params, params };
+  const strict = event.strict === true;
+  return { ...run, createdAt: at, runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {

@@ -103,6 +103,8 @@ export type RunState = {
   readonly givenParams: readonly Param[];
   /** What the steps see; the given ones until the run is prepared. */
   readonly params: readonly Param[];
+  /** Failures that `continueOn.failure` tolerates fail the run. */
+  readonly strict: boolean;
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -151,6 +153,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
     promise: null,
     givenParams: [],
     params: [],
+    strict: false,
     createdAt: 0,
     startedAt: null,
     finishedAt: null,

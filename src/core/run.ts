@@ -193,6 +193,8 @@ export type RunEvent =
       readonly retryOf: string | null;
       /** As given by the caller, before the file's defaults. */
       readonly params: readonly Param[];
+      /** Failures that `continueOn.failure` tolerates fail the run; absent where they do not. */
+      readonly strict?: true;
     }
   /**
    * The run waits for a process that carries it out; `by` has promised to start one. `lasting`: the promise outlives `by`,

@@ -28,6 +28,7 @@ export function summarize(run: RunState, logPath: LogPath): RunSummary {
     steps: Array.from(steps(run), (step) => summarizeStep(step, logPath)),
     handlers: handlers.filter(({ status }) => status !== 'pending').map((handler) => summarizeStep(handler, logPath)),
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
+    ...(run.strict ? { strict: true } : {}),
   };
 }
 

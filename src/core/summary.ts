@@ -40,4 +40,6 @@ export type RunSummary = {
   /** Handlers that the run reached, in the order in which they ran. */
   readonly handlers: readonly StepSummary[];
   readonly warnings: readonly string[];
+  /** Failures that `continueOn.failure` tolerates fail the run; absent where they do not. */
+  readonly strict?: true;
 };

@@ -55,10 +55,11 @@ function outcomeHandler(status: FinishedStatus): HandlerKind {
 /** The same without regard to handlers and to how the run was ended. */
 export function verdictOfSteps(run: RunState): Verdict {
   const { failed, canceled, upstream_failed } = run.counts;
-  if (failed - run.tolerated + canceled + upstream_failed > 0) {
+  const tolerated = run.strict ? 0 : run.tolerated;
+  if (failed - tolerated + canceled + upstream_failed > 0) {
     return { status: 'failed', reason: 'step', message: failureMessage(run) };
   }
-  return { status: run.tolerated > 0 ? 'partially_succeeded' : 'succeeded', reason: null, message: '' };
+  return { status: tolerated > 0 ? 'partially_succeeded' : 'succeeded', reason: null, message: '' };
 }
 
 /**
@@ -90,7 +91,9 @@ function isUndone(run: RunState, step: StepState): boolean {
 
 function isFailure(run: RunState, step: StepState): boolean {
   if (step.status === 'canceled') return true;
-  return step.status === 'failed' && !nodeAt(run.graph, nodeIndex(run.graph, step.name)).continueOn.failure;
+  return (
+    step.status === 'failed' && (run.strict || !nodeAt(run.graph, nodeIndex(run.graph, step.name)).continueOn.failure)
+  );
 }
 
 function described({ name, status, message }: StepState, kind: 'step' | 'handler'): string {

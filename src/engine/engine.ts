@@ -17,6 +17,8 @@ export type RunRequest = {
   readonly restored: readonly RestoredStep[];
   /** Files of the workflows that this one is a step of, outermost first. */
   readonly ancestors: readonly string[];
+  /** Failures that `continueOn.failure` tolerates fail the run, and so do those of its sub-workflows. */
+  readonly strict?: boolean;
   /** What the run that this one is a step of hides; whatever becomes secret here is then hidden there too. */
   readonly family?: Secrets;
 };

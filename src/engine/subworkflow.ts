@@ -34,6 +34,7 @@ export async function runSubworkflow(
         retryOf: null,
         restored: [],
         ancestors,
+        strict: parent.strict === true,
         ...family,
       },
       watcher?.watch ?? (() => {}),

@@ -18,6 +18,8 @@ export type StartOrder = {
   readonly workflow: string;
   readonly params: readonly Param[] | null;
   readonly runId: string | null;
+  /** Failures that `continueOn.failure` tolerates fail the run. */
+  readonly strict: boolean;
 };
 
 /** A retry that is asked for. */
@@ -29,6 +31,7 @@ export type RetryOrder = {
   readonly params: readonly Param[] | null;
   readonly useFile: boolean;
   readonly runId: string | null;
+  readonly strict: boolean;
 };
 
 /**
@@ -36,8 +39,8 @@ export type RetryOrder = {
  * an `InvalidWorkflow`, `usage` (a parameter), `run-exists` (of another workflow), `busy`.
  */
 export async function startRemotely(client: DaemonClient, order: StartOrder): Promise<OrderedRun> {
-  const { workflow, params, runId } = order;
-  const body = { runId: runId ?? newRunId(), ...(params === null ? {} : { params }) };
+  const { workflow, params, runId, strict } = order;
+  const body = { runId: runId ?? newRunId(), ...(params === null ? {} : { params }), ...(strict ? { strict } : {}) };
   const path = `/workflows/${segment(workflow)}/runs`;
   return accepted(client, await withSources(client, workflow, () => client.post(path, body, { slow: true })), runId);
 }
@@ -51,7 +54,7 @@ export async function retryRemotely(
   order: RetryOrder,
   cwd: string,
 ): Promise<{ readonly retried: RunSummary; readonly ordered: OrderedRun | null }> {
-  const { selection, params, useFile, runId } = order;
+  const { selection, params, useFile, runId, strict } = order;
   const { summary: retried } = await findRun(client, order.run);
   if (order.workflow !== null) requireRunOf(order.workflow, retried, cwd);
   const body = {
@@ -59,6 +62,7 @@ export async function retryRemotely(
     ...('only' in selection ? { step: selection.only } : 'from' in selection ? { from: selection.from } : {}),
     ...(params === null ? {} : { params }),
     useFile,
+    ...(strict ? { strict } : {}),
   };
   try {
     const path = `/runs/${segment(retried.runId)}/retry`;

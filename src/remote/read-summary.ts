@@ -37,6 +37,7 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
     steps: stepsIn(run, 'steps', settings),
     handlers: stepsIn(run, 'handlers', settings),
     warnings: listIn(run, 'warnings').filter((warning) => typeof warning === 'string'),
+    ...(run['strict'] === true ? { strict: true } : {}),
   };
 }
 

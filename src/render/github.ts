@@ -131,13 +131,13 @@ class GithubLog {
     this.#heartbeat.wrote();
   }
 
-  /** A failure that the file tolerates is a warning: the job goes on. */
-  #annotate(step: StepSummary, { tails }: Recap, place: Parameters<typeof githubPlace>[0] | undefined): void {
+  /** A failure that the file tolerates is a warning, unless the run is strict: the job goes on. */
+  #annotate(step: StepSummary, { summary, tails }: Recap, place: Parameters<typeof githubPlace>[0] | undefined): void {
     const tail = (tails.get(step.name) ?? []).map((line) => escapeControls(stripControls(line)));
     const after = step.attempts > 1 ? ` after ${step.attempts} attempts` : '';
     const message = [`${escapeControls(step.error ?? 'failed')}${after}`, ...tail].join('\n');
     const where = place === undefined ? [] : githubPlace(place, this.#options.workspace);
-    const isTolerated = this.#steps.get(step.name)?.continueOn.failure ?? false;
+    const isTolerated = !summary.strict && (this.#steps.get(step.name)?.continueOn.failure ?? false);
     this.#command(isTolerated ? 'warning' : 'error', message, [...where, ['title', escapeControls(step.name)]]);
   }
 

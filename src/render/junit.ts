@@ -15,13 +15,13 @@ type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; re
 /**
  * A run as a JUnit file: one test suite, a test case for each step and each handler that ran, with its last lines. A failed
  * step is a `failure`, one that was stopped an `error`; skipped ones and those that never ran are `skipped`, as are failures
- * that `continueOn` tolerates, with a word about it. A run that failed without a failed step gets a case of its own.
+ * that `continueOn` tolerates, with a word about it, unless the run is strict. A run that failed without a failed step gets a case of its own.
  */
 export function junitReport({ summary, places, tails }: Recap, workflow: Workflow, cwd: string): string {
   const nodes = nodesByName(workflow);
   const view = { summary, places, tails, cwd };
   const cases = [...summary.steps, ...summary.handlers].map((step) => {
-    return { step, verdict: verdictOn(step, nodes.get(step.name)?.continueOn.failure ?? false) };
+    return { step, verdict: verdictOn(step, !summary.strict && (nodes.get(step.name)?.continueOn.failure ?? false)) };
   });
   const run = runVerdict(summary, cases);
   const all = run === null ? cases : [...cases, { step: runStep(summary), verdict: run }];

@@ -30,13 +30,13 @@ export function inProcessDesk(config: Config): InProcessDesk {
     }
   };
   return {
-    start: async ({ workflow, params, runId, trigger }) =>
-      begin({ ...getWorkflow(workflow, places), params: params ?? [], runId, trigger }),
-    retry: async ({ runId, selection, params, useFile, newRunId }) => {
+    start: async ({ workflow, params, runId, trigger, strict = false }) =>
+      begin({ ...getWorkflow(workflow, places), params: params ?? [], runId, trigger, strict }),
+    retry: async ({ runId, selection, params, useFile, newRunId, strict = false }) => {
       const run = await history.read(runId);
       if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
       const current = useFile ? fileOf(run, places) : null;
-      const request = retryRequest(run, { selection, params, current, runId: newRunId });
+      const request = retryRequest(run, { selection, params, current, runId: newRunId, strict });
       return request === null ? null : begin({ ...request, trigger: 'api' });
     },
     stop: async (runId, by) => {

@@ -27,7 +27,7 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   const { workflowPlaces } = await import('../../app.ts');
   const dir = directoryOf(config.cwd, options);
   const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
-  const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli' } as const;
+  const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;
   const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
   return runInForeground({ loaded, params: [], start, config }, { ...options, exitCode: true }, console);
 }

@@ -37,7 +37,13 @@ export async function restartCommand(options: RestartOptions, console: Console):
   const loaded = fileOf(run, control.places);
   const params = hasParameters(options) ? givenParameters(options) : keptParams(run);
   checkGivenParams(loaded.workflow, params);
-  const request: StartRequest = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' };
+  const request: StartRequest = {
+    ...loaded,
+    params,
+    runId: options.runId ?? null,
+    trigger: 'cli',
+    strict: config.settings.read('strict').value,
+  };
   if (!isFinished(run.state)) await stopAndWait(run, loaded.workflow.restartWaitMs, control, console);
   if (options.detach) return startDetached(request, { ...options, config }, console);
   const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);

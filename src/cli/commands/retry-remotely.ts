@@ -35,9 +35,10 @@ export function retryRemotely(
   return withDaemon(server, console, async (client) => {
     // One that does not exist must be told before anything is started.
     const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
+    const strict = config.settings.read('strict').value;
     const { retried, ordered } = await order(
       client,
-      { run, workflow, selection, params, useFile: file, runId },
+      { run, workflow, selection, params, useFile: file, runId, strict },
       config.cwd,
     );
     if (ordered === null) return tellNothingToDo(retried.runId, console);
@@ -45,6 +46,6 @@ export function retryRemotely(
     if (options.detach)
       return tellDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
     if (!isNew) throw new WfError('run-exists', `a run "${summary.runId}" exists already`);
-    return followInForeground({ client, summary, reporter, config }, options, console);
+    return followInForeground({ client, summary, reporter }, options, console);
   });
 }

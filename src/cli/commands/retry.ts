@@ -31,7 +31,8 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const run = await createPast(config).history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
-  const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null });
+  const strict = config.settings.read('strict').value;
+  const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null, strict });
   if (request === null) return tellNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   if (options.detach) return startDetached(request, { ...options, config }, console);

@@ -23,7 +23,8 @@ export function runRemotely(
 ): Promise<number> {
   refuseLocal(options, config, server);
   const params = hasParameters(options) ? givenParameters(options) : null;
-  const order = { workflow: options.name, params, runId: options.runId ?? null };
+  const strict = config.settings.read('strict').value;
+  const order = { workflow: options.name, params, runId: options.runId ?? null, strict };
   return withDaemon(server, console, async (client) => {
     // One that does not exist must be told before anything is started.
     const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
@@ -33,7 +34,7 @@ export function runRemotely(
     if (options.detach)
       return tellDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
     if (!isNew) throw new WfError('run-exists', `a run "${summary.runId}" exists already`);
-    return followInForeground({ client, summary, reporter, config }, options, console);
+    return followInForeground({ client, summary, reporter }, options, console);
   });
 }
 

@@ -20,6 +20,12 @@ export async function runCommand(options: RunOptions, console: Console): Promise
 
 async function detach({ loaded, params, config }: PreparedRun, options: RunOptions, console: Console): Promise<number> {
   const { startDetached } = await import('../detached.ts');
-  const request = { ...loaded, params, runId: options.runId ?? null, trigger: 'cli' } as const;
+  const request = {
+    ...loaded,
+    params,
+    runId: options.runId ?? null,
+    trigger: 'cli',
+    strict: config.settings.read('strict').value,
+  } as const;
   return startDetached(request, { ...options, config }, console);
 }

@@ -39,7 +39,7 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
     .addOption(quietOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
-    .option('--strict', 'exit 1 also for failures that continueOn tolerates')
+    .option('--strict', 'failures that continueOn tolerates fail the run')
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .action(async (run: string, rest: string[], options) => {
       const { restartCommand } = await import('../commands/restart.ts');

@@ -26,7 +26,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .addOption(quietOption())
     .option('--run-id <id>', 'name the run; a run of that name is not started again')
     .addOption(detachOption())
-    .option('--strict', 'exit 1 also for failures that continueOn tolerates')
+    .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .addOption(new Option('--history').hideHelp())

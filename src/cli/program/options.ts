@@ -74,7 +74,6 @@ export function shellOnFailureOption(): Option {
 export function detachOption(): Option {
   return new Option('--detach', 'start it in the background, print its id, and do not wait for it').conflicts([
     'reporter',
-    'strict',
     'exitCode',
     'dryRun',
     'watch',

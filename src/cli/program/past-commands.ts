@@ -88,7 +88,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
     .addOption(quietOption())
     .option('--run-id <id>', 'name the new run')
     .addOption(detachOption())
-    .option('--strict', 'exit 1 also for failures that continueOn tolerates')
+    .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .addOption(shellOnFailureOption())

@@ -9,19 +9,25 @@ const runId: Schema = {
   description: 'The id of the new run: 1 to 128 of `A-Z a-z 0-9 . _ -`. One is made where none is given.',
 };
 
+const strict: Schema = {
+  type: ['boolean', 'null'],
+  description: 'Failures that `continueOn.failure` tolerates fail the run.',
+};
+
 const retry: Readonly<Record<string, Schema>> = {
   step: { ...textOrNull, description: 'This step alone.' },
   from: { ...textOrNull, description: 'This step and all after it.' },
   params: paramsSchema,
   useFile: { type: ['boolean', 'null'], description: 'Takes the file as it is today.' },
   runId,
+  strict,
 };
 
 /** What the routes of the v2 API take as bodies; a field that means nothing is refused. */
 export const requestSchemas: Readonly<Record<string, Schema>> = {
   StartRequest: {
     description: 'A run to start.',
-    ...objectSchema({ params: paramsSchema, runId }, ['params', 'runId']),
+    ...objectSchema({ params: paramsSchema, runId, strict }, ['params', 'runId', 'strict']),
     additionalProperties: false,
   },
   RetryRequest: {

@@ -46,12 +46,13 @@ export function retryRunRoute(parts: V2Parts): DescribedRoute {
 
 function retryRun(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { id = '' }, body }) => {
-    const fields = bodyFields(body, ['step', 'from', 'params', 'useFile', 'runId']);
+    const fields = bodyFields(body, ['step', 'from', 'params', 'useFile', 'runId', 'strict']);
     const order = {
       selection: selectionIn(fields),
       params: paramsField(fields['params']),
       useFile: flagField(fields, 'useFile'),
       newRunId: textField(fields, 'runId'),
+      strict: flagField(fields, 'strict'),
     };
     const run = await findRun(id, parts);
     const accepted = await parts.desk.retry({ runId: run.runId, ...order });

@@ -2,7 +2,7 @@ import { isStartOf } from '../accepted-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
 import type { ApiRequest, Reply } from '../route.ts';
 import { acceptedAnswers, acceptedReply } from './accepted.ts';
-import { bodyFields, textField } from './body-fields.ts';
+import { bodyFields, flagField, textField } from './body-fields.ts';
 import { workflowName } from './parameters.ts';
 import { paramsField } from './params-field.ts';
 import type { V2Parts } from './parts.ts';
@@ -45,10 +45,11 @@ export function startRunRoute(parts: V2Parts): DescribedRoute {
 function startRun(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' }, body }) => {
     const { file } = parts.names.find(name);
-    const fields = bodyFields(body, ['params', 'runId']);
+    const fields = bodyFields(body, ['params', 'runId', 'strict']);
     const params = paramsField(fields['params']);
     const runId = textField(fields, 'runId');
-    const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
+    const strict = flagField(fields, 'strict');
+    const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api', strict });
     return acceptedReply(accepted, isStartOf(file), parts);
   };
 }

@@ -37,6 +37,7 @@ export type DaemonRuns = {
 export type DaemonRunsParts = {
   readonly control: StopTools & {
     readonly places: WorkflowPlaces;
+    readonly strict: boolean;
     readonly launch: (runId: string) => Carrier;
     readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
   };
@@ -113,6 +114,7 @@ function deskBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunD
   const desk = createRunDesk({
     places: control.places,
     read,
+    strict: control.strict,
     // Who repeats a request is answered also when there is no room for another run.
     accept: async (request) =>
       queue.isFull() && request.runId !== null && isThere(request.runId)

@@ -19,6 +19,8 @@ import { type StopTools, stopRun } from './stop-run.ts';
 export type DeskTools = {
   readonly places: WorkflowPlaces;
   readonly read: ReadWorkflow;
+  /** Failures that `continueOn.failure` tolerates fail every run. */
+  readonly strict?: boolean;
   readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
   /** What becomes of a run that was accepted: `beginRun`, or a place in a queue. */
   readonly begin: (runId: string) => Promise<void>;
@@ -60,18 +62,22 @@ export async function beginRun(
 }
 
 /** What an order to start comes to. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
-async function startRequest(order: RunOrder, { places, read }: DeskTools): Promise<StartRequest> {
+async function startRequest(order: RunOrder, { places, read, strict }: DeskTools): Promise<StartRequest> {
   const { workflow, params, runId, trigger } = order;
-  return { ...runnable(workflow, await read(workflow, places)), params: params ?? [], runId, trigger };
+  const isStrict = strict === true || order.strict === true;
+  const loaded = runnable(workflow, await read(workflow, places));
+  return { ...loaded, params: params ?? [], runId, trigger, strict: isStrict };
 }
 
 /** What an order to retry comes to; null when there is nothing to do. Throws as `RunDesk` says. */
-async function requestToRetry(order: RetryOrder, { places, read, stop }: DeskTools): Promise<StartRequest | null> {
+async function requestToRetry(order: RetryOrder, tools: DeskTools): Promise<StartRequest | null> {
+  const { places, read, stop, strict } = tools;
   const { runId, selection, params, useFile, newRunId } = order;
   const run = await stop.history.read(runId);
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), places)) : null;
-  const request = retryRequest(run, { selection, params, current, runId: newRunId });
+  const isStrict = strict === true || order.strict === true;
+  const request = retryRequest(run, { selection, params, current, runId: newRunId, strict: isStrict });
   return request === null ? null : { ...request, trigger: 'api' };
 }
 

@@ -17,6 +17,8 @@ export type RetryRequest = {
   /** Instead of the workflow as it was then; null: the same again. */
   readonly current: LoadedWorkflow | null;
   readonly runId: string | null;
+  /** Failures that `continueOn.failure` tolerates fail the new run, as they do when they failed the run that is retried. */
+  readonly strict?: boolean;
 };
 
 /**
@@ -33,7 +35,8 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
   if (missing !== undefined) throw secretOutputs(missing);
   if (rerun.length === 0 && !isEndMissing(run)) return null;
   const retry = { of: run.runId, restored };
-  return { workflow, sources, warnings, params, runId: request.runId, trigger: 'cli', retry };
+  const strict = request.strict === true || run.state.strict;
+  return { workflow, sources, warnings, params, runId: request.runId, trigger: 'cli', strict, retry };
 }
 
 /** All steps came out well, but a handler failed, or the process died over what comes after them. */

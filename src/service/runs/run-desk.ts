@@ -10,6 +10,8 @@ export type RunOrder = {
   /** Null: a new one is made. A run of that name that exists is answered with, and nothing starts. */
   readonly runId: string | null;
   readonly trigger: Trigger;
+  /** Failures that `continueOn.failure` tolerates fail the run, also where the desk is not strict by itself. */
+  readonly strict?: boolean;
 };
 
 /** A retry that somebody asks for. */
@@ -21,6 +23,8 @@ export type RetryOrder = {
   /** Takes the file as it is today. */
   readonly useFile: boolean;
   readonly newRunId: string | null;
+  /** See `RunOrder`; the retry of a strict run is strict too. */
+  readonly strict?: boolean;
 };
 
 /** `isNew`: false when a run of that id was there already. */

@@ -12,6 +12,8 @@ export type StartRequest = LoadedWorkflow & {
   /** Null: a new one is made. */
   readonly runId: string | null;
   readonly trigger: Trigger;
+  /** Failures that `continueOn.failure` tolerates fail the run. */
+  readonly strict?: boolean;
   /** Of a retry: the run that is retried, and what is taken over from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly RestoredStep[] };
 };
@@ -23,7 +25,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** The request as an engine takes it. Throws a `WfError`: `invalid-params`, or `usage` for a value that no program can be given. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, params, trigger, retry } = request;
+  const { workflow, sources, params, trigger, strict = false, retry } = request;
   checkGivenParams(workflow, params);
   refuseMasked(params);
   refuseUnusable(params);
@@ -36,6 +38,7 @@ export function runRequest(request: StartRequest): RunRequest {
     retryOf: retry?.of ?? null,
     restored: retry?.restored ?? [],
     ancestors: [],
+    strict,
   };
 }
 

@@ -108,6 +108,20 @@ test('the log of a step has all its attempts in order, with a line between them'
   ]);
 });
 
+test('a tolerated failure is finished in v1, and failed in a strict run', async () => {
+  const world = await apiWorld({
+    'a.yaml': 'steps: [{name: one, command: "false", continueOn: {failure: true}}]\n',
+  });
+  const statusOf = async (body: object) => {
+    const accepted = await world.ask('POST', '/api/v2/workflows/a/runs', { body });
+    expect(accepted.status).toBe(201);
+    await world.desk.settled();
+    return (await detail(world, 'a')).DAG.Status['Status'];
+  };
+
+  expect([await statusOf({}), await statusOf({ strict: true })]).toEqual([4, 2]);
+});
+
 test('a workflow with errors is listed with its group in Errors only', async () => {
   const good = 'steps: [{name: one, command: "true"}]\n';
   const world = await apiWorld({

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RunSummary } from '../../src/core/summary.ts';
+import { withPlace } from '../support/past-runs.ts';
+
+const files = {
+  'w.yaml': `steps:
+  - {name: a, command: "false", continueOn: {failure: true}}
+  - {name: b, command: echo b, depends: a}
+handlerOn:
+  success: {command: echo good}
+  failure: {command: 'echo "bad: $WF_STATUS"'}
+`,
+  'parent.yaml': 'steps: [{name: child, run: w}]\n',
+};
+
+test('strict decides the exit code, the status, the handlers, and the report of a run', () =>
+  withPlace(files, async ({ cwd, wf, json }) => {
+    const lenient = await wf('run', 'w.yaml');
+    const strict = await wf('run', 'w.yaml', '--strict', '--reporter', 'plain', '--reporter', 'junit=out.xml');
+
+    expect([lenient.code, lenient.stdout.match(/good|bad: \w+/g)]).toEqual([0, ['good', 'good']]);
+    expect([strict.code, strict.stdout.match(/\| (good|bad: \w+)/g)]).toEqual([1, ['| bad: failed']]);
+    expect(readFileSync(join(cwd, 'out.xml'), 'utf8')).toContain('<failure message="exit 1" type="exit">');
+    expect(await json<RunSummary>('status', 'w')).toMatchObject({ status: 'failed', reason: 'step', strict: true });
+  }));
+
+test('a retry and a sub-workflow of a strict run are strict, and so is a run in the background', () =>
+  withPlace(files, async ({ wf, json }) => {
+    await wf('run', 'w.yaml', '--strict', '--run-id', 'first');
+    const retried = await wf('retry', 'first');
+    const parent = await wf('run', 'parent.yaml', '--strict');
+    await wf('run', 'w.yaml', '--strict', '--detach', '--run-id', 'detached');
+    await wf('logs', 'detached', '-f');
+
+    expect([retried.code, parent.code]).toEqual([1, 1]);
+    expect(await json<RunSummary>('status', 'detached')).toMatchObject({ status: 'failed', strict: true });
+    expect((await wf('run', 'parent.yaml')).code).toBe(0);
+  }));
