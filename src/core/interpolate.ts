@@ -1,39 +1,94 @@
+import { type JsonPath, PATH, PathProblem, valueAt } from './json-path.ts';
 import { endOfUnit } from './shell-syntax.ts';
 
 /** A part of a template: ordinary text, in which variables are still to be replaced, or a command to be run. */
 export type TemplatePart = { readonly text: string } | { readonly command: string };
 
 /** Literal text or a variable; `fallback` stands in where the variable is undefined or empty. */
-type Piece = string | { readonly name: string; readonly fallback: readonly Piece[] };
+type Piece = string | Variable;
+type Variable = { readonly name: string; readonly path: JsonPath | null; readonly fallback: readonly Piece[] };
 
 /** A `${NAME:-` whose `}` has not come yet. */
-type OpenFallback = { readonly opening: string; readonly name: string; readonly before: Piece[] };
+type OpenFallback = {
+  readonly opening: string;
+  readonly name: string;
+  readonly path: string;
+  readonly before: Piece[];
+};
 
-/** Escapes (with the name behind them), `${NAME}` or the head of `${NAME:-`, `$NAME`, a brace; then whatever is left, in runs. */
-const tokens =
-  /\\(?:\$(?=\{?([A-Za-z_]\w*)?)|\})|\$\{([A-Za-z_]\w*|[1-9]\d*)(\}|:-)|\$([A-Za-z_]\w*|[1-9])|\}|[^\\$}]+|[\\$]/g;
+/**
+ * Escapes (with the name behind them), `${NAME}`, `${NAME.path}` or the head of one with `:-`, `$NAME`, a brace; then
+ * whatever is left, in runs.
+ */
+const tokens = new RegExp(
+  [
+    String.raw`\\(?:\$(?=\{?([A-Za-z_]\w*)?)|\})`,
+    String.raw`\$\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-)`,
+    String.raw`\$([A-Za-z_]\w*|[1-9])|\}|[^\\$}]+|[\\$]`,
+  ].join('|'),
+  'g',
+);
 
 /** Further `${NAME:-` within one another are taken literally, so that no template can exhaust the stack. */
 const deepestFallback = 100;
 
+/** Looks a variable up by its name; undefined when nothing has that name. */
+type Scope = (name: string) => string | undefined;
+
 /**
- * Replaces the variables of a text outside commands: `$NAME`, `${NAME}`, `${NAME:-default}`, `$1`, `${10}`. Undefined is
- * empty, `\$` is a dollar (and `\}` a brace within a default); quotes are ordinary characters and any other `$` stays.
+ * Replaces the variables of a text outside commands: `$NAME`, `${NAME}`, `${NAME:-default}`, `$1`, `${10}`, and parts of the
+ * JSON in one, `${NAME.key[0]}`. Undefined is empty, `\$` is a dollar (and `\}` a brace within a default); quotes are
+ * ordinary characters and any other `$` stays. Every value goes through `encode`. Throws a `PathProblem`.
  */
-export function expandText(template: string, scope: (name: string) => string | undefined): string {
-  return template.includes('$') ? expandPieces(parseTemplate(template), scope) : template;
+export function expandText(template: string, scope: Scope, encode: (value: string) => string = String): string {
+  return template.includes('$')
+    ? expandPieces(parseTemplate(template), (piece) => variableValue(piece, scope), encode)
+    : template;
+}
+
+/** What of a text is no variable: each stands for nothing, but for its default. */
+export function literalText(template: string): string {
+  return expandPieces(parseTemplate(template), () => undefined, String);
+}
+
+/** A text with its variables replaced where it is only shown: a path that leads nowhere yet stays. */
+export function previewText(template: string, scope: Scope): string {
+  return previewOwn(template, scope, () => true);
+}
+
+/** The same for a word of a command given as a list. */
+export function previewOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
+  return expandPieces(parseTemplate(word, isOwn), (piece) => previewOf(piece, scope), String);
+}
+
+/** An output stands for itself (`${OUT}`) before it is known. */
+function previewOf({ name, path }: Variable, scope: Scope): string | undefined {
+  const value = scope(name);
+  if (path === null) return value;
+  const reference = `\${${name}${path.path}}`;
+  if (value === `\${${name}}`) return reference;
+  try {
+    return valueAt(name, path, scope);
+  } catch (error) {
+    if (error instanceof PathProblem) return reference;
+    throw error;
+  }
 }
 
 /**
  * Replaces the variables of a word of a command given as a list: only those that `isOwn` names. Everything else, an escape
  * before another dollar included, stays as it is written.
  */
-export function expandOwn(
-  word: string,
-  scope: (name: string) => string | undefined,
-  isOwn: (name: string) => boolean,
-): string {
-  return word.includes('$') ? expandPieces(parseTemplate(word, isOwn), scope) : word;
+export function expandOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
+  if (!word.includes('$')) return word;
+  return expandPieces(parseTemplate(word, isOwn), (piece) => variableValue(piece, scope), String);
+}
+
+/** The names that a text without substitutions uses, each once. */
+export function namesIn(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  collectNames(parseTemplate(text), names);
+  return names;
 }
 
 /** The names that a template uses, each once, also within defaults and within the commands between backticks. */
@@ -97,7 +152,7 @@ function plainCharacters(template: string, at: number): readonly [number, string
 function parseTemplate(template: string, isOwn: (name: string) => boolean = () => true): readonly Piece[] {
   const open: OpenFallback[] = [];
   let pieces: Piece[] = [];
-  for (const [token, escaped = '', braced, closing, plain] of template.matchAll(tokens)) {
+  for (const [token, escaped = '', braced, path = '', closing, plain] of template.matchAll(tokens)) {
     if (/^(?:\\\$|\$.)/.test(token) && !isOwn(braced ?? plain ?? escaped)) {
       pieces.push(token);
       continue;
@@ -106,13 +161,13 @@ function parseTemplate(template: string, isOwn: (name: string) => boolean = () =
       if (open.length === deepestFallback) {
         pieces.push(token);
       } else {
-        open.push({ opening: token, name: braced, before: pieces });
+        open.push({ opening: token, name: braced, path, before: pieces });
         pieces = [];
       }
       continue;
     }
     const name = braced ?? plain;
-    if (name !== undefined) pieces.push({ name, fallback: [] });
+    if (name !== undefined) pieces.push({ name, path: pathOf(path, false), fallback: [] });
     else if (token !== '}' || open.length === 0) pieces.push(literal(token, open.length > 0));
     else pieces = closeFallback(open, pieces);
   }
@@ -126,7 +181,7 @@ function literal(token: string, inFallback: boolean): string {
 function closeFallback(open: OpenFallback[], fallback: Piece[]): Piece[] {
   const closed = open.pop();
   if (closed === undefined) return fallback;
-  closed.before.push({ name: closed.name, fallback });
+  closed.before.push({ name: closed.name, path: pathOf(closed.path, true), fallback });
   return closed.before;
 }
 
@@ -134,10 +189,23 @@ function unclosedAsText(open: readonly OpenFallback[], last: readonly Piece[]): 
   return [...open.flatMap(({ before, opening }) => [...before, opening]), ...last];
 }
 
-function expandPieces(pieces: readonly Piece[], scope: (name: string) => string | undefined): string {
+function pathOf(path: string, hasDefault: boolean): JsonPath | null {
+  return path === '' ? null : { path, hasDefault };
+}
+
+function variableValue({ name, path }: Variable, scope: Scope): string | undefined {
+  return path === null ? scope(name) : valueAt(name, path, scope);
+}
+
+function expandPieces(
+  pieces: readonly Piece[],
+  value: (piece: Variable) => string | undefined,
+  encode: (value: string) => string,
+): string {
   let text = '';
   for (const piece of pieces) {
-    text += typeof piece === 'string' ? piece : scope(piece.name) || expandPieces(piece.fallback, scope);
+    if (typeof piece === 'string') text += piece;
+    else text += encode(value(piece) ?? '') || expandPieces(piece.fallback, value, encode);
   }
   return text;
 }

@@ -1,5 +1,6 @@
-import { expandOwn } from './interpolate.ts';
+import { expandOwn, previewOwn } from './interpolate.ts';
 import { stepNames } from './own-names.ts';
+import { type PathlessCode, withoutPaths } from './shell-paths.ts';
 import type { Step, Template, Workflow } from './workflow.ts';
 
 /** What the words of a list are read with. */
@@ -16,11 +17,28 @@ type ListContext = {
  * variables in its environment, and no value may become code.
  */
 export function listWords(command: readonly Template[], context: ListContext): readonly string[] {
+  return listCommand(command, context).words;
+}
+
+/** The same with the variables that stand for paths in the code of a shell. Throws a `PathProblem`. */
+export function listCommand(
+  command: readonly Template[],
+  context: ListContext,
+): { readonly words: readonly string[]; readonly env: PathlessCode['env'] } {
+  const own = stepNames(context);
+  const index = shellCodeIndex(command);
+  const { code, env } = withoutPaths(command[index] ?? '', context.scope);
+  const words = command.map((word, at) =>
+    at === index ? code : expandOwn(word, context.scope, (name) => own.has(name)),
+  );
+  return { words, env };
+}
+
+/** The words as a plan shows them: what a path leads to is not known before the run. */
+export function previewWords(command: readonly Template[], context: ListContext): readonly string[] {
   const own = stepNames(context);
   const code = shellCodeIndex(command);
-  return command.map((word, index) =>
-    index === code ? word : expandOwn(word, context.scope, (name) => own.has(name)),
-  );
+  return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, (name) => own.has(name))));
 }
 
 /** Words as a list that `listWords` reads as exactly these words. */

@@ -1,9 +1,16 @@
+import { type JsonPath, PATH, valueAt } from './json-path.ts';
 import { isShellWord } from './shell-words.ts';
 
 /** A part of a word: literal text, or a variable with what stands in where it is undefined or empty. */
 export type WordPiece =
   | string
-  | { readonly name: string; readonly quoted: boolean; readonly fallback: readonly WordPiece[] };
+  | {
+      readonly name: string;
+      /** A part of the JSON that the variable holds. */
+      readonly path?: JsonPath;
+      readonly quoted: boolean;
+      readonly fallback: readonly WordPiece[];
+    };
 
 /** A word before its variables are replaced. Even `''` in it makes the word exist. */
 export type WordTemplate = readonly WordPiece[];
@@ -25,7 +32,10 @@ const continuedLine = /\\\n/y;
 const escaped = { outside: /\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
 const ordinary = { outside: /([^ \t\n'"\\$`|&;<>()*?[}]+|[ \t}])/y, inDoubleQuotes: /([^"\\$`}]+|[\\}])/y };
 const singleQuoted = /'([^']*)'/y;
-const variable = /\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(\}|:-))/y;
+const variable = new RegExp(
+  String.raw`\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-))`,
+  'y',
+);
 /** A dollar that begins nothing, in no shell. */
 const dollar = { outside: /(\$)(?![\w({[@*#?$!\\'"-])/y, inDoubleQuotes: /(\$)(?![\w({[@*#?$!\\-])/y };
 
@@ -56,6 +66,16 @@ export function expandWords(
   return words.map((word) => expandWord(word, scope)).filter((word) => word !== null);
 }
 
+/** Is there a `${NAME[0]}` of a name that nothing has? It may be an array of the shell's own. */
+export function hasForeignArray(words: readonly WordTemplate[], scope: (name: string) => string | undefined): boolean {
+  return words.some((word) =>
+    word.some((piece) => {
+      const isElement = typeof piece !== 'string' && piece.path?.path.startsWith('[') === true;
+      return isElement && scope(piece.name) === undefined;
+    }),
+  );
+}
+
 function expandWord(pieces: readonly WordPiece[], scope: (name: string) => string | undefined): string | null {
   let word: string | null = null;
   for (const piece of pieces) {
@@ -66,10 +86,11 @@ function expandWord(pieces: readonly WordPiece[], scope: (name: string) => strin
 }
 
 function expandVariable(
-  { name, quoted, fallback }: Exclude<WordPiece, string>,
+  { name, path, quoted, fallback }: Exclude<WordPiece, string>,
   scope: (name: string) => string | undefined,
 ): string | null {
-  return scope(name) || (expandWord(fallback, scope) ?? (quoted ? '' : null));
+  const value = path === undefined ? scope(name) : valueAt(name, path, scope);
+  return value || (expandWord(fallback, scope) ?? (quoted ? '' : null));
 }
 
 /** The text of a word without variables, else the empty text. */
@@ -129,10 +150,11 @@ function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
 function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boolean {
   const found = take(cursor, variable);
   if (found === null) return readLiteral(cursor, pieces, quoted ? dollar.inDoubleQuotes : dollar.outside);
-  const [, plain, braced = '', closing] = found;
+  const [, plain, braced = '', path, closing] = found;
   const fallback = closing === ':-' ? readFallback(cursor, quoted) : [];
   if (fallback === null) return false;
-  pieces.push({ name: plain ?? braced, quoted, fallback });
+  const part = path === undefined ? {} : { path: { path, hasDefault: closing === ':-' } };
+  pieces.push({ name: plain ?? braced, ...part, quoted, fallback });
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expandText } from '../core/interpolate.ts';
+import { PathProblem } from '../core/json-path.ts';
 import type { Outcome, ProcessIdentity } from '../core/run.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
 import { canceled, type EndSignal, isAskedToEnd } from '../executors/end-signal.ts';
@@ -71,7 +72,7 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
       return afterEnd(outcome, context);
     });
   } catch (error) {
-    if (!(error instanceof EvaluationProblem)) throw error;
+    if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
     return afterEnd(errorOutcome(error.message), context);
   } finally {
     output.close();
@@ -121,7 +122,8 @@ async function checkPreconditions(
   try {
     const unmet = await firstUnmet(step.preconditions, {
       scope,
-      capture: (command) => capture(command, { env, cwd, shell, params, signal: signal.toAbortSignal() }),
+      capture: (command, extra) =>
+        capture(command, { env: { ...env, ...extra }, cwd, shell, params, signal: signal.toAbortSignal() }),
     });
     if (unmet !== null) return { status: 'skipped', message: unmet };
   } catch (error) {
@@ -172,7 +174,7 @@ async function withCopies(
     if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
     outcome = withOutput(await work(), step, output);
   } catch (error) {
-    if (!(error instanceof OutputCopy.Problem)) throw error;
+    if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
     outcome = errorOutcome(error.message);
   }
   const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));

@@ -1,12 +1,14 @@
-import { expandText, splitBackticks } from '../core/interpolate.ts';
+import { expandText, namesIn, splitBackticks } from '../core/interpolate.ts';
+import { PathProblem } from '../core/json-path.ts';
 import type { Param } from '../core/run.ts';
+import { withoutPaths } from '../core/shell-paths.ts';
 import type { Assignment, Template, Workflow } from '../core/workflow.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** Runs the command between backticks with an environment; resolves to what it printed, throws when it fails. */
-export type Substitute = (command: string, env: Environment) => Promise<string>;
+/** Runs the command between backticks, whose text was `written`, with an environment; resolves to what it printed, throws when it fails. */
+export type Substitute = (command: string, env: Environment, written: string) => Promise<string>;
 
 /** A value of `params` or `env` that cannot be evaluated; the message is for the user. */
 export class EvaluationProblem extends Error {}
@@ -142,19 +144,13 @@ class Evaluation {
     label: string,
   ): Promise<string> {
     const found = new Map<string, string | undefined>();
-    // expandText is synchronous: ask it for the names first, then give it the values.
-    const names = new Set<string>();
+    // expandText is synchronous: the values of all names have to be there first.
     const parts = splitBackticks(template);
-    for (const part of parts) {
-      expandText('text' in part ? part.text : part.command, (name) => {
-        names.add(name);
-        return undefined;
-      });
-    }
-    for (const name of names) found.set(name, await lookup(name));
+    const names = parts.flatMap((part) => [...namesIn('text' in part ? part.text : part.command)]);
+    for (const name of names) if (!found.has(name)) found.set(name, await lookup(name));
     let value = '';
     for (const part of parts) {
-      if ('text' in part) value += expandText(part.text, (name) => found.get(name));
+      if ('text' in part) value += textOf(part.text, found, label);
       else value += await this.#run(part.command, found, label);
     }
     return value;
@@ -164,9 +160,10 @@ class Evaluation {
     const env: Record<string, string> = { ...this.#processEnv, ...this.#known() };
     for (const [name, value] of found) if (value !== undefined && !/^\d/.test(name)) env[name] = value;
     try {
-      return await this.#substitute(command, env);
+      const pathless = withoutPaths(command, (name) => found.get(name) ?? env[name]);
+      return await this.#substitute(pathless.code, { ...env, ...pathless.env }, command);
     } catch (error) {
-      if (!(error instanceof EvaluationProblem)) throw error;
+      if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
       throw new EvaluationProblem(`${label}: ${error.message}`);
     }
   }
@@ -197,6 +194,15 @@ class Evaluation {
       if (name !== null && typeof value === 'string') known[name] = value;
     });
     return known;
+  }
+}
+
+function textOf(template: string, found: ReadonlyMap<string, string | undefined>, label: string): string {
+  try {
+    return expandText(template, (name) => found.get(name));
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    throw new EvaluationProblem(`${label}: ${error.message}`);
   }
 }
 

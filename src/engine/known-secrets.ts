@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { allSteps } from '../core/all-steps.ts';
-import { expandText, splitBackticks } from '../core/interpolate.ts';
+import { expandText, literalText, namesIn, splitBackticks } from '../core/interpolate.ts';
 import type { Param } from '../core/run.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
 import type { Json, JsonObject, SecretSource, Step, Template, Workflow } from '../core/workflow.ts';
@@ -46,12 +46,7 @@ export function knownSecrets(
   for (const { name, value, isTemplate } of mergeParams(workflow.params, given)) {
     if (name !== null && names.has(name) && !isTemplate) add(name, value);
   }
-  for (const { name, value } of secretTemplates(workflow, names))
-    if (isLiteral(value))
-      add(
-        name,
-        expandText(value, () => ''),
-      );
+  for (const { name, value } of secretTemplates(workflow, names)) if (isLiteral(value)) add(name, literalText(value));
   return { secrets, names, variables, problem, tooShort: [...tooShort] };
 }
 
@@ -94,12 +89,7 @@ function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readon
 
 /** Does the text mean itself? */
 function isLiteral(template: Template): boolean {
-  const names: string[] = [];
-  expandText(template, (name) => {
-    names.push(name);
-    return undefined;
-  });
-  return names.length === 0 && splitBackticks(template).every((part) => 'text' in part);
+  return namesIn(template).size === 0 && splitBackticks(template).every((part) => 'text' in part);
 }
 
 function isReference(template: Template): boolean {

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
-import { expandText } from '../core/interpolate.ts';
+import { expandText, previewText } from '../core/interpolate.ts';
+import { PathProblem } from '../core/json-path.ts';
 import type { Workflow } from '../core/workflow.ts';
+import { WfError } from '../errors.ts';
 import type { Environment } from './environment.ts';
 
 /**
@@ -11,6 +13,11 @@ export function logDirectory(workflow: Workflow, processEnv: Environment): strin
   if (workflow.logDir === null) return null;
   const known = new Map(Object.entries(processEnv));
   const scope = (name: string) => known.get(name);
-  for (const { name, value } of workflow.env) known.set(name, expandText(value, scope));
-  return resolve(workflow.dir, expandText(workflow.logDir, scope));
+  for (const { name, value } of workflow.env) known.set(name, previewText(value, scope));
+  try {
+    return resolve(workflow.dir, expandText(workflow.logDir, scope));
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    throw new WfError('usage', `"logDir": ${error.message}`);
+  }
 }

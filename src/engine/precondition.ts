@@ -1,13 +1,15 @@
 import { expandText, splitBackticks } from '../core/interpolate.ts';
+import { PathProblem } from '../core/json-path.ts';
+import { type PathlessCode, withoutPaths } from '../core/shell-paths.ts';
 import type { Precondition } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
-import { EvaluationProblem } from './environment.ts';
+import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** What a precondition is checked with. */
 export type PreconditionContext = {
   readonly scope: Scope;
-  /** Runs a command of the condition. */
-  readonly capture: (command: string) => Promise<Captured>;
+  /** Runs a command of the condition, with these variables besides. */
+  readonly capture: (command: string, extra: Environment) => Promise<Captured>;
 };
 
 /** What a command of a condition printed. `ok`: it exited with 0; `ended` is false where it could not run to its end. */
@@ -40,7 +42,7 @@ async function check({ condition, expected }: Precondition, context: Preconditio
     return ok ? null : `\`${condition}\`: ${message}`;
   }
   const actual = await evaluate(condition, context);
-  const wanted = expandText(expected, context.scope);
+  const wanted = expand(expected, condition, context);
   if (await matches(condition, actual, wanted)) return null;
   return `${condition} was ${JSON.stringify(actual)}, expected ${JSON.stringify(wanted)}`;
 }
@@ -48,16 +50,33 @@ async function check({ condition, expected }: Precondition, context: Preconditio
 async function evaluate(condition: string, context: PreconditionContext): Promise<string> {
   let value = '';
   for (const part of splitBackticks(condition)) {
-    if ('text' in part) value += expandText(part.text, context.scope);
+    if ('text' in part) value += expand(part.text, condition, context);
     else value += (await run(part.command, condition, context)).stdout;
   }
   return value;
 }
 
-async function run(command: string, condition: string, { capture }: PreconditionContext): Promise<Captured> {
-  const result = await capture(command);
+function expand(text: string, condition: string, { scope }: PreconditionContext): string {
+  try {
+    return expandText(text, scope);
+  } catch (error) {
+    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+  }
+}
+
+async function run(command: string, condition: string, context: PreconditionContext): Promise<Captured> {
+  const { code, env } = withoutPathsOf(command, condition, context);
+  const result = await context.capture(code, env);
   if (!result.ended) throw unevaluated(condition, result.message);
   return result;
+}
+
+function withoutPathsOf(command: string, condition: string, { scope }: PreconditionContext): PathlessCode {
+  try {
+    return withoutPaths(command, scope);
+  } catch (error) {
+    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+  }
 }
 
 /** The whole value counts, and each of its lines: `^` and `$` of a pattern are also the ends of a line. */

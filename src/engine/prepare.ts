@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PathProblem } from '../core/json-path.ts';
 import type { Param } from '../core/run.ts';
 import type { EndSignal } from '../executors/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
@@ -44,15 +45,16 @@ export async function prepare(
     secrets.learn(env);
     secrets.learnSmtp(scope);
     const args = runVariables.args;
-    const check = (command: string) =>
-      capture(command, { env, cwd, shell, params: args, signal: signal.toAbortSignal() });
+    const check = (command: string, extra: Environment) =>
+      capture(command, { env: { ...env, ...extra }, cwd, shell, params: args, signal: signal.toAbortSignal() });
     return {
       variables: runVariables,
       params,
       unmet: await firstUnmet(workflow.preconditions, { scope, capture: check }),
     };
   } catch (error) {
-    const problem = error instanceof EvaluationProblem ? error : systemProblem(error);
+    const isOfTheFile = error instanceof EvaluationProblem || error instanceof PathProblem;
+    const problem = isOfTheFile ? error : systemProblem(error);
     if (problem === null) throw error;
     return { variables: null, reason: 'error', message: problem.message };
   }

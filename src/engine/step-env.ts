@@ -1,4 +1,5 @@
 import { expandText, splitBackticks } from '../core/interpolate.ts';
+import { withoutPaths } from '../core/shell-paths.ts';
 import type { Assignment } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
@@ -13,7 +14,8 @@ type StepEnvContext = {
 
 /**
  * Evaluates the `env` of a step or handler, variables and backticks, into its environment. An entry may use all before it.
- * Throws an `EvaluationProblem` when a substitution fails.
+ * Throws an `EvaluationProblem` when a substitution fails, and a
+ * `PathProblem`.
  */
 export async function addStepEnv(entries: readonly Assignment[], context: StepEnvContext): Promise<void> {
   for (const { name, value } of entries) context.env[name] = await evaluate({ name, value }, context);
@@ -26,7 +28,8 @@ async function evaluate({ name, value }: Assignment, { scope, env, capture }: St
       text += expandText(part.text, scope);
       continue;
     }
-    const { ok, stdout, message } = await capture(part.command, env);
+    const pathless = withoutPaths(part.command, scope);
+    const { ok, stdout, message } = await capture(pathless.code, { ...env, ...pathless.env });
     if (!ok) throw new EvaluationProblem(`env "${name}": \`${part.command}\`: ${message}`);
     text += stdout;
   }

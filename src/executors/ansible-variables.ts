@@ -1,4 +1,4 @@
-import { expandText } from '../core/interpolate.ts';
+import { literalText } from '../core/interpolate.ts';
 import type { Json, JsonObject } from '../core/workflow.ts';
 import { sortedEntries } from './tool-settings.ts';
 
@@ -27,7 +27,7 @@ function expandValue(value: Json, expand: (text: string) => string, path: string
 
 function expandString(template: string, expand: (text: string) => string, path: string): Json {
   const text = expand(template);
-  const own = countOpeners(expandText(template, () => ''));
+  const own = countOpeners(literalText(template));
   if (countOpeners(text) === own) return text;
   if (own === 0) return { __ansible_unsafe: text };
   throw new MixedTemplate(

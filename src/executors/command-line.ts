@@ -1,6 +1,7 @@
 import { appendArgs } from '../core/append-args.ts';
-import { listWords } from '../core/list-words.ts';
-import { expandWords, parseCommand } from '../core/words.ts';
+import { listCommand } from '../core/list-words.ts';
+import { withoutPaths } from '../core/shell-paths.ts';
+import { expandWords, hasForeignArray, parseCommand } from '../core/words.ts';
 import type { Template } from '../core/workflow.ts';
 
 import type { Attempt } from './executor.ts';
@@ -16,9 +17,13 @@ export function commandLine(
   appended: readonly string[],
   attempt: Attempt,
 ): CommandLine {
-  if (typeof command !== 'string') return programOf(listWords(command, attempt), appended, attempt);
+  if (typeof command !== 'string') {
+    const { words, env } = listCommand(command, attempt);
+    return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
+  }
   const parsed = parseCommand(command);
-  if (parsed.kind === 'words') return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
+  if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
+    return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
   return throughShell(command, appended, attempt);
 }
 
@@ -41,11 +46,13 @@ function programOf(words: readonly string[], appended: readonly string[], { cwd,
 function throughShell(text: string, appended: readonly string[], attempt: Attempt): CommandLine {
   const shell = stepShell(attempt);
   if ('problem' in shell) return shell;
-  const { params, cwd, env } = attempt;
-  if (appended.length === 0) return { argv: shellArgv(shell, text, params), cwd, env };
+  const { params, cwd } = attempt;
+  const pathless = withoutPaths(text, attempt.scope);
+  const env = { ...attempt.env, ...pathless.env };
+  if (appended.length === 0) return { argv: shellArgv(shell, pathless.code, params), cwd, env };
   const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
   const code = appendArgs(
-    text,
+    pathless.code,
     names.map((name) => `"$${name}"`),
   );
   if (code === null)

@@ -13,13 +13,13 @@ export function expandJson(template: string, scope: Scope): string {
   if (!template.includes('$')) return template;
   return template.replace(parts, (part) => {
     const isString = part.length > 1 && part.startsWith('"');
-    return isString ? expandText(unescapeDollars(part), (name) => escapeJson(scope(name))) : expandText(part, scope);
+    return isString ? expandText(unescapeDollars(part), scope, escapeJson) : expandText(part, scope);
   });
 }
 
-/** A value as it stands within a string of JSON; undefined stays so. */
-export function escapeJson(value: string | undefined): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value).slice(1, -1);
+/** A value as it stands within a string of JSON. */
+export function escapeJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
 }
 
 /** JSON writes the backslash of `\$` as two. */

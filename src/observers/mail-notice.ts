@@ -1,3 +1,4 @@
+import { PathProblem } from '../core/json-path.ts';
 import { summarize } from '../core/summarize.ts';
 import type { RunSummary } from '../core/summary.ts';
 import type { MailSettings } from '../core/workflow.ts';
@@ -35,7 +36,7 @@ export async function sendNotice(
     const server = mailServer(workflow.smtp, expand);
     return tellRefused(await sendMail(server, makeMail(notice, occasion, options), { signal }));
   } catch (error) {
-    if (!(error instanceof MailProblem)) throw error;
+    if (!(error instanceof MailProblem || error instanceof PathProblem)) throw error;
     const why = signal.aborted ? String(signal.reason) : error.message;
     return [`the mail about this ${nouns[occasion]} was not sent: ${why}`];
   }

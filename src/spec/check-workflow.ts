@@ -3,6 +3,7 @@ import { assignments } from './assignments.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
 import { mailProblems } from './check-mail.ts';
+import { pathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
 import { variableProblems } from './check-variables.ts';
 import type { Functions } from './functions.ts';
@@ -50,6 +51,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions))),
       ...graphProblems(steps, isKnown),
       ...variableProblems(settings),
+      ...pathProblems(all, steps),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...serverProblems(settings),

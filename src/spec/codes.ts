@@ -45,6 +45,7 @@ export const diagnosticCodes = [
   'unsent-mail',
   'variable-cycle',
   'raw-query',
+  'unreplaced-path',
   'duplicate-function',
   'unknown-function',
   'function-arguments',

@@ -167,7 +167,7 @@ function withConfig(schema: Schema, config: Schema): Schema {
 }
 
 /** ` in step "fetch"`, ` in "retryPolicy"`; empty at the top. */
-export function inWhat({ path }: Place, result: Record<string, Json>): string {
+function inWhat({ path }: Place, result: Record<string, Json>): string {
   if (path.length === 0) return '';
   const name = typeof result.name === 'string' ? result.name : result.id;
   if (path[0] === 'steps' && path.length === 2) {

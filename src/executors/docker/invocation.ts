@@ -53,7 +53,10 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   if (script !== null) return scriptInvocation(script, args, attempt, surroundings);
   if (command === null) return { ...plain, command: args.length > 0 ? args : null };
   const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
-  if (!isForShell) return { ...plain, command: lineOf(commandLine(command, args, attempt)).argv };
+  if (!isForShell) {
+    const { argv, env } = lineOf(commandLine(command, args, attempt));
+    return { ...plain, command: argv, env: added(env, attempt.env) };
+  }
   const literal = entrypoint.length > 0 ? withoutExpansions(command) : null;
   if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt)).argv };
   if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
@@ -101,7 +104,7 @@ function lineOf(line: CommandLine): Exclude<CommandLine, { readonly problem: str
 }
 
 function added(env: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Invocation['env'] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in before)));
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => before[name] !== value));
 }
 
 function shellBesideEntrypoint(entrypoint: readonly string[]): string {

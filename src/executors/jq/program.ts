@@ -1,4 +1,5 @@
 import { expandText } from '../../core/interpolate.ts';
+import { PATH } from '../../core/json-path.ts';
 import type { Scope } from '../executor.ts';
 import { escapeJson } from '../json-template.ts';
 
@@ -6,7 +7,7 @@ import { escapeJson } from '../json-template.ts';
 export type JqProgram = { readonly filter: string; readonly variables: ReadonlyMap<string, string> };
 
 /** `\$`; `${NAME}` with its default, in which one more may stand; `$NAME` and `$1`. */
-const VARIABLE = String.raw`\\\$|\$\{(?:[A-Za-z_]\w*|[1-9]\d*)(?:\}|:-(?:[^{}]|\$\{[^{}]*\})*\})|\$(?:[A-Za-z_]\w*(?!\w|::)|[1-9])`;
+const VARIABLE = String.raw`\\\$|\$\{(?:[A-Za-z_]\w*|[1-9]\d*)(?:${PATH})?(?:\}|:-(?:[^{}]|\$\{[^{}]*\})*\})|\$(?:[A-Za-z_]\w*(?!\w|::)|[1-9])`;
 const variable = new RegExp(VARIABLE, 'y');
 const comment = /#[^\n]*/y;
 /** Everything in a string up to what may mean something: an escape, the begin of a variable, the end. */
@@ -77,7 +78,7 @@ function readStringVariable(cursor: Cursor): string | null {
   if (found === null) return null;
   if (found === '\\$') return '$';
   const isKnown = found.startsWith('${') || cursor.scope(found.slice(1)) !== undefined;
-  return isKnown ? expandText(found, (name) => escapeJson(cursor.scope(name))) : found;
+  return isKnown ? expandText(found, cursor.scope, escapeJson) : found;
 }
 
 function take(cursor: Cursor, pattern: RegExp): string | null {

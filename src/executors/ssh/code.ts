@@ -1,5 +1,6 @@
 import { appendArgs } from '../../core/append-args.ts';
-import { listWords } from '../../core/list-words.ts';
+import { listCommand } from '../../core/list-words.ts';
+import { withoutPaths } from '../../core/shell-paths.ts';
 import { parseCommand } from '../../core/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { stepShell } from '../command-line.ts';
@@ -52,8 +53,10 @@ function commandCode(
   attempt: Attempt,
 ): string | Problem {
   if (typeof command !== 'string') {
-    const words = listWords(command, attempt).map(quoteWord);
-    return words.length === 0 || words[0] === "''" ? empty : programCode([...words, ...appended]);
+    const { words: plain, env } = listCommand(command, attempt);
+    const words = plain.map(quoteWord);
+    const isEmpty = words.length === 0 || words[0] === "''";
+    return isEmpty ? empty : [...exports(env), programCode([...words, ...appended])].join('\n');
   }
   const parsed = parseCommand(command);
   if (parsed.kind === 'shell') return shellCode(command, appended, attempt);
@@ -71,11 +74,18 @@ function shellCode(text: string, appended: readonly string[], attempt: Attempt):
   if ('problem' in shell) return shell;
   const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
   const references = names.map((name) => `"$${name}"`);
-  const code = appended.length === 0 ? text : appendArgs(text, references);
+  const pathless = withoutPaths(text, attempt.scope);
+  const code = appended.length === 0 ? pathless.code : appendArgs(pathless.code, references);
   if (code === null)
     return { problem: `nothing can be appended to the command ${JSON.stringify(text)}: put it in there` };
   const values = names.map((name, i) => `export ${name}=${appended[i]}`);
-  return [...values, programCode(shellArgv(shell, code, attempt.params).map(quoteWord))].join('\n');
+  return [...exports(pathless.env), ...values, programCode(shellArgv(shell, code, attempt.params).map(quoteWord))].join(
+    '\n',
+  );
+}
+
+function exports(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).map(([name, value]) => `export ${name}=${quoteWord(value)}`);
 }
 
 /** `exec`: between the supervisor and the program there is no shell that a signal could end before the program. */

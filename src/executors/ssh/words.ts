@@ -1,3 +1,4 @@
+import { valueAt } from '../../core/json-path.ts';
 import type { WordPiece, WordTemplate } from '../../core/words.ts';
 import type { Scope } from '../executor.ts';
 import { quoteWord } from './quote-word.ts';
@@ -22,8 +23,9 @@ function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]
     .join('');
 }
 
-function variableCode({ name, quoted, fallback }: Exclude<WordPiece, string>, scope: Scope, before: string[]): string {
-  const value = scope(name);
+function variableCode(piece: Exclude<WordPiece, string>, scope: Scope, before: string[]): string {
+  const { name, path, quoted, fallback } = piece;
+  const value = path === undefined ? scope(name) : (valueAt(name, path, scope) ?? '');
   if (value !== undefined && value !== '') return quoteWord(value);
   const instead = piecesCode(fallback, scope, before);
   if (value !== undefined || /^\d/.test(name)) return instead === '' && quoted ? "''" : instead;

@@ -1,7 +1,7 @@
 import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
-import { expandText, splitBackticks } from '../../core/interpolate.ts';
-import { listWords } from '../../core/list-words.ts';
+import { previewText, splitBackticks } from '../../core/interpolate.ts';
+import { previewWords } from '../../core/list-words.ts';
 import type { Param } from '../../core/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
@@ -71,8 +71,8 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
 }
 
 /** Nothing is run for a plan: a substitution stands as it is written. */
-function asWritten(command: string): Promise<string> {
-  return Promise.resolve(`\`${command}\``);
+function asWritten(_command: string, _env: Environment, written: string): Promise<string> {
+  return Promise.resolve(`\`${written}\``);
 }
 
 function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
@@ -108,7 +108,7 @@ function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string 
     depends: step.depends,
     executor: step.executor.type,
     command: commandText(step, { workflow, scope }),
-    dir: expandText(step.dir ?? workflow.dir, scope),
+    dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: step.retry.limit + 1,
     skipped,
   };
@@ -116,18 +116,18 @@ function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string 
 
 function expandParts(template: string, scope: Scope): string {
   const parts = splitBackticks(template);
-  return parts.map((part) => ('text' in part ? expandText(part.text, scope) : `\`${part.command}\``)).join('');
+  return parts.map((part) => ('text' in part ? previewText(part.text, scope) : `\`${part.command}\``)).join('');
 }
 
 type Scope = (name: string) => string | undefined;
 
 function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scope: Scope }): string {
   const { command, args, script, executor } = step;
-  const expand = (word: string) => expandText(word, scope);
+  const expand = (word: string) => previewText(word, scope);
   const words =
     typeof command === 'string'
       ? [readsQuotes.has(executor.type) ? expandUnquoted(command, expand) : expand(command)]
-      : listWords(command ?? [], { workflow, step, params: [], scope });
+      : previewWords(command ?? [], { workflow, step, params: [], scope });
   const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
   const text = [...words, ...[...args, ...run].map(expand)].join(' ');
   if (script === null) return text;

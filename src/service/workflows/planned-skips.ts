@@ -1,5 +1,6 @@
 import { allSteps } from '../../core/all-steps.ts';
 import { expandText, splitBackticks } from '../../core/interpolate.ts';
+import { PathProblem } from '../../core/json-path.ts';
 import type { Precondition, Workflow } from '../../core/workflow.ts';
 import { firstUnmet } from '../../engine/precondition.ts';
 
@@ -45,7 +46,12 @@ function isDecidable(workflow: Workflow, { condition, expected }: Precondition, 
     if (/^(WF|DAG)_/.test(name) || outputs.has(name) || value?.includes('`')) isKnown = false;
     return value;
   };
-  expandText(condition, watched);
-  expandText(expected, watched);
+  try {
+    expandText(condition, watched);
+    expandText(expected, watched);
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    return false;
+  }
   return isKnown;
 }

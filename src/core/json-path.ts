@@ -1,0 +1,133 @@
+/** `${NAME.key[0]["any key"]}`: which part of the JSON that a variable holds is meant. */
+export type JsonPath = {
+  /** What stands behind the name: `.key[0]`. */
+  readonly path: string;
+  /** Whether `:-` follows, so that a missing part is no error. */
+  readonly hasDefault: boolean;
+};
+
+/** The regular expression of a path, as text; it has no groups. */
+export const PATH = String.raw`(?:\.[A-Za-z0-9_-]+|\[-?\d+\]|\["(?:[^"\\]|\\.)*"\])+`;
+
+/** A path in a variable that leads nowhere; the message is for the user and repeats no value. */
+export class PathProblem extends Error {}
+
+/**
+ * The part of a variable's JSON that a path leads to: a text as it is, a number as it is written, a list or a map as compact
+ * JSON. Undefined where it is missing or null and there is a default; otherwise a missing part throws a `PathProblem`.
+ */
+export function valueAt(
+  name: string,
+  { path, hasDefault }: JsonPath,
+  scope: (name: string) => string | undefined,
+): string | undefined {
+  const found = follow(name, path, scope(name));
+  if ('value' in found) return hasDefault && found.isNull ? undefined : found.value;
+  if (hasDefault) return undefined;
+  throw new PathProblem(`"\${${name}${path}}": ${found.problem}`);
+}
+
+type Found = { readonly value: string; readonly isNull: boolean } | { readonly problem: string };
+/** A value in a text of JSON: where it begins and ends. */
+type Range = readonly [start: number, end: number];
+type Entry = { readonly key: string | number; readonly range: Range };
+
+const steps = /\.([A-Za-z0-9_-]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
+/** Of a text that is known to be JSON. */
+const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
+/** A message names no more keys. */
+const MOST_KEYS = 8;
+
+function follow(name: string, path: string, json: string | undefined): Found {
+  if (json === undefined) return { problem: `${name} is not defined` };
+  if (!isJson(json)) return { problem: `${name} is not JSON` };
+  let range = rangeAt(json, 0);
+  let label = name;
+  for (const [step, key, index, quoted] of path.matchAll(steps)) {
+    const wanted = index === undefined ? (key ?? keyText(quoted)) : Number(index);
+    const entries = entriesOf(json, range);
+    const kind = json[range[0]];
+    if (kind !== (index === undefined ? '{' : '[')) {
+      return { problem: `${label} is not a ${index === undefined ? 'map' : 'list'}` };
+    }
+    const place = typeof wanted === 'number' && wanted < 0 ? entries.length + wanted : wanted;
+    const entry = entries.findLast((candidate) => candidate.key === place);
+    if (entry === undefined) return { problem: missing(label, wanted, entries) };
+    range = entry.range;
+    label += step;
+  }
+  const text = json.slice(...range);
+  return { value: valueText(text), isNull: text === 'null' };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function keyText(quoted: string | undefined): string {
+  const inner = (quoted ?? '""').slice(1, -1);
+  return inner.replace(/\\(.)/g, '$1');
+}
+
+/** `JSON.parse` would lose how a number is written: `1.0`, `1e5`, and what is larger than 2^53. */
+function valueText(text: string): string {
+  if (text.startsWith('"')) return JSON.parse(text) as string;
+  return text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+}
+
+function missing(label: string, wanted: string | number, entries: readonly Entry[]): string {
+  if (typeof wanted === 'number') {
+    return `${label} has no [${wanted}] (it has ${entries.length} ${entries.length === 1 ? 'entry' : 'entries'})`;
+  }
+  const keys = [...new Set(entries.map(({ key }) => String(key)))];
+  const shown = [...keys.slice(0, MOST_KEYS), ...(keys.length > MOST_KEYS ? ['...'] : [])].join(', ');
+  return `${label} has no "${wanted}" (${keys.length === 0 ? 'it is empty' : `it has ${shown}`})`;
+}
+
+/** The entries of a list or a map; none of anything else. */
+function entriesOf(json: string, [start, end]: Range): Entry[] {
+  const isMap = json[start] === '{';
+  const entries: Entry[] = [];
+  if (!isMap && json[start] !== '[') return entries;
+  let at = start + 1;
+  while (at < end) {
+    const [text, after] = tokenAt(json, at);
+    if (text === '}' || text === ']') break;
+    at = after;
+    if (text === ',') continue;
+    const range = rangeAt(json, isMap ? tokenAt(json, after)[1] : after - text.length);
+    entries.push({ key: isMap ? (JSON.parse(text) as string) : entries.length, range });
+    at = range[1];
+  }
+  return entries;
+}
+
+/** The value that begins at or after an index. */
+function rangeAt(json: string, from: number): Range {
+  const [first, after] = tokenAt(json, from);
+  const start = after - first.length;
+  let at = after;
+  for (let depth = isOpening(first) ? 1 : 0; depth > 0; ) {
+    const [text, next] = tokenAt(json, at);
+    if (isOpening(text)) depth++;
+    if (text === '}' || text === ']') depth--;
+    at = next;
+  }
+  return [start, at];
+}
+
+function isOpening(text: string): boolean {
+  return text === '{' || text === '[';
+}
+
+function tokenAt(json: string, at: number): readonly [text: string, after: number] {
+  token.lastIndex = at;
+  const [, text = ''] = token.exec(json) ?? [];
+  if (text === '') throw new Error('a text of JSON ended too early');
+  return [text, token.lastIndex];
+}

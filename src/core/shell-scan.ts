@@ -1,0 +1,155 @@
+import { PATH } from './json-path.ts';
+
+/** `${NAME.key` in a text of shell code, where the shell would expand it: its place, without the brace that closes it. */
+export type ShellPath = {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  readonly path: string;
+  /** Whether an operator for a missing value follows, such as `:-`. */
+  readonly hasDefault: boolean;
+};
+
+/** What a look over shell code finds. `openQuote` is the index of a quote that is never closed, null without one. */
+export type ShellScan = { readonly paths: readonly ShellPath[]; readonly openQuote: number | null };
+
+/** What the text is in: code, double quotes, backticks, `(`, or `${`, which is quoted as what is around it. */
+type Context = {
+  readonly kind: 'double' | 'tick' | 'paren' | 'brace';
+  readonly at: number;
+  readonly isQuoted: boolean;
+};
+
+type Scanning = {
+  readonly text: string;
+  at: number;
+  readonly open: Context[];
+  readonly paths: ShellPath[];
+  /** Here-documents whose body begins after this line. */
+  readonly bodies: { readonly end: string; readonly isLiteral: boolean; readonly hasTabs: boolean }[];
+  openQuote: number | null;
+};
+
+const pathHead = new RegExp(String.raw`\$\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})(?=\}|(:?[-+=?])|[:%#/^,@])`, 'y');
+const singleQuoted = /'[^']*'?/y;
+const comment = /#[^\n]*/y;
+const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
+const plain = /[^\\'"`$(){}#<\n]+/y;
+
+/** Finds paths and open quotes, as far as quotes, substitutions, comments and here-documents decide about them. */
+export function scanShell(text: string): ShellScan {
+  const scanning: Scanning = { text, at: 0, open: [], paths: [], bodies: [], openQuote: null };
+  while (scanning.at < text.length) step(scanning);
+  const quote = scanning.open.find(({ kind }) => kind === 'double');
+  return { paths: scanning.paths, openQuote: scanning.openQuote ?? quote?.at ?? null };
+}
+
+function step(scanning: Scanning): void {
+  const { text, at, open } = scanning;
+  const top = open.at(-1);
+  const isQuoted = top?.isQuoted ?? false;
+  const char = text.charAt(at);
+  if (take(scanning, plain) !== null) return;
+  if (char === '\\') scanning.at += 2;
+  else if (char === '$') dollar(scanning, isQuoted);
+  else if (char === '"') toggle(scanning, 'double', true);
+  else if (char === '`') toggle(scanning, 'tick', false);
+  else if (char === '}' && top?.kind === 'brace') close(scanning);
+  else if (isQuoted) scanning.at++;
+  else code(scanning, char);
+}
+
+/** A character that means something outside double quotes only. */
+function code(scanning: Scanning, char: string): void {
+  const { text, at } = scanning;
+  if (char === "'") {
+    const found = take(scanning, singleQuoted) ?? '';
+    if (found.length === 1 || !found.endsWith("'")) scanning.openQuote ??= at;
+  } else if (char === '(') push(scanning, 'paren', 1, false);
+  else if (char === ')' && scanning.open.at(-1)?.kind === 'paren') close(scanning);
+  else if (char === '#' && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1)))) take(scanning, comment);
+  else if (char === '<') redirection(scanning);
+  else if (char === '\n' && scanning.bodies.length > 0) skipBodies(scanning);
+  else scanning.at++;
+}
+
+function dollar(scanning: Scanning, isQuoted: boolean): void {
+  const { text, at } = scanning;
+  pathHead.lastIndex = at;
+  const found = pathHead.exec(text);
+  if (found !== null) {
+    const [head, name = '', path = '', operator] = found;
+    scanning.paths.push({ start: at, end: at + head.length, name, path, hasDefault: operator !== undefined });
+    push(scanning, 'brace', head.length, isQuoted);
+  } else if (text[at + 1] === '(') push(scanning, 'paren', 2, false);
+  else if (text[at + 1] === '{') push(scanning, 'brace', 2, isQuoted);
+  else scanning.at += text[at + 1] === '$' || text[at + 1] === '#' ? 2 : 1;
+}
+
+function redirection(scanning: Scanning): void {
+  if (scanning.text.startsWith('<<<', scanning.at)) {
+    scanning.at += 3;
+    return;
+  }
+  hereDocument.lastIndex = scanning.at;
+  const found = hereDocument.exec(scanning.text);
+  if (found === null) {
+    scanning.at++;
+    return;
+  }
+  const [whole, tabs = '', word, single, double] = found;
+  const isLiteral = word === undefined || whole.includes('\\');
+  scanning.bodies.push({ end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' });
+  scanning.at += whole.length;
+}
+
+/** In a here-document quotes are ordinary characters, and with a quoted word so is everything else. */
+function skipBodies(scanning: Scanning): void {
+  scanning.at++;
+  for (const { end, isLiteral, hasTabs } of scanning.bodies.splice(0)) {
+    while (scanning.at < scanning.text.length) {
+      const lineEnd = scanning.text.indexOf('\n', scanning.at);
+      const stop = lineEnd < 0 ? scanning.text.length : lineEnd;
+      const line = scanning.text.slice(scanning.at, stop);
+      if (!isLiteral) pathsOfLine(scanning, line);
+      scanning.at = Math.min(stop + 1, scanning.text.length);
+      if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) break;
+    }
+  }
+}
+
+function pathsOfLine(scanning: Scanning, line: string): void {
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === '\\') {
+      at++;
+      continue;
+    }
+    pathHead.lastIndex = at;
+    const [head, name = '', path = '', operator] = line[at] === '$' ? (pathHead.exec(line) ?? []) : [];
+    if (head === undefined) continue;
+    const start = scanning.at + at;
+    scanning.paths.push({ start, end: start + head.length, name, path, hasDefault: operator !== undefined });
+  }
+}
+
+function toggle(scanning: Scanning, kind: 'double' | 'tick', isQuoted: boolean): void {
+  if (scanning.open.at(-1)?.kind === kind) close(scanning);
+  else push(scanning, kind, 1, isQuoted);
+}
+
+function push(scanning: Scanning, kind: Context['kind'], length: number, isQuoted: boolean): void {
+  scanning.open.push({ kind, at: scanning.at, isQuoted });
+  scanning.at += length;
+}
+
+function close(scanning: Scanning): void {
+  scanning.open.pop();
+  scanning.at++;
+}
+
+function take(scanning: Scanning, pattern: RegExp): string | null {
+  pattern.lastIndex = scanning.at;
+  const found = pattern.exec(scanning.text)?.[0] ?? null;
+  if (found !== null) scanning.at += found.length;
+  return found;
+}
