@@ -39,7 +39,7 @@ const FOLDERS = {
     src: [
       'core/',
       'spec/',
-      'engine/(engine|environment|known-secrets)[.]ts$',
+      'engine/(engine|environment|known-secrets|precondition)[.]ts$',
       'store/store[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],
@@ -91,7 +91,7 @@ const FOLDERS = {
       'scheduler/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'spec/(canonical-key|locate|near-names|params|schema-doc)[.]ts$',
+      'spec/(canonical-key|editor-schema|locate|near-names|params|schema-doc|span)[.]ts$',
       '(remove-file|stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],

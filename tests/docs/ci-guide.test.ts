@@ -21,11 +21,11 @@ function textsIn(value: unknown): readonly string[] {
 it('the commands of the guide to CI do what they say, also those in the files of CI services', async () => {
   const page = text('ci');
   const [workflow = '', ...services] = blocks(page, 'yaml');
-  const ofServices = services.flatMap((block) => textsIn(parse(block))).filter((line) => line.startsWith('npx wfrun '));
+  const ofServices = services.flatMap((block) => textsIn(parse(block))).filter((line) => line.startsWith('npx wf '));
   expect(ofServices).toHaveLength(2);
   await withDirectory(async (cwd) => {
     writeFileSync(join(cwd, 'ci.yaml'), workflow);
-    const all = [...commands(page), ...ofServices.map((line) => line.replace('npx wfrun', 'wf'))];
+    const all = [...commands(page), ...ofServices.map((line) => line.replace('npx wf', 'wf'))];
     expect(all.length).toBeGreaterThan(6);
     for (const command of all) {
       const { code, stderr } = await wf(words(command).slice(1), { cwd, env: { WF_HOME: join(cwd, 'home') } });

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { act, withDaemons } from '../support/daemon.ts';
 
 const step = (i: number) => `  - {name: s${i}, command: echo ${i}}\n`;
-const large = `steps:\n${Array.from({ length: 20_000 }, (_, i) => step(i)).join('')}`;
+/** Its run ends at once, as skipped. */
+const large = `preconditions: [{condition: a, expected: b}]\nsteps:\n${Array.from({ length: 20_000 }, (_, i) => step(i)).join('')}`;
 
 test('requests are answered while large texts are checked, saved and started', () =>
   withDaemons({ 'first.yaml': 'steps:\n  - {name: a, command: "true"}\n', 'second.yaml': large }, async ({ serve }) => {

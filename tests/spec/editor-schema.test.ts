@@ -63,7 +63,12 @@ function valuesOf(text: string): readonly unknown[] | null {
   }
 }
 
-const structural: ReadonlySet<DiagnosticCode> = new Set(['unknown-key', 'not-supported', 'wrong-type', 'not-a-workflow']);
+const structural: ReadonlySet<DiagnosticCode> = new Set([
+  'unknown-key',
+  'not-supported',
+  'wrong-type',
+  'not-a-workflow',
+]);
 
 describe('the schema for editors', () => {
   it('accepts every file that wf accepts', () => {

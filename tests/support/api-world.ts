@@ -62,13 +62,18 @@ export async function apiWorld(
 }
 
 function stable(text: string, directory: string): string {
-  return text
-    .replaceAll(directory, '<dir>')
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<run>')
-    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
-    .replace(/"Pid":( ?)[1-9]\d*/g, '"Pid":$1"<pid>"')
-    .replace(/"pid":\d+,"startTime":\d+,"boot":"[^"]+"/g, '"pid":"<pid>","startTime":"<ticks>","boot":"<boot>"')
-    .replace(/("pid":"<pid>".*?"host":)"[^"]+"/g, '$1"<host>"')
-    .replace(/"pid":[1-9]\d*,"host":"[^"]*"/g, '"pid":"<pid>","host":"<host>"')
-    .replace(/"durationMs":( ?)\d+/g, '"durationMs":$1"<ms>"');
+  return (
+    text
+      .replaceAll(directory, '<dir>')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<run>')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+      .replace(/"Pid":( ?)[1-9]\d*/g, '"Pid":$1"<pid>"')
+      .replace(/"pid":\d+,"startTime":\d+,"boot":"[^"]+"/g, '"pid":"<pid>","startTime":"<ticks>","boot":"<boot>"')
+      .replace(/"namespace":"[^"]+"/g, '"namespace":"<namespace>"')
+      // A container has none.
+      .replace(/,"machine":"[^"]+"/g, '')
+      .replace(/("pid":"<pid>".*?"host":)"[^"]+"/g, '$1"<host>"')
+      .replace(/"pid":[1-9]\d*,"host":"[^"]*"/g, '"pid":"<pid>","host":"<host>"')
+      .replace(/"durationMs":( ?)\d+/g, '"durationMs":$1"<ms>"')
+  );
 }
