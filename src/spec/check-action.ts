@@ -154,8 +154,20 @@ function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
   return [problem('invalid-signal', spotIn(file, [...path, 'signalOnStop']), `unknown signal "${name}"`, { label })];
 }
 
+/**
+ * Variables that shells, the loader or wf itself act on. `ENV`, `DOCKER_HOST` and `GIT_COMMIT` are usual names of outputs.
+ */
+const STEERING =
+  /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
+
 function outputProblems({ file, path, raw }: ActionEntry): Problem[] {
-  if (raw.output === undefined || variableName(raw.output) !== null) return [];
+  if (raw.output === undefined) return [];
+  const name = variableName(raw.output);
+  if (name !== null && !STEERING.test(name)) return [];
+  if (name !== null) {
+    const message = `the output "${name}" would change how later programs run`;
+    return [problem('reserved-name', spotIn(file, [...path, 'output']), message, { help: 'Choose another name.' })];
+  }
   const message = `"${raw.output}" is not the name of a variable`;
   const help = 'A name has letters, digits and "_", and begins with no digit. A file is written with "stdout".';
   return [problem('invalid-name', spotIn(file, [...path, 'output']), message, { help })];

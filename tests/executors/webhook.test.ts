@@ -59,6 +59,13 @@ describe('a webhook', () => {
     expect(outcome).toEqual(isSuccess ? answered : failed('error', message));
   });
 
+  test('names the statuses that it wants when another one comes', async () => {
+    const server = await answering(200);
+    const { outcome } = await hook({ url: server.url, successStatusCodes: [201, 202] });
+    const message = `POST ${server.url}/: 200 OK, and "successStatusCodes" has 201, 202`;
+    expect(outcome).toEqual(failed('error', message));
+  });
+
   test('that wants a redirect gets it, not what is behind it', async () => {
     const server = await answering(302, '', { location: '/elsewhere' });
     expect((await hook({ url: server.url, successStatusCodes: [302] })).outcome).toEqual(answered);

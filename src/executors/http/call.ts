@@ -87,7 +87,12 @@ function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {
   const { status, statusText } = end.head;
   const isSuccess = successStatusCodes?.has(status) ?? (status >= 200 && status < 300);
   if (isSuccess) return { status: 'succeeded', exitCode: null, outputs: {} };
-  return failed(requestLine(end.hop.method, end.hop.url, `${status} ${statusText}`.trimEnd()));
+  const answer = `${status} ${statusText}`.trimEnd();
+  const why =
+    successStatusCodes === null
+      ? answer
+      : `${answer}, and "successStatusCodes" has ${[...successStatusCodes].join(', ')}`;
+  return failed(requestLine(end.hop.method, end.hop.url, why));
 }
 
 function failed(message: string): Outcome {
