@@ -11,7 +11,7 @@ export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
 export type MaskedOutputOptions = {
   /** Null where there is no process: only `write` is used. */
   readonly pipes: readonly [Pipe, Pipe] | null;
-  /** Whether standard output is also wanted as a value; a secret one is not to be seen at all. */
+  /** Whether standard output is also wanted as a value. With a secret one the log shows nothing of either stream. */
   readonly output: 'shown' | 'secret' | null;
   /** The log cannot be written any more; told once for each of its files. */
   readonly onFailure: (error: unknown) => void;
@@ -29,11 +29,11 @@ export class MaskedOutputs {
   /** Takes the log over. */
   start(log: AttemptLog, { pipes, output, onFailure }: MaskedOutputOptions): AttemptOutput {
     const gathered = gatherOutput();
-    const common = { onFailure, isWithheld: false, keep: null };
+    // The value is known at the end only, and programs repeat what they print: `set -x`, `tee /dev/stderr`, `curl -v`.
+    const common = { onFailure, isWithheld: output === 'secret' };
     const keep = output === null ? null : gathered.add;
-    const isWithheld = output === 'secret';
-    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, isWithheld, keep });
-    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null });
+    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep });
+    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null, keep: null });
     const ends = pipes && { isDirect: false, stdoutFd: pipes[0].writeFd, stderrFd: pipes[1].writeFd };
     return {
       log: { ...log, ...ends },

@@ -102,6 +102,15 @@ describe('log forwarding', () => {
     expect(bodies).not.toContain('hunter22');
   });
 
+  it('sends no standard error of a step with a secret output', async () => {
+    const server = await httpServer((_, response) => response.end());
+    const step = talk('"echo session-$((4000 + 711)) | tee /dev/stderr"');
+    await run(server.url, `secrets: [SESSION]\n${step}    output: SESSION\n`);
+    const bodies = server.received.map(({ body }) => body).join('\n');
+    expect(bodies.match(/"line":"\*\*\*"/g)).toHaveLength(2);
+    expect(bodies).not.toContain('4711');
+  });
+
   it('needs a place to send to', async () => {
     const { code, stderr } = await run('nowhere', talk('seq 3'));
     expect([code, stderr.replace(/.*config/, 'config')]).toEqual([

@@ -293,6 +293,41 @@ steps:
   });
 });
 
+describe('a step with a secret output', () => {
+  const yaml = `
+secrets: [SESSION]
+steps:
+  - name: login
+    script: |
+      set -x
+      session=session-$((4000 + 711))
+      echo "$session"
+      curl=token-$((4000 + 711))
+      exit $CODE
+    output: SESSION
+    stderr: copy.err
+  - name: use
+    command: '[ "$SESSION" = session-$((4000 + 711)) ]'
+    depends: login
+`;
+
+  it.each(['tree', 'plain', 'json'])('shows nothing of its standard error (%s)', async (reporter) => {
+    for (const code of [0, 1]) {
+      await withDirectory(async (cwd) => {
+        writeFileSync(join(cwd, 'w.yaml'), yaml);
+        const env = { WF_HOME: join(cwd, 'home'), WF_REPORTER: reporter, CODE: String(code) };
+        const ended = await wf(['run', 'w.yaml', '--run-id', 'r'], { cwd, env });
+        const log = await wf(['logs', 'r', 'login'], { cwd, env });
+        const files = filesBelow(cwd);
+        const texts = [...files.map(({ text }) => text), ended.stdout, ended.stderr, log.stdout];
+        expect([ended.code, texts.filter((text) => /session-4711|token-4711/.test(text))]).toEqual([code, []]);
+        expect(readFileSync(join(cwd, 'copy.err'), 'utf8')).toBe('***\n');
+        expect(log.stdout.match(/\*\*\*/g)).toHaveLength(2);
+      });
+    }
+  });
+});
+
 describe('a retry', () => {
   const steps = `
 steps:

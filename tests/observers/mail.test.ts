@@ -209,6 +209,24 @@ steps: [{name: a, script: "echo $TOKEN; exit 1", mailOn: {failure: true}}]
   expect(server.received.map((received) => textOf(received).includes('sesame'))).toEqual([false, false]);
 });
 
+test('shows no standard error of a step with a secret output', async () => {
+  const server = await smtpServer();
+  const script = 'session=session-$((4000 + 711)); echo $session; echo refused $session >&2; exit 1';
+  await run(
+    `
+mailOn: {failure: true}
+secrets: [SESSION]
+steps: [{name: a, script: "${script}", output: SESSION, mailOn: {failure: true}}]
+`,
+    server.port,
+  );
+  const texts = server.received.map((received) => textOf(received));
+  expect(texts.map((text) => [text.includes('***'), /refused|4711/.test(text)])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+});
+
 describe('a mail that cannot be sent', () => {
   const warning = /warning: the mail about this failure was not sent: (.*)\n/;
 
