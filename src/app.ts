@@ -106,7 +106,15 @@ export function createApp(config: Config, options: AppOptions): App {
 export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
   const leftovers = { find: findRunProcesses, end: endProcesses };
-  const tools = { archive, clock: systemClock, isAlive: mayBeAlive, isElsewhere, leftBy, processes: leftovers };
+  const tools = {
+    archive,
+    clock: systemClock,
+    isAlive: mayBeAlive,
+    isElsewhere,
+    leftBy,
+    processes: leftovers,
+    queue: archive,
+  };
   return { archive, history: createHistory(tools, config.cwd) };
 }
 

@@ -18,7 +18,7 @@ export function evolve(run: RunState, event: RunEvent): RunState {
     case 'run.created':
       return created(run, event);
     case 'run.queued':
-      return { ...run, promise: { by: event.by, lasting: event.lasting } };
+      return queued(run, event);
     case 'run.owned':
       return { ...run, owner: event.owner, promise: null };
     case 'run.prepared':
@@ -55,6 +55,11 @@ export function evolve(run: RunState, event: RunEvent): RunState {
     }
   }
   throw unknownKind(event);
+}
+
+/** A second one comes after the owner died before the first step. */
+function queued(run: RunState, { by, lasting }: Event<'run.queued'>): RunState {
+  return { ...run, owner: null, params: run.givenParams, promise: { by, lasting } };
 }
 
 function created(run: RunState, event: Event<'run.created'>): RunState {

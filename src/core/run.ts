@@ -198,7 +198,8 @@ export type RunEvent =
     }
   /**
    * The run waits for a process that carries it out; `by` has promised to start one. `lasting`: the promise outlives `by`,
-   * since whoever takes its place (the next daemon) keeps it.
+   * since whoever takes its place (the next daemon) keeps it. A second one follows `run.owned` when that process died before
+   * the run started.
    */
   | { readonly type: 'run.queued'; readonly at: number; readonly by: Owner; readonly lasting: boolean }
   | { readonly type: 'run.owned'; readonly at: number; readonly owner: Owner }

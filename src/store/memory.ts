@@ -54,5 +54,8 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
       isOpen = false;
       return directory.remove();
     },
+    handBack: async () => {
+      isOpen = false;
+    },
   };
 }

@@ -55,6 +55,8 @@ export type RunJournal = {
    * gone. Rejects with a `WfError` `storage`.
    */
   readonly close: () => Promise<string | null>;
+  /** Flushes and gives up the ownership of a run that waits: its scratch files stay. Rejects with a `WfError` `storage`. */
+  readonly handBack: () => Promise<void>;
 };
 
 /** Somebody asks the owner of a run to end it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WfError } from '../../src/errors.ts';
 import { createStartQueue, type QueueLimits } from '../../src/service/daemon/start-queue.ts';
-import type { Carrier } from '../../src/service/runs/launch-run.ts';
+import { type Carrier, CarrierDied } from '../../src/service/runs/launch-run.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A queue whose processes begin and end when the test says so. */
@@ -37,6 +37,8 @@ function queueWith(limits: QueueLimits) {
   });
   const carrier = (runId: string) => carriers.get(runId) ?? { own: () => {}, fail: () => {}, end: () => {} };
   const end = async (runId: string) => {
+    carrier(runId).own();
+    await settled();
     carrier(runId).end();
     await settled();
   };
@@ -143,6 +145,47 @@ describe('a queue of runs', () => {
     expect([launched, refused, reported.length]).toEqual([['a', 'b'], ['a: it died'], 1]);
     queue.add('a');
     expect(queue.depth()).toBe(0);
+  });
+
+  it('starts a process that died without a report again, three times at most', async () => {
+    const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    for (const pauseMs of [100, 500, 2500]) {
+      await fail('a', new CarrierDied('storage', 'killed'));
+      queue.add('a');
+      clock.advance(pauseMs);
+      await settled();
+    }
+    expect([launched, refused, queue.running()]).toEqual([['a', 'a', 'a', 'a'], [], ['a']]);
+    await fail('a', new CarrierDied('storage', 'killed'));
+    expect([launched.length, refused, queue.running()]).toEqual([4, ['a: killed'], []]);
+  });
+
+  it('starts a run again that the machine had no descriptors for', async () => {
+    const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    const cause = Object.assign(new Error('EMFILE'), { code: 'EMFILE', syscall: 'open' });
+    await fail('a', new WfError('storage', 'cannot open the log', { cause }));
+    clock.advance(100);
+    await settled();
+    expect([launched, refused, queue.running()]).toEqual([['a', 'a'], [], ['a']]);
+  });
+
+  it('does not start a run again that was stopped meanwhile, nor after it was closed', async () => {
+    const { queue, clock, launched, refused, over, fail } = queueWith({ running: 3, waiting: 9 });
+    queue.open();
+    for (const runId of ['stopped here', 'stopped elsewhere', 'left']) {
+      queue.add(runId);
+      await fail(runId, new CarrierDied('storage', 'killed'));
+    }
+    queue.leave('stopped here');
+    over.add('stopped elsewhere');
+    queue.close();
+    clock.advance(100);
+    await settled();
+    expect([launched.length, refused, queue.running()]).toEqual([3, [], []]);
   });
 
   it('leaves a run alone that another process has, and tries again later', async () => {

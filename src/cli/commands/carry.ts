@@ -36,9 +36,12 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   const { request, context } = claimed.launch;
   let isOwned = false;
   const start = (engine: Engine, watcher: RunWatcher) => {
-    const run = engine.carry(request, claimed.taken, watcher);
+    const run = engine.carry(request, claimed.taken, (event, state) => {
+      // Until then a run whose carrier dies starts again.
+      if (event.type === 'run.started') claimed.begun();
+      watcher(event, state);
+    });
     isOwned = true;
-    claimed.begun();
     owned();
     return run;
   };

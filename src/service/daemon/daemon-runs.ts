@@ -103,6 +103,10 @@ function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
         if (run.state.reason === 'lost') log(`run ${run.runId} of "${run.state.workflow}": ${run.state.message}`);
         over(run);
       },
+      waitsAgain: ({ runId, state }) => {
+        queue.leave(runId);
+        log(`run ${runId} of "${state.workflow}": its process died before the first step, so it starts again`);
+      },
       gone: queue.leave,
     },
   });

@@ -27,6 +27,8 @@ export type RunWatchListener = {
   readonly begun: (runId: string, isOurs: boolean) => void;
   /** Told once for each run; also of those that ended after the last look of the watch before, in another process. */
   readonly over: (run: PastRun) => void;
+  /** Its process died before the first step, and the run waits for another one. */
+  readonly waitsAgain: (run: PastRun) => void;
   readonly gone: (runId: string) => void;
 };
 
@@ -232,6 +234,7 @@ class LocalRunWatch implements RunWatch {
     if (run !== null && !isFinished(run.state) && archive.mayGoOn(runId)) {
       // Somebody else has taken it over, or has only just made it.
       this.#watched.set(runId, { kind: 'new' });
+      if (found?.state.owner != null && run.state.promise !== null) listener.waitsAgain(run);
       return;
     }
     this.#watched.delete(runId);
@@ -249,7 +252,8 @@ class LocalRunWatch implements RunWatch {
 }
 
 function ownerIn(events: readonly StoredEvent[]): Owner | null {
-  return events.reduce<Owner | null>((last, event) => (event.type === 'run.owned' ? event.owner : last), null);
+  const last = events.findLast(({ type }) => type === 'run.owned' || type === 'run.queued');
+  return last?.type === 'run.owned' ? last.owner : null;
 }
 
 function promiseIn(events: readonly StoredEvent[]): Promised | null {

@@ -2,6 +2,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { Carrier } from '../runs/launch-run.ts';
 import type { AcceptedRun } from '../runs/run-desk.ts';
+import { startCarrier } from '../runs/start-carrier.ts';
 
 /** How much a daemon takes on. */
 export type QueueLimits = {
@@ -158,9 +159,10 @@ class LocalStartQueue implements StartQueue {
 
   async #begin(runId: string): Promise<void> {
     try {
-      const carrier = this.#parts.launch(runId);
-      void carrier.ended.then(() => this.leave(runId));
-      await carrier.owned;
+      const isWanted = () => this.#isOpen && this.#places.has(runId) && this.#mayGoOn(runId);
+      const carrier = await startCarrier(runId, { ...this.#parts, isWanted });
+      if (carrier === null) this.leave(runId);
+      else void carrier.ended.then(() => this.leave(runId));
     } catch (error) {
       await this.#giveUp(runId, error);
       this.leave(runId);

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { allSteps } from '../../core/all-steps.ts';
-import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
+import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run-state.ts';
 import { transition } from '../../core/transition.ts';
 import type { Workflow } from '../../core/workflow.ts';
@@ -9,17 +9,16 @@ import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
+import { type WaitAgainTools, waitAgain } from './wait-again.ts';
 
 /** What finding lost runs and ending what is left of them takes. */
-export type LostRunTools = {
+export type LostRunTools = WaitAgainTools & {
   readonly archive: RunArchive;
   readonly clock: Clock;
   /** False only for a process that is gone for certain. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
   /** Of another namespace or machine, so that its number tells nothing here; absent: none is. */
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
-  /** Where the processes are that an owner which is gone may have left; absent: here. */
-  readonly leftBy?: (owner: Owner) => 'here' | 'elsewhere' | 'none';
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
 };
 
@@ -63,7 +62,7 @@ export async function isLost(run: PastRun, tools: Parameters<typeof judgeRun>[1]
 
 /**
  * Settles a run whose owner has died: ends its processes that still live, and the runs that were steps of it, and records
- * that it was lost. Of several processes that find it one does this, the others wait for that.
+ * that it was lost, or that it waits again. Of several processes that find it one does this, the others wait for that.
  */
 export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<PastRun> {
   const { archive, clock } = tools;
@@ -95,16 +94,20 @@ function asLost(run: PastRun, at: number): PastRun {
 }
 
 async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools): Promise<PastRun | null> {
+  let waitsAgain = false;
   try {
     // Its owner may have written more after it was read.
     const run = readPastRun(tools.archive, journal.runId) ?? found;
     if (!isFinished(run.state)) {
       await settleStepRuns(run, tools);
       const warnings = [...found.damage, ...(await endLeftovers(run, tools))];
-      journal.append(endOf(run, warnings, tools.clock.now()));
+      const at = tools.clock.now();
+      const queued = warnings.length === 0 ? waitAgain(run, tools, at) : null;
+      journal.append(queued === null ? endOf(run, warnings, at) : [queued]);
+      waitsAgain = queued !== null;
     }
   } finally {
-    await journal.close();
+    await (waitsAgain ? journal.handBack() : journal.close());
   }
   return readPastRun(tools.archive, journal.runId);
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, WfError } from '../../errors.ts';
 
 /** A process that was started to carry out one run. */
 export type Carrier = {
-  /** Resolves when the process owns the run. Rejects with a `WfError` that says what kept it from that. */
+  /** Resolves when the process owns the run. Rejects with a `WfError` that says what kept it from that, a `CarrierDied` without its report. */
   readonly owned: Promise<void>;
   /** Resolves when the process has ended, which says nothing about the run. */
   readonly ended: Promise<void>;
@@ -17,6 +17,9 @@ export type CarrierReport =
 
 /** The descriptor of that pipe in the process. */
 export const reportFd = 3;
+
+/** The process ended without a report, or could not be started. */
+export class CarrierDied extends WfError {}
 
 /** How processes that carry runs are started, with descriptors for their standard output and error and the pipe. */
 export type LaunchTools = {
@@ -55,7 +58,7 @@ async function ownership(
   if (report !== null)
     throw new WfError(report.code, report.message, report.help === null ? {} : { help: report.help });
   const message = `the process that was to carry run ${runId} ended before it had begun: ${await ended}`;
-  throw new WfError('storage', message, { help: `what it said is in "${path}"` });
+  throw new CarrierDied('storage', message, { help: `what it said is in "${path}"` });
 }
 
 /** One line. Null when the pipe is closed without a word, or could not even be made. */

@@ -13,6 +13,7 @@ import { type QueueTools, refuseQueued } from './queued-run.ts';
 import { retryRequest } from './retry-run.ts';
 import type { AcceptedRun, RetryOrder, RunDesk, RunOrder } from './run-desk.ts';
 import type { StartRequest } from './runs.ts';
+import { startCarrier } from './start-carrier.ts';
 import { type StopTools, stopRun } from './stop-run.ts';
 
 /** What a desk works with. */
@@ -54,7 +55,8 @@ export async function beginRun(
   control: QueueTools & { readonly launch: (runId: string) => Carrier },
 ): Promise<void> {
   try {
-    await control.launch(runId).owned;
+    const { launch, clock } = control;
+    await startCarrier(runId, { launch, clock, isWanted: () => control.archive.mayGoOn(runId), report: () => {} });
   } catch (error) {
     if (error instanceof WfError) await refuseQueued(runId, error.message, control);
     throw error;

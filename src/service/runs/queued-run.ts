@@ -20,7 +20,7 @@ export type ClaimedRun = {
   readonly launch: Launch;
   /** For the engine. */
   readonly taken: TakenRun;
-  /** To be called when the engine has the run: what it began with is removed. */
+  /** To be called when the first steps are scheduled: what the run began with is removed. */
   readonly begun: () => void;
   /** Instead: ends the run, which could not begin, and gives it up. */
   readonly refuse: (message: string) => Promise<void>;
@@ -99,7 +99,8 @@ async function take(runId: string, { archive }: QueueTools): Promise<Taken> {
   try {
     return { journal, run: requireQueued(runId, readPastRun(archive, runId)) };
   } catch (error) {
-    await journal.close();
+    // Its owner may have died before the first step: then the run is to wait again, with what it begins with.
+    await journal.handBack();
     throw error;
   }
 }

@@ -26,6 +26,8 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const scratch = scratchPath(directory);
   const stops = createStopListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
+  // Last, so that whoever waits for the end of the run finds it written.
+  const release = (end: typeof close) => end(parts, commit.flush).finally(() => stopListening(stops.close));
   return {
     runId,
     append: (events) => {
@@ -43,9 +45,12 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     },
     listen: stops.listen,
     close: () => {
-      // Last, so that whoever waits for the end of the run finds it written.
-      closing ??= close(parts, commit.flush).finally(() => stopListening(stops.close));
+      closing ??= release(close);
       return closing;
+    },
+    handBack: async () => {
+      closing ??= release(handBack);
+      await closing;
     },
   };
 }
@@ -57,6 +62,17 @@ function stopListening(close: () => void): void {
   } catch (error) {
     if (systemProblem(error) === null) throw error;
   }
+}
+
+/** Leaves the scratch directory, which has what the run is to begin with. */
+async function handBack({ file, ownership }: RunJournalParts, flush: () => Promise<void>): Promise<null> {
+  try {
+    await flush();
+  } finally {
+    file.close();
+    storing('release', ownership.path, () => releaseOwner(ownership));
+  }
+  return null;
 }
 
 /** Goes through to the end whatever fails on the way, and then tells the last failure. */

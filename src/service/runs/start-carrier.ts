@@ -1,0 +1,43 @@
+import type { Clock } from '../../engine/clock.ts';
+import { systemProblem } from '../../system-problem.ts';
+import { type Carrier, CarrierDied } from './launch-run.ts';
+
+/** What starting the carrier of a waiting run takes. */
+export type StartTools = {
+  readonly launch: (runId: string) => Carrier;
+  readonly clock: Clock;
+  /** Asked before each restart: whether the run still waits for a carrier of this process. */
+  readonly isWanted: () => boolean;
+  /** Receives the reason of each restart. */
+  readonly report: (error: unknown) => void;
+};
+
+/** The pauses before the restarts of a carrier; there are no more restarts than pauses. */
+const restartPausesMs = [100, 500, 2500];
+
+/**
+ * Starts the process for a waiting run and resolves to it once it owns the run; to null when the run is not wanted any more. A
+ * carrier that ended without a report, or that the machine could not start, owned nothing, so it is started again, at most 3
+ * times. Throws what `launch` and `Carrier.owned` throw.
+ */
+export async function startCarrier(runId: string, tools: StartTools): Promise<Carrier | null> {
+  const { launch, clock, isWanted, report } = tools;
+  for (let restarts = 0; ; restarts += 1) {
+    try {
+      const carrier = launch(runId);
+      await carrier.owned;
+      return carrier;
+    } catch (error) {
+      const pauseMs = restartPausesMs[restarts];
+      if (pauseMs === undefined || !mayPass(error)) throw error;
+      report(error);
+      await new Promise<void>((resolve) => void clock.setTimer(clock.now() + pauseMs, resolve));
+      if (!isWanted()) return null;
+    }
+  }
+}
+
+/** A carrier that reported why it refuses the run would refuse it again. */
+function mayPass(error: unknown): boolean {
+  return error instanceof CarrierDied || systemProblem(error)?.status === 503;
+}
