@@ -29,7 +29,8 @@ const deepestFallback = 100;
 const space = { leading: /(?:[ \t\n]|\\\n)*/y, other: /(?:[ \t]|\\\n)*(?:\n[ \t\n]*$)?/y };
 const assignment = /[A-Za-z_]\w*\+?=/y;
 const continuedLine = /\\\n/y;
-const escaped = { outside: /\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
+/** Outside quotes `\n`, `\t` and `\r` keep their backslash for the program, unlike in a shell: `sed s/,/\n/g`. */
+const escaped = { outside: /(\\[ntr])|\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
 const ordinary = { outside: /([^ \t\n'"\\$`|&;<>()*?[}]+|[ \t}])/y, inDoubleQuotes: /([^"\\$`}]+|[\\}])/y };
 const singleQuoted = /'([^']*)'/y;
 const variable = new RegExp(
@@ -41,7 +42,8 @@ const dollar = { outside: /(\$)(?![\w({[@*#?$!\\'"-])/y, inDoubleQuotes: /(\$)(?
 
 /**
  * Splits a command by POSIX quoting. Whatever a shell would not only split sends the whole text to the shell; so does
- * what it would refuse, for its complaint. Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.6.
+ * what it would refuse, for its complaint. Unquoted `\n`, `\t` and `\r` stay two characters.
+ * Source otherwise: POSIX.1-2017, Shell Command Language, 2.2 to 2.6.
  */
 export function parseCommand(text: string): ParsedCommand {
   const cursor: Cursor = { text, at: 0, depth: 0 };
@@ -180,7 +182,7 @@ function readQuotedFallback(cursor: Cursor, pieces: WordPiece[]): boolean {
 function readLiteral(cursor: Cursor, pieces: WordPiece[], pattern: RegExp): boolean {
   const found = take(cursor, pattern);
   if (found === null) return false;
-  pieces.push(found[1] ?? '');
+  pieces.push(found[1] ?? found[2] ?? '');
   return true;
 }
 

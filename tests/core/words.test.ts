@@ -33,6 +33,8 @@ describe('a command is words', () => {
     ['echo \\a\\ b \\"\\\' \\$A \\| \\\\', ['echo', 'a b', '"\'', '$A', '|', '\\']],
     ['a\'b\'"c"\\d', ['abcd']],
     ["'' \"\" ''x", ['', '', 'x']],
+    ['sed s/,/\\n/g \\t\\r \\\\n \\\\\\n', ['sed', 's/,/\\n/g', '\\t\\r', '\\n', '\\\\n']],
+    ['echo \\a\\N "\\n" \'\\n\' ${NONE:-\\n}', ['echo', 'aN', '\\n', '\\n', '\\n']],
   ])('with quotes: %j', (text, expected) => {
     expect(words(text)).toEqual(expected);
   });
