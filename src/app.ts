@@ -88,6 +88,10 @@ export function createApp(config: Config, options: AppOptions): App {
     capture,
     background: { moment: processMoment, find: findRunProcesses, end: endProcesses },
     findSubworkflow: subworkflowFinder(config),
+    retryChild: async (request) => {
+      const { retryChild } = await import('./service/runs/retry-child.ts');
+      return retryChild(request, createPast(config).history);
+    },
     onChild: options.onChild ?? null,
     newRunId,
     openPipes: async (directory) =>

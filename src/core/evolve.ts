@@ -99,9 +99,10 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
   return index < run.graph.stepCount ? { ...next, lastStartAt: at, delayedUntil: null } : next;
 }
 
-function started(run: RunState, { step, at, process }: Event<'step.started'>): RunState {
+function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
-  return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt });
+  const link = child === undefined ? {} : { child };
+  return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
 }
 
 function waiting(run: RunState, { step, why, until, outcome }: Event<'step.waiting'>): RunState {

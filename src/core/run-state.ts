@@ -44,6 +44,8 @@ export type StepState = {
   readonly masked?: readonly string[];
   /** The process of the present attempt. */
   readonly process: ProcessIdentity | null;
+  /** The run of another workflow that carries the step out, that of the last attempt which had one. */
+  readonly child?: string;
   /** While the step waits: what for. */
   readonly waitingFor: 'retry' | 'repeat' | null;
   /** While the step waits: until when. Null once that time has come and only a free place is missing. */

@@ -150,6 +150,8 @@ export type RunInput =
       readonly step: string;
       readonly attempt: number;
       readonly process: ProcessIdentity | null;
+      /** The id of the run of another workflow that carries the attempt out. */
+      readonly child?: string;
     }
   | {
       readonly type: 'attempt-ended';
@@ -224,6 +226,8 @@ export type RunEvent =
       readonly step: string;
       readonly attempt: number;
       readonly process: ProcessIdentity | null;
+      /** The id of the run of another workflow that carries the attempt out; absent where no run does. */
+      readonly child?: string;
     }
   /** For the engine: set a timer. `attempt` is the one that has just ended, with `outcome`. */
   | {

@@ -46,6 +46,7 @@ function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
     durationMs: duration(step),
     outputs: step.outputs,
     log: step.attempt === 0 ? null : logPath(step.name, step.attempt),
+    ...(step.child === undefined ? {} : { child: step.child }),
   };
 }
 

@@ -16,6 +16,8 @@ export type StepSummary = {
   readonly outputs: Outputs;
   /** Path of the last attempt's standard output; its standard error lies beside it. */
   readonly log: string | null;
+  /** The id of the run of another workflow that carried out its last attempt; absent where no run did. */
+  readonly child?: string;
 };
 
 /** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */

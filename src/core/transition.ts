@@ -85,10 +85,10 @@ function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
   record(draft, { type: 'run.finished', at, status, reason, message });
 }
 
-function attemptStarted(draft: Draft, { at, step, attempt, process }: Input<'attempt-started'>): void {
+function attemptStarted(draft: Draft, { at, step, attempt, process, child }: Input<'attempt-started'>): void {
   const { status, attempt: present } = stepState(draft.run, step);
   if (status === 'scheduled' && attempt === present)
-    record(draft, { type: 'step.started', at, step, attempt, process });
+    record(draft, { type: 'step.started', at, step, attempt, process, ...(child === undefined ? {} : { child }) });
 }
 
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported }: Input<'attempt-ended'>): void {

@@ -2,10 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expandText } from '../core/interpolate.ts';
 import { PathProblem } from '../core/json-path.ts';
-import type { Outcome, ProcessIdentity } from '../core/run.ts';
+import type { Outcome } from '../core/run.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
 import { canceled, type EndSignal, isAskedToEnd } from '../executors/end-signal.ts';
-import type { Attempt, Executor, Scope, SubworkflowRequest, SubworkflowResult } from '../executors/executor.ts';
+import type {
+  Attempt,
+  Executor,
+  Scope,
+  Started,
+  SubworkflowRequest,
+  SubworkflowResult,
+} from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
 import { type AttemptOutput, isDeviceFull } from './attempt-output.ts';
 import { formatSeconds } from './duration.ts';
@@ -46,7 +53,7 @@ export type AttemptContext = {
   readonly capture: Capture;
   readonly signal: EndSignal;
   readonly kill: EndSignal;
-  readonly started: (process: ProcessIdentity | null) => void;
+  readonly started: Started;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
 };
 

@@ -3,20 +3,13 @@ import { allSteps } from '../core/all-steps.ts';
 import { evolve } from '../core/evolve.ts';
 import { buildGraph } from '../core/graph.ts';
 import { expandText } from '../core/interpolate.ts';
-import type {
-  CancelReason,
-  FinishedStatus,
-  Outcome,
-  ProcessIdentity,
-  RunEvent,
-  RunInput,
-  StoredEvent,
-} from '../core/run.ts';
+import type { CancelReason, FinishedStatus, Outcome, RunEvent, RunInput, StoredEvent } from '../core/run.ts';
 import { initialRun, isFinished, type RunState } from '../core/run-state.ts';
 import { type Decision, transition } from '../core/transition.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
 import type { WfError } from '../errors.ts';
 import { EndSignal } from '../executors/end-signal.ts';
+import type { Started } from '../executors/executor.ts';
 import type { RunJournal, StopRequest } from '../store/store.ts';
 import { createTurns } from '../turns.ts';
 import { Background } from './background.ts';
@@ -304,7 +297,7 @@ export class LocalRun {
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await this.#gate.enter(signals.signal);
     this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
-    const started = (process: ProcessIdentity | null) => this.#started(name, number, process);
+    const started: Started = (process, child) => this.#started(name, number, process, child);
     const outcome: Outcome = signals.signal.aborted
       ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }
       : await this.#runner.attempt({ step, number, signals, run: this.result, started });
@@ -316,9 +309,10 @@ export class LocalRun {
     this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome });
   }
 
-  #started(step: string, attempt: number, process: ProcessIdentity | null): void {
+  #started(step: string, attempt: number, ...[process, child]: Parameters<Started>): void {
     if (process) this.#background.add(step, process);
-    this.#post({ type: 'attempt-started', at: this.#options.clock.now(), step, attempt, process });
+    const link = child === undefined ? {} : { child };
+    this.#post({ type: 'attempt-started', at: this.#options.clock.now(), step, attempt, process, ...link });
   }
 
   #limitRun(startedAt: number): void {

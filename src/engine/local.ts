@@ -1,4 +1,4 @@
-import type { Owner } from '../core/run.ts';
+import type { Owner, Param, RestoredStep } from '../core/run.ts';
 import type { Template, Workflow } from '../core/workflow.ts';
 import { areDescriptorsScarce } from '../descriptors.ts';
 import type { Executor } from '../executors/executor.ts';
@@ -28,6 +28,7 @@ export type LocalEngineOptions = {
   readonly capture: Capture;
   readonly background: BackgroundProcesses;
   readonly findSubworkflow: FindSubworkflow;
+  readonly retryChild: RetryChild;
   readonly onChild?: OnChild | null;
   readonly newRunId: () => string;
   readonly notify: Notify;
@@ -49,6 +50,20 @@ export type Subworkflow = {
   readonly sources: readonly Source[];
   readonly params: readonly { readonly name: string | null; readonly value: Template }[];
 };
+
+/** What a step that runs another workflow asks for in a retry: what its earlier run of that workflow achieved. */
+export type ChildRetryRequest = {
+  /** The run that is retried. */
+  readonly retryOf: string;
+  readonly step: string;
+  readonly workflow: Workflow;
+  readonly params: readonly Param[];
+};
+
+/** Plans the retry of the earlier run; null where a new run begins from the start. */
+export type RetryChild = (
+  request: ChildRetryRequest,
+) => Promise<{ readonly retryOf: string; readonly restored: readonly RestoredStep[] } | null>;
 
 /** Finds a workflow as `run:` names it. Throws a `WfError` that says what is wrong with it. */
 export type FindSubworkflow = (request: { run: string; params: string; parent: Workflow }) => Subworkflow;

@@ -1,8 +1,8 @@
-import type { Outcome, Outputs, ProcessIdentity } from '../core/run.ts';
+import type { Outcome, Outputs } from '../core/run.ts';
 import type { RunState } from '../core/run-state.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
 import type { AttemptSignals } from '../executors/end-signal.ts';
-import type { Scope } from '../executors/executor.ts';
+import type { Scope, Started } from '../executors/executor.ts';
 import type { RunJournal } from '../store/store.ts';
 import { systemProblem } from '../system-problem.ts';
 import { errorOutcome, runAttempt } from './attempt.ts';
@@ -29,7 +29,7 @@ export type AttemptRequest = {
   readonly signals: AttemptSignals;
   /** The run as it stands, for the variables of handlers. */
   readonly run: RunState;
-  readonly started: (process: ProcessIdentity | null) => void;
+  readonly started: Started;
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */

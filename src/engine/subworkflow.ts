@@ -1,10 +1,10 @@
 import type { Outputs } from '../core/run.ts';
 import { stepState } from '../core/run-state.ts';
-import type { Workflow } from '../core/workflow.ts';
+import { handlerKind, type Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../executors/executor.ts';
 import type { ActiveRun, Engine, RunRequest } from './engine.ts';
-import type { LocalEngineOptions } from './local.ts';
+import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './local.ts';
 
 /** Runs another workflow for a step, as a run of its own that is stopped with the step. */
 export async function runSubworkflow(
@@ -13,16 +13,21 @@ export async function runSubworkflow(
   { run, params }: SubworkflowRequest,
   attempt: Attempt,
 ): Promise<SubworkflowResult> {
+  let isStarted = false;
   try {
     const found = options.findSubworkflow({ run: attempt.expand(run), params, parent: parent.workflow });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const given = found.params.map(({ name, value }) => ({ name, value: attempt.expand(value) }));
     const { workflow, sources } = found;
-    const runId = options.newRunId();
-    attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"\n`);
-    const family = parent.family === undefined ? {} : { family: parent.family };
     const { number, step } = attempt;
+    const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
+    const runId = options.newRunId();
+    isStarted = true;
+    attempt.started(null, runId);
+    const retry = earlier === null ? '' : `, a retry of run ${earlier.retryOf}`;
+    attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
+    const family = parent.family === undefined ? {} : { family: parent.family };
     const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
     const child = options.engine.start(
       {
@@ -31,8 +36,8 @@ export async function runSubworkflow(
         sources,
         params: given,
         trigger: 'workflow',
-        retryOf: null,
-        restored: [],
+        retryOf: earlier?.retryOf ?? null,
+        restored: earlier?.restored ?? [],
         ancestors,
         strict: parent.strict === true,
         ...family,
@@ -44,8 +49,20 @@ export async function runSubworkflow(
     return describe(child);
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
+    if (!isStarted) attempt.started(null);
     return { ok: false, canceled: false, json: '', message: error.message.replaceAll('\n', '; ') };
   }
+}
+
+/** A handler belongs to its own run, and a further attempt of a retry policy is to begin from the start. */
+function earlierRun(
+  { retryChild }: LocalEngineOptions,
+  { retryOf }: RunRequest,
+  { number, step }: Attempt,
+  child: Pick<ChildRetryRequest, 'workflow' | 'params'>,
+): ReturnType<RetryChild> | null {
+  if (retryOf === null || number > 1 || handlerKind(step.name) !== null) return null;
+  return retryChild({ retryOf, step: step.name, ...child });
 }
 
 function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): void {

@@ -15,6 +15,9 @@ export type AttemptLog = {
   readonly stderrFd: number;
 };
 
+/** Reports that the work has begun: in a process, or in a run of another workflow, whose id is `child`. */
+export type Started = (process: ProcessIdentity | null, child?: string) => void;
+
 /** One attempt at one step, as an executor sees it. */
 export type Attempt = {
   readonly runId: string;
@@ -38,13 +41,13 @@ export type Attempt = {
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;
   /** An existing directory of the run for private files (mode 0700); it goes with the run. */
   readonly scratch: () => string;
-  /** Call once when the work has begun, with the process where there is one. */
-  readonly started: (process: ProcessIdentity | null) => void;
+  /** Call once when the work has begun, with the process where there is one; `runWorkflow` does it by itself. */
+  readonly started: Started;
   /** Aborted when the attempt should end: pass the step's `signalOnStop` on. */
   readonly signal: EndSignal;
   /** Aborted when the grace is over: end everything at once. */
   readonly kill: EndSignal;
-  /** Runs another workflow as a run of its own and tells how it ended. */
+  /** Runs another workflow as a run of its own, which starts the attempt, and returns how it ended. */
   readonly runWorkflow: (request: SubworkflowRequest) => Promise<SubworkflowResult>;
 };
 

@@ -6,7 +6,6 @@ import type { Attempt, Executor } from './executor.ts';
 export const executor: Executor = { run: runOther };
 
 async function runOther({ run, params }: JsonObject, attempt: Attempt): Promise<Outcome> {
-  attempt.started(null);
   // Variables are replaced by the engine, once the parameters have been told apart: a value stays one parameter.
   const result = await attempt.runWorkflow({ run: String(run), params: typeof params === 'string' ? params : '' });
   if (result.json !== '') attempt.write('stdout', `${result.json}\n`);

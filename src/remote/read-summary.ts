@@ -61,6 +61,7 @@ function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
     durationMs: numberIn(step, 'durationMs'),
     outputs: readOutputs(objectIn(step, 'outputs') ?? {}),
     log: textIn(step, 'log'),
+    ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
   };
 }
 

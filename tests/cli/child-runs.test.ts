@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Place, withPlace } from '../support/past-runs.ts';
@@ -18,6 +18,11 @@ function withParts<T>(use: (place: Place) => Promise<T>): Promise<T> {
     place.write('parts/leaf.yaml', files['leaf.yaml']);
     return use(place);
   });
+}
+
+/** A step that is the second of its workflow. */
+function press(command: string): string {
+  return `  - {name: press, depends: [], command: "sh -c '${command}'"}\n`;
 }
 
 const id = /[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?/g;
@@ -66,6 +71,15 @@ retry what failed: wf retry p1
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
 
+  it('has in wf status what failed in that run, and the command that prints its log', () =>
+    withParts(async ({ wf }) => {
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      const { stdout } = await wf('status', 'p1');
+      expect(stdout).toMatch(/\n {2}✖ pack .*\n {4}✖ press {3}exit 5 .*\n {6}│ jammed\n {6}logs: wf logs \S+ press\n/);
+      const [command = ''] = /wf logs \S+ press/.exec(stdout) ?? [];
+      expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
+    }));
+
   it('keeps to its own events in NDJSON', () =>
     withParts(async ({ wf }) => {
       const { stdout } = await wf('run', 'parent.yaml', '--run-id', 'p1', '--reporter', 'json');
@@ -74,5 +88,72 @@ retry what failed: wf retry p1
         .split('\n')
         .map((line) => JSON.parse(line).runId);
       expect(new Set(runs)).toEqual(new Set(['p1']));
+    }));
+
+  it('is retried with it: what succeeded in the child runs, however deep, is kept', () =>
+    withParts(async ({ wf, write, cwd, json }) => {
+      write(
+        'parts/leaf.yaml',
+        'steps:\n  - {name: fetch, command: echo fetched >> fetched}\n' + press('test -e mended'),
+      );
+      expect((await wf('run', 'parent.yaml', '--run-id', 'p1')).code).toBe(1);
+      const first = await json('status', 'p1');
+      writeFileSync(join(cwd, 'parts/mended'), '');
+      const { stdout, code } = await wf('retry', 'p1', '--run-id', 'p2');
+      expect([code, stdout]).toEqual([0, expect.not.stringContaining('[build > compile] START')]);
+      expect(readFileSync(join(cwd, 'parts/fetched'), 'utf8')).toBe('fetched\n');
+      const second = await json('status', 'p2');
+      const [before, after] = [first, second].map(({ steps }) => steps[0]?.child ?? '');
+      expect(await json('status', after ?? '')).toMatchObject({
+        retryOf: before,
+        status: 'succeeded',
+        workflow: 'child',
+      });
+      const leaves = await Promise.all(
+        [before, after].map(async (run) => (await json('status', run ?? '')).steps[1]?.child),
+      );
+      expect((await json('status', leaves[1] ?? '')).retryOf).toBe(leaves[0]);
+      expect(JSON.parse(/\{"name":"child".*\}/.exec(stdout)?.[0] ?? '')).toMatchObject({ runId: after });
+    }));
+
+  it('is retried by the retry of a retry that did not come to its step', () =>
+    withParts(async ({ wf, write, json }) => {
+      write('parent.yaml', 'steps:\n  - {name: build, run: parts/child}\n  - {name: other, command: "true"}\n');
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      await wf('retry', 'p1', '--step', 'other', '--run-id', 'p2');
+      await wf('retry', 'p2', '--run-id', 'p3');
+      const [first, third] = await Promise.all(
+        ['p1', 'p3'].map(async (run) => (await json('status', run)).steps[0]?.child),
+      );
+      expect((await json('status', third ?? '')).retryOf).toBe(first);
+    }));
+
+  it.each([
+    ['its parameters are not the same', 'retry p1 -p A=2'],
+    ['it is no longer in the history', 'retry p1'],
+    ['the retry is a new attempt of one retry policy', 'retry p1'],
+  ])('is a new run where %s', (why, command) =>
+    withParts(async ({ wf, write, json, runsDir }) => {
+      const isPolicy = why.includes('policy');
+      const retry = isPolicy ? ', retryPolicy: {limit: 1, intervalSec: 0}' : '';
+      write('parent.yaml', `params: A=1\nsteps:\n  - {name: build, run: parts/child, params: "B=$A"${retry}}\n`);
+      write('parts/child.yaml', 'params: B=0\nsteps:\n  - {name: compile, command: "true"}\n' + press('exit 5'));
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      const before = (await json('status', 'p1')).steps[0]?.child ?? '';
+      if (why.includes('history')) rmSync(join(runsDir, before), { recursive: true });
+      await wf(...command.split(' '), '--run-id', 'p2');
+      const after = (await json('status', 'p2')).steps[0]?.child ?? '';
+      expect(after).not.toBe(before);
+      expect((await json('status', after)).retryOf).toBe(null);
+    }),
+  );
+
+  it('begins from the start in a handler', () =>
+    withParts(async ({ wf, write, json }) => {
+      write('parent.yaml', 'handlerOn: {failure: {run: parts/child}}\nsteps: [{name: a, command: "false"}]\n');
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      await wf('retry', 'p1', '--run-id', 'p2');
+      const { handlers } = await json('status', 'p2');
+      expect((await json('status', handlers[0]?.child ?? '')).retryOf).toBe(null);
     }));
 });

@@ -10,7 +10,6 @@ const parent = workflow({ name: 'parent', file: '/w/parent.yaml', steps: [step('
 /** A step that runs the workflow `child` and keeps what it is told. */
 function calling(results: SubworkflowResult[], params = ''): Work {
   return async (attempt) => {
-    attempt.started(null);
     const result = await attempt.runWorkflow({ run: 'child', params });
     results.push(result);
     return result.ok

@@ -5,7 +5,7 @@ import type { Outcome, StoredEvent } from '../../src/core/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { Capture } from '../../src/engine/attempt.ts';
 import type { ActiveRun, RunRequest } from '../../src/engine/engine.ts';
-import { createLocalEngine, type FindSubworkflow } from '../../src/engine/local.ts';
+import { createLocalEngine, type FindSubworkflow, type RetryChild } from '../../src/engine/local.ts';
 import type { Notify } from '../../src/engine/notices.ts';
 import { WfError } from '../../src/errors.ts';
 import type { Attempt } from '../../src/executors/executor.ts';
@@ -34,6 +34,7 @@ export type WorldOptions = {
   readonly capture?: Capture;
   readonly wrapStore?: (store: RunStore) => RunStore;
   readonly findSubworkflow?: FindSubworkflow;
+  readonly retryChild?: RetryChild;
   readonly processEnv?: Readonly<Record<string, string>>;
   readonly notify?: Notify;
 };
@@ -64,6 +65,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
     capture: options.capture ?? (() => Promise.reject(new Error('no capture in this test'))),
     background: { moment: () => null, find: () => [], end: () => Promise.resolve() },
     findSubworkflow: options.findSubworkflow ?? noSubworkflow,
+    retryChild: options.retryChild ?? (() => Promise.resolve(null)),
     openPipes: () => Promise.reject(new Error('no pipes in this test')),
     newRunId: () => `child-${++runs}`,
     notify: options.notify ?? (() => null),

@@ -40,7 +40,7 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
 }
 
 /** All steps came out well, but a handler failed, or the process died over what comes after them. */
-function isEndMissing({ state }: PastRun): boolean {
+export function isEndMissing({ state }: PastRun): boolean {
   return state.reason === 'handler' || state.reason === 'lost';
 }
 

@@ -1,0 +1,55 @@
+import { buildGraph } from '../../core/graph.ts';
+import { originOf } from '../../core/origin.ts';
+import { planRetry } from '../../core/retry.ts';
+import type { Param, RestoredStep } from '../../core/run.ts';
+import { isFinished, type RunState, stepState } from '../../core/run-state.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { ChildRetryRequest } from '../../engine/local.ts';
+import type { History } from '../past/history.ts';
+import { isEndMissing } from './retry-run.ts';
+
+/** The run to retry in the step, and what is taken over from it. */
+export type ChildRetry = { readonly retryOf: string; readonly restored: readonly RestoredStep[] };
+
+/**
+ * Plans how the run that an earlier run of the step made is retried. Null where a new one begins from the start: the earlier
+ * one is gone, has nothing left to do, or was of another file or other parameters.
+ */
+export async function retryChild(
+  { retryOf, step, workflow, params }: ChildRetryRequest,
+  history: Pick<History, 'read'>,
+): Promise<ChildRetry | null> {
+  const runId = await earlierChild(retryOf, step, history);
+  const child = runId === null ? null : await history.read(runId);
+  if (child === null || !isFinished(child.state) || !isSame(child.state, workflow, params)) return null;
+  const { restored, rerun } = planRetry(child.state, { steps: 'unfinished' }, buildGraph(workflow));
+  return rerun.length === 0 && !isEndMissing(child) ? null : { retryOf: child.runId, restored };
+}
+
+/** A retry that ended before it came to the step leaves the run that it retried to be asked. */
+async function earlierChild(retryOf: string, step: string, history: Pick<History, 'read'>): Promise<string | null> {
+  const seen = new Set<string>();
+  for (let runId: string | null = retryOf; runId !== null && !seen.has(runId); ) {
+    seen.add(runId);
+    const run = await history.read(runId);
+    if (run === null || !run.state.graph.index.has(step)) return null;
+    const state = stepState(run.state, step);
+    if (state.child !== undefined) return state.child;
+    if (state.attempt > 0) return null;
+    runId = originOf(run.state, state) ?? run.state.retryOf;
+  }
+  return null;
+}
+
+/** A parameter that was not kept because it is secret is never known to be the same. */
+function isSame(
+  { file, workflow: name, givenParams }: RunState,
+  workflow: Workflow,
+  params: readonly Param[],
+): boolean {
+  if (file !== workflow.file || name !== workflow.name || givenParams.length !== params.length) return false;
+  return givenParams.every((before, index) => {
+    const now = params[index];
+    return before.masked !== true && before.name === now?.name && before.value === now.value;
+  });
+}
