@@ -97,7 +97,12 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
         glyph: style.glyphs.run,
         name: nameText(name),
         time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
-        detail: attemptText(style.steps.get(name), attempt),
+        detail: [
+          attemptText(style.steps.get(name), attempt),
+          ...(step.child === undefined ? [] : [`run ${shortId(step.child)}`]),
+        ]
+          .filter((text) => text !== '')
+          .join('  '),
         paintGlyph: style.colors.cyan,
         paintDetail: style.colors.dim,
       };

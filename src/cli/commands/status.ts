@@ -1,8 +1,8 @@
-import { originsOf } from '../../core/origin.ts';
 import { isFinished } from '../../core/run-state.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { recapOfPast } from '../past-recap.ts';
 import { recapOptions } from '../reporters.ts';
 
 /** The options of `wf status`; `run` is null for the last run of all. */
@@ -18,8 +18,9 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
       return exitCodes.succeeded;
     }
     const { renderStatus } = await import('../../render/status.ts');
-    const { summary, state, workflow, places, tails } = await access.view(word);
-    const recap = { summary, places, tails, origins: originsOf(state), kept: true };
+    const shownRun = await access.view(word);
+    const { state, workflow } = shownRun;
+    const recap = await recapOfPast(shownRun, access);
     const view = { run: state, workflow, recap, now: Date.now() };
     const { cwd, commands } = recapOptions(access.commandOptions);
     // What is still going on cannot be retried yet.
