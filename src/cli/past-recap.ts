@@ -8,14 +8,14 @@ const mostChildren = 20;
 
 /** The recap of a past run, with those of the runs that carried out its failed steps. */
 export async function recapOfPast(view: RunView, access: Pick<RunAccess, 'view'>): Promise<Recap> {
-  const { summary, state, places, tails } = view;
+  const { summary, state, places, tails, masked } = view;
   const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
   const children = new Map<string, Recap>();
   for (const { name, child } of failed.slice(0, mostChildren)) {
     const run = child === undefined ? null : await viewIfThere(child, access);
     if (run !== null) children.set(name, await recapOfPast(run, access));
   }
-  return { summary, places, tails, origins: originsOf(state), kept: true, children };
+  return { summary, places, tails, origins: originsOf(state), kept: true, children, ...(masked ? { masked } : {}) };
 }
 
 /** Null for a run that was removed from the history. */

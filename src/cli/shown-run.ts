@@ -67,5 +67,13 @@ export function recapOf({ loaded, tails, children, run }: ShownRun, state: RunSt
     return child?.state ? [[name, recapOf(child, child.state, kept)] as const] : [];
   });
   const places = names.length > 0 ? locateSteps(loaded.sources, names) : new Map();
-  return { summary, places, tails, origins: originsOf(state), kept, children: new Map(inner) };
+  return {
+    summary,
+    places,
+    tails,
+    origins: originsOf(state),
+    kept,
+    children: new Map(inner),
+    ...(run?.isMasked ? { masked: true as const } : {}),
+  };
 }

@@ -27,6 +27,8 @@ export type RunRequest = {
 export type ActiveRun = {
   readonly runId: string;
   readonly workflow: Workflow;
+  /** Its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly isMasked: boolean;
   /** Where the run's logs are. */
   readonly journal: Pick<RunJournal, 'logPaths'>;
   readonly state: () => RunState;

@@ -90,6 +90,7 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
     return {
       runId,
       workflow,
+      isMasked: own.secrets.isTextMasked,
       journal: own.journal,
       state: () => run.state,
       result: () => run.result,

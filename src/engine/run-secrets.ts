@@ -18,6 +18,7 @@ export class RunSecrets {
   readonly areInPlay: boolean;
   readonly #known: KnownSecrets;
   readonly #request: RunRequest;
+  #isTextMasked = false;
   #warn: (message: string) => void = () => {};
   readonly #warned = new Set<string>();
 
@@ -55,7 +56,13 @@ export class RunSecrets {
       workflow: maskWorkflow(workflow, secrets),
       sources: sources.map((source) => ({ ...source, text: secrets.mask(source.text) })),
     };
-    return JSON.stringify(shown) === JSON.stringify({ runId, workflow, sources }) ? shown : { ...shown, masked: true };
+    this.#isTextMasked = JSON.stringify(shown) !== JSON.stringify({ runId, workflow, sources });
+    return this.#isTextMasked ? { ...shown, masked: true } : shown;
+  }
+
+  /** Whether secrets stand in the texts of the workflow, so that its snapshot cannot be run. */
+  get isTextMasked(): boolean {
+    return this.#isTextMasked;
   }
 
   /** The events as they may be stored and shown; the same list when there is nothing to hide. */

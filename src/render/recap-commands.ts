@@ -12,9 +12,9 @@ export function logsCommand(runId: string, step: string, options = ''): string {
   return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
 }
 
-/** The command that runs again what did not succeed. */
-export function retryCommand(runId: string, options = ''): string {
-  return `wf retry${options} ${shellQuote(shortId(runId))}`;
+/** The command that runs again what did not succeed; from the file where the stored workflow has `masked` secrets. */
+export function retryCommand(runId: string, options = '', masked = false): string {
+  return `wf retry${options} ${shellQuote(shortId(runId))}${masked ? ' --file' : ''}`;
 }
 
 /**

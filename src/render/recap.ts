@@ -115,7 +115,8 @@ function reasonLines(summary: RunSummary): readonly string[] {
 function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
   const { summary, kept } = recap;
   if (!kept || !commands.retry || failedSteps(summary).length === 0) return [];
-  const command = retryCommand(summary.runId, commands.options);
+  if (recap.masked && summary.file === null) return [];
+  const command = retryCommand(summary.runId, commands.options, recap.masked);
   return ['', ...commandLines('retry what failed:', command, columns).map((line) => colors.dim(line))];
 }
 

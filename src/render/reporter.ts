@@ -25,6 +25,8 @@ export type Recap = {
   readonly children?: ReadonlyMap<string, Recap>;
   /** False when nothing of the run was kept (`--no-history`): then there is nothing to look up or to retry. */
   readonly kept: boolean;
+  /** Present: its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly masked?: true;
 };
 
 /** Where a reporter writes. */

@@ -94,7 +94,7 @@ retry what failed: wf retry p1
     withParts(async ({ wf, write, cwd, json }) => {
       write(
         'parts/leaf.yaml',
-        'steps:\n  - {name: fetch, command: echo fetched >> fetched}\n' + press('test -e mended'),
+        `steps:\n  - {name: fetch, command: echo fetched >> fetched}\n${press('test -e mended')}`,
       );
       expect((await wf('run', 'parent.yaml', '--run-id', 'p1')).code).toBe(1);
       const first = await json('status', 'p1');
@@ -137,7 +137,7 @@ retry what failed: wf retry p1
       const isPolicy = why.includes('policy');
       const retry = isPolicy ? ', retryPolicy: {limit: 1, intervalSec: 0}' : '';
       write('parent.yaml', `params: A=1\nsteps:\n  - {name: build, run: parts/child, params: "B=$A"${retry}}\n`);
-      write('parts/child.yaml', 'params: B=0\nsteps:\n  - {name: compile, command: "true"}\n' + press('exit 5'));
+      write('parts/child.yaml', `params: B=0\nsteps:\n  - {name: compile, command: "true"}\n${press('exit 5')}`);
       await wf('run', 'parent.yaml', '--run-id', 'p1');
       const before = (await json('status', 'p1')).steps[0]?.child ?? '';
       if (why.includes('history')) rmSync(join(runsDir, before), { recursive: true });

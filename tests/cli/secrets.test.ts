@@ -366,7 +366,13 @@ steps:
       writeFileSync(join(cwd, 'w.yaml'), `secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\n${steps}`);
       const env = { WF_HOME: join(cwd, 'home') };
       const run = (...args: string[]) => wf(args, { cwd, env });
-      expect((await run('run', 'w.yaml', '--run-id', 'r1')).code).toBe(1);
+      const first = await run('run', 'w.yaml', '--run-id', 'r1');
+      await run('report', 'r1');
+      const report = readFileSync(join(cwd, 'w-r1.html'), 'utf8');
+      for (const text of [first.stdout, (await run('status', 'r1')).stdout, report]) {
+        expect(text).toContain('wf retry r1 --file');
+      }
+      expect(first.code).toBe(1);
       writeFileSync(join(cwd, 'ready'), '');
       expect((await run('retry', 'r1')).code).toBe(2);
       expect((await run('retry', 'r1', '--file')).code).toBe(0);

@@ -90,6 +90,7 @@ async function viewRun(word: string, { config, app }: Parts): Promise<RunView> {
     workflow: stored?.workflow ?? null,
     places: stored === null || names.length === 0 ? new Map() : locateSteps(stored.sources, names),
     tails: new Map(tails),
+    ...(stored?.masked ? { masked: true } : {}),
   };
 }
 

@@ -66,6 +66,7 @@ function viewOf(run: PastRun, history: History, app: AppModule): ReportView {
     places: stored === null ? new Map() : locateSteps(stored.sources, names),
     sources: stored?.sources ?? [],
     logs: logsOf(stored, app),
+    ...(stored?.masked ? { masked: true } : {}),
     now: Date.now(),
     version,
   };

@@ -15,8 +15,3 @@ export function logsHint(runId: string, { step, attempt, stream }: LogsHint): st
     shellQuote(step),
   ].join(' ');
 }
-
-/** The command that runs again what did not succeed. */
-export function retryHint(runId: string): string {
-  return `wf retry ${shellQuote(shortId(runId))}`;
-}

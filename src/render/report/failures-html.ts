@@ -1,7 +1,8 @@
 import type { StepSummary } from '../../core/summary.ts';
 import { createLineSplitter } from '../lines.ts';
+import { retryCommand } from '../recap-commands.ts';
 import { createAnsiLines } from './ansi.ts';
-import { logsHint, retryHint } from './command-hints.ts';
+import { logsHint } from './command-hints.ts';
 import { type Html, html, trusted } from './html.ts';
 import type { ReportStep } from './report-step.ts';
 import { placeLink, type SourcePlaces } from './source-html.ts';
@@ -19,11 +20,12 @@ export function failuresHtml(view: ReportView, steps: readonly ReportStep[], pla
   const failed = steps.filter(({ summary }) => summary.status === 'failed');
   if (failed.length === 0) return null;
   const left = failed.length - mostFailures;
-  const { runId, finishedAt } = view.summary;
+  const { runId, finishedAt, file } = view.summary;
+  const canRetry = finishedAt !== null && !(view.masked && file === null);
   return html`<section id="failures"><h2>What failed</h2>
 ${failed.slice(0, mostFailures).map((step) => failureHtml(step, view, places))}
 ${left > 0 ? html`<p class="note">${counted(left, 'more step')} failed.</p>` : null}
-${finishedAt === null ? null : html`<p class="note">Run again what did not succeed: <code>${retryHint(runId)}</code></p>`}
+${!canRetry ? null : html`<p class="note">Run again what did not succeed: <code>${retryCommand(runId, '', view.masked)}</code></p>`}
 </section>
 `;
 }

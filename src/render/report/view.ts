@@ -19,6 +19,8 @@ export type ReportView = {
   readonly places: ReadonlyMap<string, Place>;
   readonly sources: readonly Source[];
   readonly logs: ReportLogs;
+  /** Present: the stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly masked?: true;
   /** When the report is made, in milliseconds since 1970-01-01 UTC. */
   readonly now: number;
   /** The version of this program. */

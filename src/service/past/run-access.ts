@@ -63,6 +63,8 @@ export type RunView = {
   readonly places: ReadonlyMap<string, Place>;
   /** The last lines of its failed steps. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
+  /** Present: its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly masked?: true;
 };
 
 /** Which output of a run. */
