@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Container } from 'dockerode';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ownerLabel } from '../../src/executors/docker/owner.ts';
 import { hasDocker, startDocker, type TestDocker } from '../support/docker.ts';
 import { describeWith } from '../support/require.ts';
@@ -99,6 +100,74 @@ describeWith('docker', hasDocker, 'the built program', () => {
     other.kill('SIGTERM');
     expect(await other.ended).toMatchObject({ code: 143 });
     expect(await states()).toEqual({ stranger: 'created' });
+  });
+
+  describe('a command in a container that runs already', () => {
+    let container: Container;
+    beforeEach(async () => {
+      container = await world.docker.createContainer({ Image: 'wf-test:1', name: 'db', Cmd: ['sleep', '1000'] });
+      await container.start();
+    });
+    afterEach(() => container.remove({ force: true }));
+
+    /** The programs in the container besides its own, and the records of commands that run there. */
+    async function left() {
+      const { Processes } = (await container.top({ ps_args: '-o pid,args' })) as { Processes: string[][] };
+      const programs = Processes.map(([, ...words]) => words.join(' ')).filter((words) => words !== 'sleep 1000');
+      const { Volumes } = await world.docker.listVolumes({ filters: { label: ['wf.exec'] } });
+      return { programs, records: Volumes.map(({ Labels }) => Labels['wf.step']) };
+    }
+
+    const config = { image: undefined, containerName: 'db', exec: { user: '7' } };
+    const lasting = (marker: string) => `sh -c "setsid sleep ${marker} & echo ready; sleep ${marker}; true"`;
+
+    test('is ended by the next docker step when its wf was killed, and no other command is', async () => {
+      const killed = start('killed', { command: lasting('1000.1'), config });
+      const other = start('other', { command: 'sh -c "echo ready; exec sleep 1000.2"', config });
+      await Promise.all([killed.until('| ready'), other.until('| ready')]);
+      killed.kill('SIGKILL');
+      await killed.ended;
+      expect((await left()).programs).toContain('sleep 1000.1');
+
+      const { code, stdout } = await run('next', { command: 'true' });
+
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /ended the command of step "killed" in run [0-9a-f-]{36} in container "db": the process that started it is gone/,
+      );
+      expect(await left()).toEqual({ programs: ['sleep 1000.2'], records: ['other'] });
+      other.kill('SIGTERM');
+      expect(await other.ended).toMatchObject({ code: 143 });
+      expect(await left()).toEqual({ programs: [], records: [] });
+    });
+
+    test('whose owner is not of this machine is left alone', async () => {
+      const killed = start('killed', { command: 'sh -c "echo ready; exec sleep 1000.1"', config });
+      await killed.until('| ready');
+      const { Volumes } = await world.docker.listVolumes({ filters: { label: ['wf.exec'] } });
+      const [{ Name = '', Labels = {} } = {}] = Volumes;
+      killed.kill('SIGKILL');
+      await killed.ended;
+      const owner = JSON.stringify({ ...JSON.parse(Labels['wf.owner'] ?? ''), machine: 'another' });
+      await world.docker.getVolume(Name).remove();
+      await world.docker.createVolume({ Name, Labels: { ...Labels, 'wf.owner': owner } });
+      await run('next', { command: 'true' });
+      expect(await left()).toEqual({ programs: ['sleep 1000.1'], records: ['killed'] });
+      await world.docker.getVolume(Name).remove();
+    });
+
+    test('leaves no record when it ends, and when its container went away', async () => {
+      await run('ending', { command: 'true', config });
+      const killed = start('killed', { command: 'sh -c "echo ready; exec sleep 1000.1"', config });
+      await killed.until('| ready');
+      killed.kill('SIGKILL');
+      await killed.ended;
+      await container.stop({ t: 0 });
+      const { stdout } = await run('next', { command: 'true' });
+      await container.start();
+      expect(stdout).not.toContain('the command');
+      expect(await left()).toEqual({ programs: [], records: [] });
+    });
   });
 
   test('does not take away what was to be kept, unless it runs on without its owner', async () => {

@@ -4,9 +4,9 @@ import type { Attempt } from '../executor.ts';
 import { containerEnv } from './container-env.ts';
 import type { Daemon } from './daemon.ts';
 import type { Invocation } from './invocation.ts';
-import { ownerLabel } from './owner.ts';
+import { ownerKey, ownerLabel } from './owner.ts';
 import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
-import { keepKey, ownerKey } from './reap.ts';
+import { keepKey } from './reap.ts';
 import type { ContainerSettings } from './settings.ts';
 
 /** What one container is made from. */

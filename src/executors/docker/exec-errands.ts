@@ -1,8 +1,8 @@
 import type { Container } from 'dockerode';
+import type { Json } from '../../core/workflow.ts';
 import type { Daemon } from './daemon.ts';
 import { copyOutput } from './output.ts';
 import { requestMessage, requestStatus } from './problem.ts';
-import type { ExecSettings } from './settings.ts';
 
 /**
  * Signals every process whose environment holds a mark: `$1` is the signal, `$2` the mark; a kill looks again for what
@@ -20,20 +20,23 @@ for round in 1 2 3 4 5 6 7 8 9; do
   [ "$1$found" = KILL1 ] || exit 0
 done 2>/dev/null`;
 
+/** As whom a command runs: only the same user can read its environment. */
+export type ExecUser = { readonly User?: Json | undefined; readonly Privileged?: Json | undefined };
+
 type Marked = {
   readonly daemon: Daemon;
   readonly container: Container;
-  readonly settings: ExecSettings;
+  readonly exec: ExecUser;
   readonly mark: string;
 };
 
 /** Signals what was started with a mark, as the same user; resolves to why that was not possible. */
 export function signalMarkedProcesses(
-  { daemon, container, settings, mark }: Marked,
+  { daemon, container, exec, mark }: Marked,
   signal: string,
 ): Promise<string | null> {
   const command = ['sh', '-c', signalMarked, 'sh', signal.replace(/^SIG/, ''), mark];
-  const { User, Privileged } = settings.exec;
+  const { User, Privileged } = exec;
   return runErrand(container, { User, Privileged, Cmd: command }, daemon.over);
 }
 
@@ -41,7 +44,7 @@ export function signalMarkedProcesses(
  * Does anything live in the container that was started with the mark? Asked of Docker, which looks from outside: that is
  * one request, and needs no program in the container. Where it cannot tell, there may be something.
  */
-export async function isMarkedLeft({ daemon, container, mark }: Marked): Promise<boolean> {
+export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'exec'>): Promise<boolean> {
   try {
     const { Processes } = await container.top({ ps_args: psArguments, abortSignal: daemon.over } as object);
     return (Processes as readonly (readonly string[])[]).some((columns) => columns.join(' ').includes(mark));

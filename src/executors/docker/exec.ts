@@ -7,7 +7,8 @@ import type { Attempt } from '../executor.ts';
 import { containerEnv } from './container-env.ts';
 import type { Daemon } from './daemon.ts';
 import type { WriteOutput } from './demultiplex.ts';
-import { isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { recordExec } from './exec-record.ts';
 import { exitOutcome } from './exit-outcome.ts';
 import { invocationOf } from './invocation.ts';
 import { copyOutput } from './output.ts';
@@ -35,8 +36,13 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
   const mark = randomUUID();
   const own = { ...env, [markName]: mark };
   const abortSignal = daemon.over;
-  if (script !== null) await container.putArchive(tarOfFile(script.name, script.text), { path: '/', abortSignal });
+  const scriptPath = script === null ? null : `/${script.name}`;
+  const { User, Privileged } = settings.exec;
+  const marked = { mark: `${markName}=${mark}`, exec: { User, Privileged } };
+  const record = { ...marked, container: settings.container, script: scriptPath };
+  const forget = await recordExec(daemon, record, attempt);
   try {
+    if (script !== null) await container.putArchive(tarOfFile(script.name, script.text), { path: '/', abortSignal });
     const exec = await container.exec({
       ...settings.exec,
       Cmd: words,
@@ -47,9 +53,10 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
       abortSignal,
     });
     if (isAskedToEnd(attempt)) return canceled;
-    return await follow(exec, { daemon, container, settings, attempt, mark: `${markName}=${mark}` });
+    return await follow(exec, { ...marked, daemon, container, settings, attempt });
   } finally {
-    if (script !== null) await removeFile(container, `/${script.name}`, abortSignal);
+    if (scriptPath !== null) await removeFile(container, scriptPath, abortSignal);
+    await forget();
   }
 }
 
@@ -71,6 +78,8 @@ type Running = {
   readonly settings: ExecSettings;
   readonly attempt: Attempt;
   readonly mark: string;
+  /** As whom the command runs. */
+  readonly exec: ExecUser;
 };
 
 async function follow(exec: Exec, running: Running): Promise<Outcome> {

@@ -11,7 +11,10 @@ import { processPlace } from '../process-place.ts';
  */
 type ContainerOwner = ProcessIdentity & { readonly machine: string; readonly uid: number | null };
 
-/** This process as the text of a container's label. */
+/** The label that names the owner of a container, or of the record of a command in another one. */
+export const ownerKey = 'wf.owner';
+
+/** This process as the text of a label. */
 export function ownerLabel(): string {
   const identity = identify(process.pid) ?? identityOf(process.pid, null);
   return JSON.stringify({ ...identity, machine: machineId(), uid: userId() } satisfies ContainerOwner);

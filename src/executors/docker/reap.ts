@@ -1,14 +1,23 @@
 import type { ContainerInfo } from 'dockerode';
 import type { Daemon } from './daemon.ts';
-import { isOwnerGone } from './owner.ts';
+import { endOrphanedExecs } from './exec-record.ts';
+import { isOwnerGone, ownerKey } from './owner.ts';
 import { requestMessage, requestStatus } from './problem.ts';
 
-/** The label that says whose a container is, and the one of a container that stays when it has ended. */
-export const ownerKey = 'wf.owner';
+/** The label of a container that stays when it has ended. */
 export const keepKey = 'wf.keep';
 
-/** Removes containers whose `wf` was killed before it could. Another one may do the same at the same time. */
-export async function reapOrphans({ docker, over }: Daemon, note: (line: string) => void): Promise<void> {
+type Note = (line: string) => void;
+
+/**
+ * Removes containers, and ends commands in other containers, whose `wf` was killed before it could. Another one may do the
+ * same at the same time.
+ */
+export async function reapOrphans(daemon: Daemon, note: Note): Promise<void> {
+  await Promise.all([removeOrphanedContainers(daemon, note), endOrphanedExecs(daemon, note)]);
+}
+
+async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): Promise<void> {
   const filters = { label: [ownerKey] };
   const containers = await docker.listContainers({ all: true, filters, abortSignal: over });
   const orphans = containers.filter(isOrphan);
