@@ -164,7 +164,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     feeds: createRunFeeds(history),
     logFiles,
     clock: systemClock,
-    check: (text) => checkText(text, places, loader.load),
+    check: (text) => checkText(text, places, { load: loader.load, environment: Object.keys(processEnv) }),
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
     nextOf: (entry) => scheduler?.nextOf(entry) ?? null,

@@ -53,7 +53,7 @@ function escapeOwn(word: string, own: ReadonlySet<string>): Template {
 }
 
 /** The index of the word that is code for the shell which the first word names; -1 without one. */
-function shellCodeIndex(words: readonly string[]): number {
+export function shellCodeIndex(words: readonly string[]): number {
   const [program = ''] = words;
   if (!/^(?:.*\/)?(?:a|ba|da|fi|k|mk|z)?sh$/.test(program)) return -1;
   for (let at = 1; at < words.length; at++) {

@@ -46,6 +46,7 @@ export const diagnosticCodes = [
   'variable-cycle',
   'raw-query',
   'unreplaced-path',
+  'unset-variable',
   'duplicate-function',
   'unknown-function',
   'function-arguments',

@@ -20,6 +20,7 @@ import { problem } from './problem.ts';
 import type { SpecFile } from './spec-file.ts';
 import { readSpecFile } from './spec-file.ts';
 import { toDiagnostics } from './to-diagnostics.ts';
+import { unsetProblems } from './variables/check-unset.ts';
 
 /**
  * What to load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group` counts
@@ -29,6 +30,8 @@ export type LoadRequest = {
   readonly base?: string | null;
   /** The workflows that a `run` can name, seen from a directory; without it no `run` is checked. */
   readonly runTargets?: (dir: string) => RunTargets;
+  /** The names of the process's environment; without them variables that nothing sets are not reported. */
+  readonly environment?: readonly string[];
 } & (
   | {
       readonly file: string;
@@ -67,6 +70,7 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
     ...(base?.problems ?? []),
     ...checked.problems,
     ...targetProblems(request, { files, checked, dir }),
+    ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
   ];
   const sources = base === null ? imports.sources : [...imports.sources, base.file.source];
   return {

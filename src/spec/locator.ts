@@ -64,10 +64,24 @@ function endOfFirstLine(text: string, [start, end]: Range): number {
   return text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd;
 }
 
-/** The word of a text in the file; null when quotes, escapes or line ends make the text differ from what is written. */
-function wordIn(text: string, [start]: Range, word: { at: number; text: string }): Range | null {
+/**
+ * The word of a text in the file. In a text of several lines, where indentation moves it, the first such word from its offset
+ * on; null when quotes or escapes make the text differ from what is written.
+ */
+function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
   const isQuoted = text[start] === '"' || text[start] === "'";
   const from = start + word.at + (isQuoted ? 1 : 0);
   const end = from + word.text.length;
-  return word.text !== '' && text.slice(from, end) === word.text ? [from, end] : null;
+  if (word.text === '') return null;
+  if (text.slice(from, end) === word.text) return [from, end];
+  return text.slice(start, rangeEnd).includes('\n') ? nextWord(text, [from, rangeEnd], word.text) : null;
+}
+
+function nextWord(text: string, [from, rangeEnd]: Range, word: string): Range | null {
+  for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (end > rangeEnd) return null;
+    if (!/\w/.test(`${text.charAt(at - 1)}${text.charAt(end)}`)) return [at, end];
+  }
+  return null;
 }

@@ -11,11 +11,16 @@ const root = fileURLToPath(new URL('../../fixtures/invalid', import.meta.url));
 const cases = readdirSync(root).sort();
 const updating = process.env.WF_UPDATE_GOLDENS === '1';
 
+/** Other cases use variables of which they say nothing; `FROM_OUTSIDE` is in the environment. */
+function checksOf(name: string): { readonly environment?: readonly string[] } {
+  return name === 'unset-variable' ? { environment: ['FROM_OUTSIDE'] } : {};
+}
+
 /** The diagnostics of a case, with paths relative to its folder. */
 function diagnosticsOf(name: string): readonly Diagnostic[] {
   const dir = join(root, name);
   const runTargets = () => ({ exists: (name: string) => name === 'other', names: () => ['nightly'] });
-  const request = { file: join(dir, 'workflow.yaml'), base: join(dir, 'base.yaml'), runTargets };
+  const request = { file: join(dir, 'workflow.yaml'), base: join(dir, 'base.yaml'), runTargets, ...checksOf(name) };
   const { diagnostics } = loadWorkflow(request);
   const place = (at: Place): Place => ({ ...at, file: relative(dir, at.file) });
   return diagnostics.map((diagnostic) => ({

@@ -43,7 +43,7 @@ export async function validateCommand(options: ValidateOptions, console: Console
 /** A file that is not there must not hide the problems of the others. */
 function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
   try {
-    return checkFile(workflowReference(name), places);
+    return checkFile(workflowReference(name), places, Object.keys(process.env));
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     const { code, message, help } = error;

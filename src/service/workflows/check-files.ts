@@ -38,11 +38,18 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
   });
 }
 
-/** Everything that is wrong with a workflow, or with a base configuration: the configured one, or a `base.yaml` without steps. */
-export function checkFile(reference: WorkflowReference, places: WorkflowPlaces): CheckedFile {
+/**
+ * Everything that is wrong with a workflow, or with a base configuration: the configured one, or a `base.yaml` without steps.
+ * `environment`: the names of the variables that a run would inherit.
+ */
+export function checkFile(
+  reference: WorkflowReference,
+  places: WorkflowPlaces,
+  environment: readonly string[],
+): CheckedFile {
   const base = 'name' in reference ? baseNamed(reference.name, places) : null;
   if (base !== null && base === places.base) return checkBase(base);
-  const { workflow, diagnostics, sources } = readWorkflow(reference, places);
+  const { workflow, diagnostics, sources } = readWorkflow(reference, places, { environment });
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
   return { valid: workflow !== null, diagnostics, sources };
 }

@@ -6,12 +6,12 @@ import type { LoadWorkflow } from './load-workflow.ts';
 
 /**
  * What is wrong with a text that came from elsewhere. What it imports is looked for in the workflows directory, as if it lay
- * there, and never outside of it. Rejects with a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
+ * there, and never outside of it. `environment`: the names of the variables that a run would inherit. Rejects with a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
  */
 export async function checkText(
   text: string,
   { dagsDir, base }: ListedPlaces,
-  load: LoadWorkflow,
+  { load, environment }: { readonly load: LoadWorkflow; readonly environment: readonly string[] },
 ): Promise<LoadResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
@@ -22,5 +22,5 @@ export async function checkText(
     const why = error instanceof Error ? error.message : String(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
   }
-  return load({ text, file: null, dir: dagsDir, base });
+  return load({ text, file: null, dir: dagsDir, base, environment });
 }

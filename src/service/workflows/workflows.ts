@@ -4,7 +4,7 @@ import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { RunTargets } from '../../spec/check-run.ts';
 import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
-import { type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow } from '../../spec/load.ts';
 import { didYouMean, nearNames } from '../../spec/near-names.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { type ListedWorkflow, readListed } from './listed-workflow.ts';
@@ -35,15 +35,22 @@ export type LoadedWorkflow = {
   readonly warnings: readonly Diagnostic[];
 };
 
-/** The result of loading, problems included. Throws a `WfError` `not-found` when there is no such workflow. */
-export function readWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadResult {
+/**
+ * The result of loading, problems included; `checks` adds those of `wf validate`. Throws a `WfError` `not-found` when there is no such workflow.
+ */
+export function readWorkflow(
+  reference: WorkflowReference,
+  places: WorkflowPlaces,
+  checks: Pick<LoadRequest, 'environment'> = {},
+): LoadResult {
   const { base } = places;
   const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
-  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, base, runTargets });
+  const beside = { base, runTargets, ...checks };
+  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, ...beside });
   const file = findWorkflow(reference.name, places);
   // A name is typed too, but what it is found to be in the workflows directory is not.
   const mayBePipe = reference.mayBePipe === true && file === resolve(places.cwd, reference.name);
-  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), base, runTargets, mayBePipe });
+  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), ...beside, mayBePipe });
 }
 
 /** The workflows that a step can run from a directory. */
