@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { shortId } from '../../src/render/short-id.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
 const files = {
@@ -77,6 +78,22 @@ retry what failed: wf retry p1
       const { stdout } = await wf('status', 'p1');
       expect(stdout).toMatch(/\n {2}✖ pack .*\n {4}✖ press {3}exit 5 .*\n {6}│ jammed\n {6}logs: wf logs \S+ press\n/);
       const [command = ''] = /wf logs \S+ press/.exec(stdout) ?? [];
+      expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
+    }));
+
+  it('has in its report the failed steps of that run, with the last lines and the command that writes its report', () =>
+    withParts(async ({ wf, json }) => {
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      const { stdout } = await wf('report', 'p1', '-o', '-');
+      const child = (await json('status', 'p1')).steps[0]?.child ?? '';
+      const leaf = (await json('status', child)).steps[1]?.child ?? '';
+      const failures = stdout.slice(stdout.indexOf('<section id="failures">'), stdout.indexOf('</section>'));
+      for (const run of [child, leaf]) {
+        expect(failures).toContain(`<code>${run}</code>`);
+        expect(failures).toContain(`<code>wf report ${shortId(run)}</code>`);
+      }
+      expect(failures).toMatch(/aria-label="last lines of press">jammed\n/);
+      const [, command = ''] = /<code>(wf logs \S+ press)<\/code>/.exec(failures) ?? [];
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
 

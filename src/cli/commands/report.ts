@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { attemptHistory } from '../../core/attempt-history.ts';
 import type { RunSummary } from '../../core/summary.ts';
 import { renderReport } from '../../render/report/report.ts';
-import type { LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
+import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
 import { shortId } from '../../render/short-id.ts';
 import type { History } from '../../service/past/history.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
@@ -37,7 +37,7 @@ export async function reportCommand(
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config);
   const run = await history.find(word ?? '@latest');
-  const view = viewOf(run, history, app);
+  const view = await viewOf(run, history, app);
   const parts = renderReport(view, readAssets());
   if (output === '-') {
     for (const part of parts) {
@@ -53,9 +53,9 @@ export async function reportCommand(
   return exitCodes.succeeded;
 }
 
-function viewOf(run: PastRun, history: History, app: AppModule): ReportView {
+async function viewOf(run: PastRun, history: History, app: AppModule): Promise<ReportView> {
   const { state, stored } = run;
-  const summary = history.summarize(run);
+  const { summary, logs, children } = await childViewOf(run, history, app);
   const names = [...summary.steps, ...summary.handlers].map(({ name }) => name);
   return {
     summary,
@@ -65,11 +65,23 @@ function viewOf(run: PastRun, history: History, app: AppModule): ReportView {
     attempts: attemptHistory(stored?.events ?? []),
     places: stored === null ? new Map() : locateSteps(stored.sources, names),
     sources: stored?.sources ?? [],
-    logs: logsOf(stored, app),
+    logs,
+    children,
     ...(stored?.masked ? { masked: true } : {}),
     now: Date.now(),
     version,
   };
+}
+
+/** A run with the runs that its failed steps made; a run that was removed from the history is left out. */
+async function childViewOf(run: PastRun, history: History, app: AppModule): Promise<ChildView> {
+  const summary = history.summarize(run);
+  const children = new Map<string, ChildView>();
+  for (const { name, status, child: runId } of [...summary.steps, ...summary.handlers]) {
+    const child = status === 'failed' && runId !== undefined ? await history.read(runId) : null;
+    if (child !== null) children.set(name, await childViewOf(child, history, app));
+  }
+  return { summary, logs: logsOf(run.stored, app), children };
 }
 
 function logsOf(stored: StoredRun | null, { readLogExcerpt }: AppModule): ReportLogs {

@@ -15,3 +15,8 @@ export function logsHint(runId: string, { step, attempt, stream }: LogsHint): st
     shellQuote(step),
   ].join(' ');
 }
+
+/** The command that writes the report of a run. */
+export function reportHint(runId: string): string {
+  return `wf report ${shellQuote(shortId(runId))}`;
+}

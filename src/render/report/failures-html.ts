@@ -1,19 +1,15 @@
-import type { StepSummary } from '../../core/summary.ts';
-import { createLineSplitter } from '../lines.ts';
 import { retryCommand } from '../recap-commands.ts';
-import { createAnsiLines } from './ansi.ts';
+import { childHtml } from './child-html.ts';
 import { logsHint } from './command-hints.ts';
-import { type Html, html, trusted } from './html.ts';
+import { type Html, html } from './html.ts';
 import type { ReportStep } from './report-step.ts';
 import { placeLink, type SourcePlaces } from './source-html.ts';
 import { statusIcon, stepLook } from './status.ts';
+import { tailHtml } from './tail-html.ts';
 import { counted, shortened } from './text.ts';
-import type { LogName, ReportView } from './view.ts';
+import type { ReportView } from './view.ts';
 
 const mostFailures = 20;
-const tailLines = 10;
-const tailBytes = 16 * 1024;
-const longestLine = 2000;
 
 /** The recap of what failed: why, where in the file, the last lines, and what to type next; null when nothing did. */
 export function failuresHtml(view: ReportView, steps: readonly ReportStep[], places: SourcePlaces): Html | null {
@@ -32,37 +28,16 @@ ${!canRetry ? null : html`<p class="note">Run again what did not succeed: <code>
 
 function failureHtml(step: ReportStep, view: ReportView, places: SourcePlaces): Html {
   const { name, status, error, attempts } = step.summary;
-  const tail = tailHtml(step, view);
+  const tail = tailHtml(step.summary, view.logs);
   const hint = logsHint(view.summary.runId, { step: name, attempt: null, stream: null });
   const often = attempts > 1 ? ` after ${counted(attempts, 'attempt')}` : '';
   const place = step.place === null ? null : html` at ${placeLink(step.place, places)}`;
+  const child = view.children.get(name);
   return html`<article class="failure">
 <h3>${statusIcon(stepLook(status))}<a href="#${step.anchor}"><bdi>${name}</bdi></a></h3>
 <p><strong>${shortened(error ?? 'failed', 2000)}</strong>${often}${place}</p>
+${child === undefined ? null : childHtml(child)}
 ${tail === null ? null : html`<pre class="log" tabindex="0" role="region" aria-label="last lines of ${name}">${tail}</pre>`}
 ${tail === null ? null : html`<p class="note">Its whole log: <code>${hint}</code></p>`}</article>
 `;
-}
-
-/** What a program has to say about its failure it says on standard error: that has precedence and comes last. */
-function tailHtml({ summary }: ReportStep, view: ReportView): Html | null {
-  const stderr = lastLines(view, summary, { stream: 'stderr', count: tailLines });
-  const stdout = lastLines(view, summary, { stream: 'stdout', count: tailLines - stderr.length });
-  const lines = [...stdout, ...stderr];
-  const toMarkup = createAnsiLines();
-  return lines.length === 0 ? null : trusted(lines.map((line) => `${toMarkup(line)}\n`).join(''));
-}
-
-type Wanted = { readonly stream: LogName['stream']; readonly count: number };
-
-function lastLines(
-  { logs }: ReportView,
-  { name, attempts }: StepSummary,
-  { stream, count }: Wanted,
-): readonly string[] {
-  if (attempts === 0 || count === 0) return [];
-  const { head, tail } = logs.read({ step: name, attempt: attempts, stream }, { head: 0, tail: tailBytes });
-  const splitter = createLineSplitter('overwrite');
-  const lines = [...splitter.push(head), ...splitter.push(tail), ...splitter.flush()];
-  return lines.slice(-count).map((line) => shortened(line, longestLine));
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../duration.ts';
 import { stepTitle } from '../step-title.ts';
 import { attemptHtml, shownAttempts } from './attempt-html.ts';
-import { logsHint } from './command-hints.ts';
+import { logsHint, reportHint } from './command-hints.ts';
 import { type Html, html, trusted } from './html.ts';
 import type { ReportStep } from './report-step.ts';
 import { placeLink, type SourcePlaces } from './source-html.ts';
@@ -64,6 +64,7 @@ function factsHtml(step: ReportStep, { places, anchors }: StepContext): Html {
     ['Depends on', node === null || node.depends.length === 0 ? null : namesHtml(node.depends, anchors)],
     ['Exit code', summary.exitCode === null ? null : html`${summary.exitCode}`],
     ['Signal', summary.signal === null ? null : html`${summary.signal}`],
+    ['Child run', summary.child === undefined ? null : html`<code>${reportHint(summary.child)}</code>`],
     ['Started', summary.startedAt === null ? null : timeHtml(summary.startedAt)],
     ['Finished', summary.finishedAt === null ? null : timeHtml(summary.finishedAt)],
     ['Defined at', place === null || isFailed ? null : placeLink(place, places)],

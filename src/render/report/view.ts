@@ -19,6 +19,8 @@ export type ReportView = {
   readonly places: ReadonlyMap<string, Place>;
   readonly sources: readonly Source[];
   readonly logs: ReportLogs;
+  /** The runs of other workflows that failed steps were carried out by, as far as they are in the history, by step. */
+  readonly children: ReadonlyMap<string, ChildView>;
   /** Present: the stored workflow has masks in the place of secrets, so that a retry needs the file. */
   readonly masked?: true;
   /** When the report is made, in milliseconds since 1970-01-01 UTC. */
@@ -26,6 +28,9 @@ export type ReportView = {
   /** The version of this program. */
   readonly version: string;
 };
+
+/** What a report shows of a run that a step carried out. */
+export type ChildView = Pick<ReportView, 'summary' | 'logs' | 'children'>;
 
 /** One of the two streams of an attempt. */
 export type LogName = { readonly step: string; readonly attempt: number; readonly stream: 'stdout' | 'stderr' };
