@@ -62,12 +62,13 @@ function step(scanning: Scanning): void {
 /** A character that means something outside double quotes only. */
 function code(scanning: Scanning, char: string): void {
   const { text, at } = scanning;
+  const isInBrace = scanning.open.at(-1)?.kind === 'brace';
   if (char === "'") {
     const found = take(scanning, singleQuoted) ?? '';
     if (found.length === 1 || !found.endsWith("'")) scanning.openQuote ??= at;
   } else if (char === '(') push(scanning, 'paren', 1, false);
   else if (char === ')' && scanning.open.at(-1)?.kind === 'paren') close(scanning);
-  else if (char === '#' && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1)))) take(scanning, comment);
+  else if (char === '#' && !isInBrace && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1)))) take(scanning, comment);
   else if (char === '<') redirection(scanning);
   else if (char === '\n' && scanning.bodies.length > 0) skipBodies(scanning);
   else scanning.at++;

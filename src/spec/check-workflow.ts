@@ -5,6 +5,7 @@ import { graphProblems } from './check-graph.ts';
 import { mailProblems } from './check-mail.ts';
 import { pathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
+import { quoteProblems } from './check-quotes.ts';
 import { variableProblems } from './check-variables.ts';
 import type { Functions } from './functions.ts';
 import { callProblems, collectFunctions } from './functions.ts';
@@ -58,6 +59,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...mailProblems(settings, all),
       ...secretProblems(settings, steps),
       ...queryProblems(settings, all),
+      ...quoteProblems(settings, all),
     ],
   };
 }

@@ -47,6 +47,7 @@ export const diagnosticCodes = [
   'raw-query',
   'unreplaced-path',
   'unset-variable',
+  'open-quote',
   'duplicate-function',
   'unknown-function',
   'function-arguments',

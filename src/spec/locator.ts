@@ -70,7 +70,8 @@ function endOfFirstLine(text: string, [start, end]: Range): number {
  */
 function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
   const isQuoted = text[start] === '"' || text[start] === "'";
-  const from = start + word.at + (isQuoted ? 1 : 0);
+  const from = text[start] === '|' ? offsetInBlock(text, start, word.at) : start + word.at + (isQuoted ? 1 : 0);
+  if (from === null) return null;
   const end = from + word.text.length;
   if (word.text === '') return null;
   if (text.slice(from, end) === word.text) return [from, end];
@@ -82,6 +83,22 @@ function nextWord(text: string, [from, rangeEnd]: Range, word: string): Range | 
     const end = at + word.length;
     if (end > rangeEnd) return null;
     if (!/\w/.test(`${text.charAt(at - 1)}${text.charAt(end)}`)) return [at, end];
+  }
+  return null;
+}
+
+/** The offset in the file of an offset in the value of a literal block (`|`), whose lines lose their indentation. */
+function offsetInBlock(text: string, start: number, at: number): number | null {
+  const block = /\|[-+]?\n(?: *\n)*( +)/y;
+  block.lastIndex = start;
+  const indent = block.exec(text)?.[1]?.length;
+  if (indent === undefined) return null;
+  let line = text.indexOf('\n', start) + 1;
+  for (let left = at; line > 0; line = text.indexOf('\n', line) + 1) {
+    const lineEnd = text.indexOf('\n', line);
+    const length = Math.max(0, (lineEnd === -1 ? text.length : lineEnd) - line - indent);
+    if (left <= length) return line + indent + left;
+    left -= length + 1;
   }
   return null;
 }
