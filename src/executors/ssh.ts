@@ -9,6 +9,7 @@ import { canceled, EndSignal } from './end-signal.ts';
 import type { Attempt, Executor } from './executor.ts';
 import { type SshSettings, sshArgv, sshSettings } from './ssh/argv.ts';
 import { type RemoteCode, remoteCode } from './ssh/code.ts';
+import { lostConnection } from './ssh/lost-connection.ts';
 import { stopLine, supervisedLine } from './ssh/supervisor.ts';
 import { runTool, settingsProblem } from './tool.ts';
 
@@ -102,10 +103,14 @@ function askpassVariables(askpass: string, password: string): Attempt['env'] {
 /** Adds what ssh itself said: to the log, and as the reason of a failure that is its own. */
 function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome {
   const said = readFileSync(log, 'utf8').replaceAll('\r', '');
-  if (said === '') return outcome;
+  const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
+  if (said === '') {
+    const message = isOwnFailure ? lostConnection(attempt.log.stderrPath) : null;
+    return isOwnFailure && message !== null ? { ...outcome, message } : outcome;
+  }
   attempt.write('stderr', said);
   const reasons = said.split('\n').filter((line) => line !== '' && !/^(\*\*|warning)/i.test(line));
   const reason = reasons.at(-1);
-  if (outcome.status !== 'failed' || outcome.exitCode !== sshFailed || reason === undefined) return outcome;
+  if (!isOwnFailure || reason === undefined) return outcome;
   return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
 }

@@ -161,6 +161,16 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     await until(() => !runs(pid));
   });
 
+  test('fails with the words of ssh when the connection is lost', async () => {
+    const { running, stdout } = startRemote(server, {
+      step: { command: 'ps -o ppid= -p $PPID; echo ready; exec sleep 300' },
+    });
+    await until(() => stdout().endsWith('ready\n'));
+    process.kill(Number.parseInt(stdout(), 10), 'SIGKILL');
+    const message = 'the connection was lost (ssh: Connection to 127.0.0.1 closed by remote host)';
+    expect(await running).toEqual(failed('exit', message, 255));
+  });
+
   describe('with a password', () => {
     const config = () => ({ key: server.lockedKey, password: '$SECRET' });
 
