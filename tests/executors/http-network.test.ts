@@ -363,6 +363,21 @@ describe('TLS', () => {
     expect((await call(`GET ${server.url}`, { skipTLSVerify: true })).outcome).toEqual(answered);
   });
 
+  test.each([
+    ['TLSv1.3', 'the server requires a client certificate; an http step has none: '],
+    [
+      'TLSv1.2',
+      'the server refused the TLS connection (handshake failure); if it requires a client certificate, an http step has none: ',
+    ],
+  ] as const)('a server that requires a client certificate is named, with what to do: %s', async (version, why) => {
+    const demands = { requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version };
+    const server = await httpsServer((_request, response) => response.end('hello'), demands);
+    const { outcome } = await call(`GET ${server.url}`, { skipTLSVerify: true });
+    const message = `GET ${server.url}/: ${why}use a command step with curl --cert FILE --key FILE`;
+    expect(outcome).toEqual(failed('error', message));
+    expect(server.received).toEqual([]);
+  });
+
   test('NODE_EXTRA_CA_CERTS of the step vouches for it', async () => {
     const server = await hello();
     const variables = { NODE_EXTRA_CA_CERTS: certificateFile };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import {
   type AddressInfo,
   connect,
@@ -40,8 +40,8 @@ export function httpServer(answer: Answer): Promise<TestServer> {
 }
 
 /** The same with TLS. */
-export function httpsServer(answer: Answer): Promise<TestServer> {
-  return serve((listener) => createTlsServer(identity(), listener), 'https', answer);
+export function httpsServer(answer: Answer, options: TlsOptions = {}): Promise<TestServer> {
+  return serve((listener) => createTlsServer({ ...identity(), ...options }, listener), 'https', answer);
 }
 
 function identity() {

@@ -40,11 +40,25 @@ export function explainRequestError(error: unknown, url: URL, proxy: URL | null)
 
 function explain({ code = '', message }: NodeJS.ErrnoException, url: URL): string {
   if (code === 'ENOTFOUND') return `no host has the name "${url.hostname}"`;
+  const alert = tlsAlert(code, message);
+  if (alert !== null) return alert;
   const known = byCode[code];
   if (known !== undefined) return known + certificateHelp(code);
   if (code.startsWith('HPE_')) return `the answer is not HTTP: ${firstLine(message).replace('Parse Error: ', '')}`;
   if (/^Z_|^ERR__ERROR/.test(code)) return `the body cannot be decompressed: ${firstLine(message)}`;
   return firstLine(message) || code;
+}
+
+const clientCertificateHelp = 'an http step has none: use a command step with curl --cert FILE --key FILE';
+
+/** What a server that speaks TLS said when it ended the handshake; null for any other failure. */
+function tlsAlert(code: string, message: string): string | null {
+  if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
+    return `the server requires a client certificate; ${clientCertificateHelp}`;
+  const alert = /SSL routines:[^:]*:(?:tlsv1\d?|sslv3) alert ([^:]+)/.exec(message)?.[1];
+  if (alert === undefined) return null;
+  const advice = alert === 'handshake failure' ? `; if it requires a client certificate, ${clientCertificateHelp}` : '';
+  return `the server refused the TLS connection (${alert})${advice}`;
 }
 
 /** `GET https://example.com/: connection refused` */
