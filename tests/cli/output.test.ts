@@ -48,6 +48,10 @@ handlerOn:
 `;
       const { code, stdout } = await runIn(cwd, yaml);
       expect(code).toBe(0);
+      expect(stdout).toContain(
+        '[a] | the output OUT holds a NUL character, so that no program gets it as a variable: ' +
+          'the file $WF_OUTPUT_FILE_OUT holds it',
+      );
       expect(stdout).toMatch(/\[b\] \| +a +\\0 +b/);
       expect(stdout).toContain('argument 1 of "echo" holds a NUL character');
       expect(stdout).toContain('| cleaned up');
