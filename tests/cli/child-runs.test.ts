@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { shortId } from '../../src/render/short-id.ts';
-import { type Place, withPlace } from '../support/past-runs.ts';
+import { crash, type Place, withPlace } from '../support/past-runs.ts';
 
 const files = {
   'parent.yaml': 'steps:\n  - {name: build, run: parts/child}\n',
@@ -143,6 +143,22 @@ retry what failed: wf retry p1
         ['p1', 'p3'].map(async (run) => (await json('status', run)).steps[0]?.child),
       );
       expect((await json('status', third ?? '')).retryOf).toBe(first);
+    }));
+
+  it('is retried where the process of both was killed', () =>
+    withParts(async (place) => {
+      const { wf, write, cwd, json } = place;
+      write(
+        'parts/child.yaml',
+        `steps:\n  - {name: fetch, command: "true"}\n${press('test -e ready || (echo waits; sleep 60)')}`,
+      );
+      await crash(place, 'waits', 'parent.yaml', '--run-id', 'p1');
+      writeFileSync(join(cwd, 'parts/ready'), '');
+      expect((await wf('retry', 'p1', '--run-id', 'p2')).code).toBe(0);
+      const [before, after] = [await json('status', 'p1'), await json('status', 'p2')].map(
+        ({ steps }) => steps[0]?.child,
+      );
+      expect(await json('status', after ?? '')).toMatchObject({ retryOf: before, status: 'succeeded' });
     }));
 
   it.each([
