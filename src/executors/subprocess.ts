@@ -11,6 +11,7 @@ import { identify, identityOf } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
 import { Starters } from './starter/starters.ts';
+import { makeThreadPool } from './thread-pool.ts';
 
 const starters = new Starters();
 
@@ -26,6 +27,8 @@ export async function runProcess(
 ): Promise<Outcome> {
   const { workflow, log } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
+  // One program alone leaves nothing behind that could use up the limit.
+  if (workflow.steps.length > 1) makeThreadPool();
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
   return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
