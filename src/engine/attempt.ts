@@ -189,16 +189,9 @@ async function withCopies(
   return problem !== null && outcome.status === 'succeeded' ? afterEnd(errorOutcome(problem), context) : outcome;
 }
 
-function withOutput(outcome: Outcome, step: Step, { text, write }: AttemptOutput): Outcome {
+function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {
   if (step.output === null || (outcome.status !== 'succeeded' && outcome.status !== 'failed')) return outcome;
   const output = text(step.output);
-  if ('text' in output && output.text.includes('\0')) {
-    const file = `the file $WF_OUTPUT_FILE_${step.output} holds it`;
-    write(
-      'stderr',
-      `the output ${step.output} holds a NUL character, so that no program gets it as a variable: ${file}\n`,
-    );
-  }
   if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
   return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
 }

@@ -87,7 +87,7 @@ export class StepRunner {
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, this.#outputOptions);
     if ('problem' in output) return errorOutcome(output.problem);
-    return runAttempt({
+    const outcome = await runAttempt({
       runId,
       workflow,
       step,
@@ -106,6 +106,15 @@ export class StepRunner {
         return runSubworkflow(this.#options, parent, request, attempt);
       },
     });
+    this.#warnOfNul(step, outcome);
+    return outcome;
+  }
+
+  /** An output with a NUL character is an empty variable in every command, which looks like an empty output. */
+  #warnOfNul({ name, output }: Step, outcome: Outcome): void {
+    if (output === null || !('outputs' in outcome) || !outcome.outputs[output]?.includes('\0')) return;
+    const reason = 'holds a NUL character, so that no program gets it as a variable';
+    this.#parts.warn(name, `the output "${output}" ${reason}: the file $WF_OUTPUT_FILE_${output} holds it`);
   }
 
   /** Ends the outputs that what steps have left in the background holds open. */

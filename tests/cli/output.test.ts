@@ -48,15 +48,26 @@ handlerOn:
 `;
       const { code, stdout } = await runIn(cwd, yaml);
       expect(code).toBe(0);
-      expect(stdout).toContain(
-        '[a] | the output OUT holds a NUL character, so that no program gets it as a variable: ' +
-          'the file $WF_OUTPUT_FILE_OUT holds it',
-      );
       expect(stdout).toMatch(/\[b\] \| +a +\\0 +b/);
       expect(stdout).toContain('argument 1 of "echo" holds a NUL character');
       expect(stdout).toContain('| cleaned up');
     });
   });
+
+  test.each(['', 'secrets: [OUT]\n', 'secrets: [KEY]\nenv: {KEY: unprinted}\n'])(
+    'with a NUL is reported as a warning: %j',
+    async (head) => {
+      await withDirectory(async (cwd) => {
+        const yaml = `${head}steps: [{name: a, command: "printf 'a\\\\0b'", output: OUT}]\n`;
+        const { code, stdout, stderr } = await runIn(cwd, yaml);
+        expect(code).toBe(0);
+        expect(`${stdout}${stderr}`).toContain(
+          'the output "OUT" holds a NUL character, so that no program gets it as a variable: ' +
+            'the file $WF_OUTPUT_FILE_OUT holds it',
+        );
+      });
+    },
+  );
 
   test.each([
     ['/proc/none/file', 'cannot write "/proc/none/file": no such file or directory'],
