@@ -63,6 +63,9 @@ function valuesOf(text: string): readonly unknown[] | null {
   }
 }
 
+/** Refused for a variable within a text, which a schema does not see. */
+const aboutText = 'fixtures/invalid/unreplaced-path/workflow.yaml';
+
 const structural: ReadonlySet<DiagnosticCode> = new Set([
   'unknown-key',
   'not-supported',
@@ -87,7 +90,7 @@ describe('the schema for editors', () => {
   it('refuses every file whose keys or types wf refuses', () => {
     const refused = texts.filter((entry) => {
       const errors = errorsOf(entry);
-      return errors.size > 0 && [...errors].every((code) => structural.has(code));
+      return entry.name !== aboutText && errors.size > 0 && [...errors].every((code) => structural.has(code));
     });
     const accepted = refused.filter(({ text }) => valuesOf(text)?.every((value) => validate(value)) === true);
     expect(refused.length).toBeGreaterThan(5);
