@@ -26,6 +26,7 @@ import { sendSignal } from './executors/process-signals.ts';
 import { processMoment } from './executors/process-table.ts';
 import { endProcesses, findRunProcesses } from './executors/process-tree.ts';
 import { loadExecutor } from './executors/registry.ts';
+import type { RunGroup } from './executors/run-group.ts';
 import { spawnDetached } from './executors/subprocess.ts';
 import type { LogForwarder, LogForwarderOptions } from './observers/log-forwarding.ts';
 import { createMailNotifier } from './observers/mail.ts';
@@ -49,6 +50,7 @@ import { readTail } from './store/files/logs/tail.ts';
 import { createMemoryStore } from './store/memory.ts';
 import type { RunArchive } from './store/store.ts';
 
+export { enterRunGroup } from './executors/run-group.ts';
 export { readLogExcerpt } from './store/files/logs/log-excerpt.ts';
 export { createLogFollower as followLogs } from './store/files/logs/log-follower.ts';
 export { readLog } from './store/files/logs/read-log.ts';
@@ -75,6 +77,8 @@ export type AppOptions = {
   readonly onAttempt?: ((attempt: Attempt) => void) | null;
   /** Told of each run that a step carries out, in the turn in which it starts; answers who watches it. */
   readonly onChild?: OnChild | null;
+  /** Holds every process that the run starts. */
+  readonly group?: RunGroup | null;
 };
 
 /** Puts the parts together: the one place that picks the engine and the store. */
@@ -86,7 +90,12 @@ export function createApp(config: Config, options: AppOptions): App {
     owner: thisProcess(),
     executor: options.onAttempt ? tellAttempts(loadExecutor, options.onAttempt) : loadExecutor,
     capture,
-    background: { moment: processMoment, find: findRunProcesses, end: endProcesses },
+    background: {
+      moment: processMoment,
+      find: findRunProcesses,
+      end: endProcesses,
+      ...(options.group ? { sweep: options.group.sweep } : {}),
+    },
     findSubworkflow: subworkflowFinder(config),
     retryChild: async (request) => {
       const { retryChild } = await import('./service/runs/retry-child.ts');

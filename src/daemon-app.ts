@@ -8,6 +8,7 @@ import type { Workflow } from './core/workflow.ts';
 import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
 import { isElsewhere, mayBeAlive } from './executors/process-identity.ts';
+import { endDeadGroups } from './executors/run-group.ts';
 import { createForwardTotal } from './observers/forward-total.ts';
 import { createMetrics, type Metrics } from './observers/metrics.ts';
 import type { Monitor } from './observers/monitor.ts';
@@ -144,6 +145,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     isElsewhere,
     stamps: createRunStamps(join(state, 'runs'), Date.now),
     memory: watchedRuns(join(state, 'daemon')),
+    endDeadGroups,
     over: metrics.countRun,
     log,
     report,

@@ -1,3 +1,4 @@
+import type { AppOptions } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { readLogForwarding } from '../config/log-forwarding.ts';
 import type { Param } from '../core/run.ts';
@@ -30,6 +31,8 @@ export type ForegroundRun = {
   readonly config: Config;
   /** The id of a run that a daemon has started: its monitor tells of this run too. */
   readonly forDaemon?: string;
+  /** Holds every process that the run starts. */
+  readonly group?: AppOptions['group'];
 };
 
 /** How long the end of a run may wait for the sink of its logs; with all around it not more than five seconds. */
@@ -37,7 +40,7 @@ const forwardingPatienceMs = 4500;
 
 /** Carries a run to its end in this process, shows it, passes signals on, and answers the exit code. */
 export async function runInForeground(
-  { loaded, params, start, config, forDaemon }: ForegroundRun,
+  { loaded, params, start, config, forDaemon, group = null }: ForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
@@ -52,7 +55,7 @@ export async function runInForeground(
   const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
   const onChild: OnChild = (parent, { workflow, sources }) =>
     view.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
-  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild });
+  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
   const shown = { ...loaded, workflow: shownWorkflow(loaded.workflow, params, processEnv) };
   const view = new RunView(app, reporter, shown, console.out);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));

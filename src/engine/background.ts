@@ -23,6 +23,8 @@ export type BackgroundProcesses = {
     processes: readonly ProcessIdentity[],
     options: { readonly signal: NodeJS.Signals; readonly graceMs: number },
   ) => Promise<void>;
+  /** After that: ends what cannot be found, where something holds all processes of a run. `spares`: some may live on. */
+  readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
 };
 
 /** The longest that leftovers may hold the end of a run after their SIGTERM. */
@@ -69,10 +71,20 @@ export class Background {
     const recorded = [...this.#leaders].flatMap(([step, leaders]) => (spared.has(step) ? [] : leaders));
     const [first] = this.#leaders.keys();
     if (first === undefined) return;
+    const mark = this.#markOf(first);
+    await this.#endFound(mark, { recorded, spared }, graceMs);
+    await this.#processes.sweep?.(mark.runId, spared.size > 0);
+  }
+
+  async #endFound(
+    mark: RunMark,
+    which: { readonly recorded: readonly Leader[]; readonly spared: ReadonlySet<string> },
+    graceMs: number,
+  ): Promise<void> {
     const known = new Set<number>();
     // More than once, since what is found may start something else before it gets the signal.
     for (let looks = 0; looks < mostLooks; looks += 1) {
-      const found = this.#processes.find(this.#markOf(first), { recorded, spared, since: this.#since });
+      const found = this.#processes.find(mark, { ...which, since: this.#since });
       const left = found.filter(({ pid }) => !known.has(pid));
       if (left.length === 0) return;
       for (const { pid } of left) known.add(pid);

@@ -1,5 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '../../config/config.ts';
+import { allSteps } from '../../core/all-steps.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';
@@ -31,9 +33,10 @@ export async function carryCommand(options: CarryOptions, console: Console): Pro
 }
 
 async function carry({ runId, runs }: CarryOptions, owned: () => void, console: Console): Promise<number> {
-  const { createControl } = await import('../../app.ts');
+  const { createControl, enterRunGroup } = await import('../../app.ts');
   const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
   const { request, context } = claimed.launch;
+  const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;
   let isOwned = false;
   const start = (engine: Engine, watcher: RunWatcher) => {
     const run = engine.carry(request, claimed.taken, (event, state) => {
@@ -51,11 +54,18 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
     const loaded = { ...request, warnings: [] };
     const config = { ...configOf(context), runsDir: runs };
     const forDaemon = context.isDaemon ? { forDaemon: runId } : {};
-    return await runInForeground({ loaded, params: request.params, start, config, ...forDaemon }, {}, console);
+    return await runInForeground({ loaded, params: request.params, start, config, group, ...forDaemon }, {}, console);
   } catch (error) {
     if (!isOwned) await claimed.refuse(messageOf(error));
     throw error;
+  } finally {
+    group?.leave();
   }
+}
+
+/** A step that runs another workflow may spare what that one leaves: its file is read later. */
+function mayLeaveProcesses(workflow: Workflow): boolean {
+  return allSteps(workflow).some(({ leaveBackground, executor }) => leaveBackground || executor.type === 'workflow');
 }
 
 /** As of whoever asked for the run, but that nobody looks at it. */

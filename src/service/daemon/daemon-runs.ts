@@ -48,6 +48,8 @@ export type DaemonRunsParts = {
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly memory: RunWatchParts['memory'];
+  /** Ends what carriers that died have left in control groups of their own. */
+  readonly endDeadGroups: () => Promise<void>;
   /** Told once of each run that is over. */
   readonly over: (run: PastRun) => void;
   /** Takes lines for whoever runs the daemon. */
@@ -65,7 +67,11 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     limits,
     clock: control.clock,
     mayGoOn: control.archive.mayGoOn,
-    launch: control.launch,
+    launch: (runId) => {
+      const carrier = control.launch(runId);
+      void carrier.ended.then(parts.endDeadGroups).catch(report);
+      return carrier;
+    },
     refuse: (runId, message) => refuseQueued(runId, message, control),
     report,
   });
@@ -74,6 +80,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
   return {
     desk,
     adopt: async () => {
+      parts.endDeadGroups().catch(report);
       await watch.open();
       const [waiting, running] = [queue.depth(), queue.running().length];
       if (waiting + running > 0) log(`took over ${runs(waiting)} waiting and ${runs(running)} going on`);
@@ -100,6 +107,7 @@ function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
       },
       over: (run) => {
         queue.leave(run.runId);
+        if (run.state.reason === 'lost') parts.endDeadGroups().catch(parts.report);
         if (run.state.reason === 'lost') log(`run ${run.runId} of "${run.state.workflow}": ${run.state.message}`);
         over(run);
       },
