@@ -4,6 +4,11 @@ import type { Source } from './diagnostic.ts';
 /** The way to a value in a file after its keys were brought to their documented spelling: keys, and indexes from 0. */
 export type Path = readonly (string | number)[];
 
+/** A path as a key of a map. */
+export function pathMark(path: Path): string {
+  return path.join('\0');
+}
+
 /**
  * What a problem is about: a stretch of the text (offsets, the end exclusive), a key or value found by its path, or the
  * file as a whole.

@@ -8,6 +8,7 @@ import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-k
 import { didYouMean, nearNames } from './near-names.ts';
 import { DEEPEST } from './parse.ts';
 import type { Problem } from './problem.ts';
+import { pathMark } from './problem.ts';
 import type { Place, Range, Reader, Recorder } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
 import { scalarValue, textOf } from './scalar.ts';
@@ -20,6 +21,8 @@ export type ReadResult = {
   readonly problems: readonly Problem[];
   /** Maps in which a value is missing because it could not be read. */
   readonly damaged: ReadonlySet<unknown>;
+  /** Keys in another than their documented spelling, by `pathMark` of their value. */
+  readonly spellings: ReadonlyMap<string, string>;
 };
 
 /** Only this many unknown keys are explained: a file of nothing else is not a workflow anyway. */
@@ -37,6 +40,7 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
     record: record ?? null,
     reported: new Set(),
     damaged: new Set(),
+    spellings: new Map(),
     aliases: { depth: 0, values: 0, letters: 0 },
     suggestionsLeft: MOST_SUGGESTIONS,
   };
@@ -46,7 +50,7 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
   }
   const contents = document.contents;
   const value = contents === null ? null : readNode(reader, contents, { path: [], schema: resolve(schema), depth: 0 });
-  return { value, problems: reader.problems, damaged: reader.damaged };
+  return { value, problems: reader.problems, damaged: reader.damaged, spellings: reader.spellings };
 }
 
 function readNode(reader: Reader, node: Node, place: Place): Json {
@@ -152,6 +156,7 @@ function readPair(reader: Reader, context: PairContext): void {
     return;
   }
   const path = [...place.path, known.name];
+  if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
   const node = context.pair.value as Node | null;
   const range = node === null || node.range === undefined ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);

@@ -21,6 +21,8 @@ export type Reader = {
   readonly record: Recorder | null;
   readonly reported: Set<string>;
   readonly damaged: Set<unknown>;
+  /** Keys in another than their documented spelling, by the path of their value (`pathMark`). */
+  readonly spellings: Map<string, string>;
   /** How deep in aliases the reader is, and what they added so far. */
   readonly aliases: { depth: number; values: number; letters: number };
   suggestionsLeft: number;

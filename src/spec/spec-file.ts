@@ -69,7 +69,7 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     return { file: empty, problems: [...result.problems, notAMap(source, result.value)] };
   const setting = settingOf(result.problems, result.value);
   if (setting !== null) return { file: empty, problems: [setting] };
-  const { raw, damaged, lost, problems } = validate(source, result.value);
+  const { raw, damaged, lost, problems } = validate(source, result.value, result.spellings);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
   const file = { source, document, raw, isReadable, damaged: new Set([...result.damaged, ...damaged]), lost };
   return { file, problems: [...result.problems, ...problems] };

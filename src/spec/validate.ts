@@ -4,7 +4,7 @@ import type { SchemaError } from './generated/validate.mjs';
 import validateSchema from './generated/validate.mjs';
 import { didYouMean, nearNames } from './near-names.ts';
 import type { Path, Problem } from './problem.ts';
-import { problem } from './problem.ts';
+import { pathMark, problem } from './problem.ts';
 import type { RawWorkflow } from './raw.ts';
 import { isJsonObject } from './raw.ts';
 import { rightShape } from './right-shape.ts';
@@ -23,8 +23,11 @@ export type Validated = {
 /** More errors than this in one file say nothing new. */
 const MOST = 200;
 
-/** Checks types and values against the schema. `value` is changed: wrong parts are removed from it. */
-export function validate(source: Source, value: Json): Validated {
+/**
+ * Checks types and values against the schema. `value` is changed: wrong parts are removed from it. Messages name keys as the
+ * file spells them, by `spellings`.
+ */
+export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
   const problems: Problem[] = [];
   const damaged = new Set<unknown>();
   const errors = validateSchema(value) ? [] : (validateSchema.errors ?? []);
@@ -33,7 +36,7 @@ export function validate(source: Source, value: Json): Validated {
     if (problems.length === MOST) break;
     if (error.keyword === 'if' || isMissingSteps(error) || seen.has(error.instancePath + missing(error))) continue;
     seen.add(error.instancePath + missing(error));
-    problems.push(schemaProblem(source, value, error));
+    problems.push(schemaProblem({ source, root: value, spellings }, error));
   }
   const before = isJsonObject(value) ? Object.keys(value) : [];
   for (const error of errors) damage(value, error, damaged);
@@ -51,10 +54,13 @@ function missing(error: SchemaError): string {
   return error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
 }
 
-function schemaProblem(source: Source, root: Json, error: SchemaError): Problem {
+/** What was read, with the spellings of its keys. */
+type ReadFile = { readonly source: Source; readonly root: Json; readonly spellings: ReadonlyMap<string, string> };
+
+function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError): Problem {
   const path = pathOf(root, error.instancePath);
   const value = valueAt(root, path);
-  const subject = subjectOf(path, root);
+  const subject = subjectOf(path, root, spellings);
   const at = (part: 'key' | 'value') => ({ source, path, part });
   switch (error.keyword) {
     case 'required': {
@@ -107,7 +113,7 @@ function enumProblem(error: SchemaError, spot: Problem['spot'], { subject, value
 }
 
 /** `"timeoutSec" in step "fetch"`, `step 3`, `"env" entry 2`, `the file`. */
-function subjectOf(path: Path, root: Json): string {
+function subjectOf(path: Path, root: Json, spellings: ReadonlyMap<string, string>): string {
   if (path.length === 0) return 'the file';
   const isInStep = path[0] === 'steps' && path.length > 1;
   const step = isInStep
@@ -116,7 +122,8 @@ function subjectOf(path: Path, root: Json): string {
       ? `handler "${path[1]}"`
       : '';
   const rest = step === '' ? path : path.slice(2);
-  const key = rest.findLast((part) => typeof part === 'string');
+  const depth = rest.findLastIndex((part) => typeof part === 'string');
+  const key = spellings.get(pathMark(path.slice(0, path.length - rest.length + depth + 1))) ?? rest[depth];
   const last = rest.at(-1);
   const entry = typeof last === 'number' ? `entry ${last + 1} of ` : '';
   if (key === undefined) return step === '' ? 'the file' : step;
