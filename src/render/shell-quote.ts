@@ -1,3 +1,4 @@
+import { quoteWord } from '../core/quote-word.ts';
 import { controlCharacters, harmless } from './sanitize.ts';
 
 /**
@@ -5,8 +6,7 @@ import { controlCharacters, harmless } from './sanitize.ts';
  * that a terminal acts on is written as `$'...'`, which bash, zsh, ksh and POSIX.1-2024 read.
  */
 export function shellQuote(word: string): string {
-  if (/^[A-Za-z0-9_./:=@%+,-]+$/.test(word)) return word;
-  if (harmless.test(word) || !controlCharacters().test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  if (harmless.test(word) || !controlCharacters().test(word)) return quoteWord(word);
   const quoted = word.replace(/[\\']/g, '\\$&').replace(controlCharacters(), escapeInQuotes);
   return `$'${quoted}'`;
 }

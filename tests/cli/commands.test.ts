@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { wf, withDirectory } from '../support/wf.ts';
 
 const good = 'steps:\n  - name: a\n    command: echo hello\n';
-const bad = 'steps:\n  - name: fetch\n    comand: curl -fsS $URL\n';
+const bad = 'steps:\n  - name: fetch\n    comand: curl -fsS example.com\n';
 
 function withFiles<T>(files: Record<string, string>, use: (cwd: string) => Promise<T>): Promise<T> {
   return withDirectory((cwd) => {
@@ -19,7 +19,7 @@ describe('wf validate', () => {
       const { code, stdout, stderr } = await wf(['validate', 'good.yaml', 'bad.yaml', 'missing.yaml'], { cwd });
       expect([code, stdout]).toEqual([2, 'good.yaml: valid\n']);
       expect(stderr).toContain(
-        'error: unknown key "comand" in step "fetch"\n  ┌─ bad.yaml:3:5\n3 │     comand: curl -fsS $URL\n  │     ^^^^^^ did you mean "command"?',
+        'error: unknown key "comand" in step "fetch"\n  ┌─ bad.yaml:3:5\n3 │     comand: curl -fsS example.com\n  │     ^^^^^^ did you mean "command"?',
       );
       expect(stderr).toContain('error: no workflow "missing.yaml"');
       expect(stderr).toMatch(/\n2 errors in \d files?\n$/);
@@ -125,7 +125,7 @@ steps:
               name: 'second',
               depends: ['first'],
               executor: 'command',
-              command: 'echo ${GREETING} on `date +%A`',
+              command: 'echo "${GREETING}" on "`date +%A`"',
               dir: cwd,
               attempts: 1,
               skipped: null,
@@ -139,9 +139,9 @@ steps:
   });
 
   it.each([
-    [`printf '%s' '$X' "$X" \\$X "a'b $X" \${X:-d}`, `printf '%s' '$X' "x y" \\$X "a'b x y" x y`],
+    [`printf '%s' '$X' "$X" \\$X "a'b $X" \${X:-d}`, `printf %s '$X' 'x y' '$X' 'a'\\''b x y' 'x y'`],
     [`sh -c 'echo $1 $X' sh $X | cat`, `sh -c 'echo $1 $X' sh x y | cat`],
-    [`echo it's $X`, `echo it's x y`],
+    [`echo it\\'s $X`, `echo 'it'\\''s' 'x y'`],
   ])('shows what quotes keep in %s', async (command, shown) => {
     const steps = [{ name: 'a', command }];
     await withFiles({ 'w.yaml': JSON.stringify({ env: { X: 'x y' }, steps }) }, async (cwd) => {

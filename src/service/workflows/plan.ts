@@ -1,9 +1,12 @@
 import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { previewText, splitBackticks } from '../../core/interpolate.ts';
+import { PathProblem } from '../../core/json-path.ts';
 import { previewWords } from '../../core/list-words.ts';
+import { quoteTemplate } from '../../core/quote-word.ts';
 import type { Param } from '../../core/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
+import { expandWords, parseCommand } from '../../core/words.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
@@ -124,12 +127,16 @@ type Scope = (name: string) => string | undefined;
 function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scope: Scope }): string {
   const { command, args, script, executor } = step;
   const expand = (word: string) => previewText(word, scope);
+  const isShell = readsQuotes.has(executor.type);
+  // Where no backtick is written, one comes from a variable whose value only the run has.
+  const isWritten = JSON.stringify([command, args]).includes('`');
+  const quote = (word: string) => (isShell ? quoteTemplate(word, !isWritten) : word);
   const words =
     typeof command === 'string'
-      ? [readsQuotes.has(executor.type) ? expandUnquoted(command, expand) : expand(command)]
-      : previewWords(command ?? [], { workflow, step, params: [], scope });
+      ? [isShell ? commandLine(command, { expand, scope, quote }) : expand(command)]
+      : previewWords(command ?? [], { workflow, step, params: [], scope }).map(quote);
   const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
-  const text = [...words, ...[...args, ...run].map(expand)].join(' ');
+  const text = [...words, ...args.map(expand).map(quote), ...run.map(expand)].join(' ');
   if (script === null) return text;
   const lines = script.trimEnd().split('\n').length;
   return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
@@ -137,6 +144,25 @@ function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scop
 
 /** The executors that read a command as a shell does. */
 const readsQuotes = new Set(['command', 'docker', 'ssh']);
+
+type Reading = {
+  readonly expand: (text: string) => string;
+  readonly scope: Scope;
+  readonly quote: (word: string) => string;
+};
+
+/** A command that can be pasted: the words that are started, or the text for the shell with its variables filled in. */
+function commandLine(command: string, { expand, scope, quote }: Reading): string {
+  const parsed = parseCommand(command);
+  if (parsed.kind === 'shell') return expandUnquoted(command, expand);
+  try {
+    return expandWords(parsed.words, scope).map(quote).join(' ');
+  } catch (error) {
+    // A path into a value that only the run has.
+    if (error instanceof PathProblem) return expandUnquoted(command, expand);
+    throw error;
+  }
+}
 
 /** As written where single quotes or a backslash keep what is there. */
 function expandUnquoted(command: string, expand: (text: string) => string): string {
