@@ -19,7 +19,7 @@ describe('the README', () => {
 
   it('shows what a mistake is answered with', async () => {
     const yaml =
-      'steps:\n  - name: fetch\n    comand: curl -fsS $URL\n  - name: load\n    command: ./load.sh\n    depends: fech\n';
+      'steps:\n  - name: fetch\n    comand: curl -fsS example.com\n  - name: load\n    command: ./load.sh\n    depends: fech\n';
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'etl.yaml'), yaml);
       const { code, stderr } = await wf(['validate', 'etl.yaml'], { cwd });
