@@ -41,6 +41,7 @@ async function startStandIn({ exitCode, state, tellEvents = forbid }: Container)
     'GET /_ping': (response) => response.setHeader('Api-Version', '1.45').end('OK'),
     'GET /info': (response) => response.end('{}'),
     'GET /containers/json': (response) => response.end('[]'),
+    'GET /volumes': (response) => response.end('{"Volumes":[]}'),
     'GET /images/wf-test:1/json': (response) => response.end('{"Config":{}}'),
     'POST /containers/create': (response) => response.writeHead(201).end('{"Id":"c1"}'),
     'POST /containers/c1/attach': (response) => response.end(),
@@ -60,7 +61,8 @@ async function startStandIn({ exitCode, state, tellEvents = forbid }: Container)
     const url = decodeURIComponent(request.url ?? '').replace(/&?abortSignal=\{\}/, '');
     const key = `${request.method} ${url.startsWith('/events') ? url : url.replace(/\?.*/, '')}`;
     if (key.includes('c1')) asked.push(key);
-    answers[key]?.(response);
+    const answer = answers[key] ?? ((other) => other.writeHead(404).end('{"message":"not found"}'));
+    answer(response);
   });
   const die = () => {
     server.close();
