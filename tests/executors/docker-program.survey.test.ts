@@ -72,7 +72,10 @@ describeWith('docker', hasDocker, 'the built program', () => {
   test.each(guide)('takes the example of the guide that begins in line %d', async (_, text) => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'flow.yaml'), text);
-    const { code, stdout, stderr } = await wf(['validate', 'flow.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
+    const { code, stdout, stderr } = await wf(['validate', 'flow.yaml'], {
+      cwd,
+      env: { WF_HOME: join(cwd, 'home'), BUILD_TOKEN: 'token' },
+    });
     expect({ code, problems: `${stdout}${stderr}`.includes('warning') }).toEqual({ code: 0, problems: false });
   });
 
