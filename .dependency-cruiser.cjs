@@ -12,7 +12,7 @@ const ANY = '[a-z0-9_/]+';
 /** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
 const FOLDERS = {
   core: {},
-  spec: {
+  language: {
     src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'os', 'path'],
@@ -38,7 +38,7 @@ const FOLDERS = {
   service: {
     src: [
       'core/',
-      'spec/',
+      'language/',
       'engine/(engine|environment|known-secrets|precondition)[.]ts$',
       'store/store[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
@@ -46,8 +46,8 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // The same use cases, asked of a daemon.
-  remote: { src: ['core/', 'service/', 'spec/locate[.]ts$'], builtins: [ANY] },
-  scheduler: { src: ['core/', 'spec/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
+  remote: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
+  scheduler: { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
   observers: {
     src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
@@ -55,12 +55,12 @@ const FOLDERS = {
   },
   // What executors would find on this machine, told without a run.
   doctor: { src: ['executors/'], builtins: [ANY] },
-  render: { src: ['core/', 'spec/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
+  render: { src: ['core/', 'language/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
   // A project's file is as little to be trusted as a workflow: it goes through the same guards.
   config: {
     src: [
       'core/',
-      'spec/(canonical-key|decode|file-problem|near-names|parse|scalar)[.]ts$',
+      'language/(near-names|read/(canonical-key|decode|file-problem|parse|scalar))[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],
     packages: ['yaml'],
@@ -75,7 +75,7 @@ const FOLDERS = {
       '(descriptors|stack|system-problem|turns)[.]ts$',
       'observers/metrics',
       'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
-      'spec/params[.]ts$',
+      'language/params[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -91,7 +91,7 @@ const FOLDERS = {
       'scheduler/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'spec/(canonical-key|editor-schema|locate|near-names|params|schema-doc|span)[.]ts$',
+      'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
       '(remove-file|stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],
@@ -164,9 +164,9 @@ module.exports = {
       to: { path: '^src/server/' },
     },
     {
-      name: 'spec-reads-the-disk-only-in-load',
+      name: 'language-reads-the-disk-only-in-load',
       severity: 'error',
-      from: { path: '^src/spec/', pathNot: '^src/spec/load[.]ts$' },
+      from: { path: '^src/language/', pathNot: '^src/language/load[.]ts$' },
       to: { path: '^(node:)?fs$' },
     },
     {

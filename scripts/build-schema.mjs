@@ -1,4 +1,4 @@
-// Makes two things of src/spec/workflow.schema.json, in src/spec/generated/: validate.mjs, a function without ajv behind
+// Makes two things of src/language/schema/workflow.schema.json, in src/language/schema/generated/: validate.mjs, a function without ajv behind
 // it, so that neither the program nor its start pays for a compiler of schemas; and reading-schema.mjs, the schema without
 // its documentation, which only `wf schema` and editors need. Every run loads both, so both are kept small.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const Ajv = require('ajv').default;
 const standaloneCode = require('ajv/dist/standalone/index.js').default;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const target = join(root, 'src/spec/generated');
+const target = join(root, 'src/language/schema/generated');
 
 const types = `/** One way in which a value does not fit the schema. */
 export type SchemaError = {
@@ -29,7 +29,7 @@ export default validate;
 
 const DOCUMENTATION = ['title', 'description', 'examples', 'default', 'deprecated'];
 
-const schema = JSON.parse(readFileSync(join(root, 'src/spec/workflow.schema.json'), 'utf8'));
+const schema = JSON.parse(readFileSync(join(root, 'src/language/schema/workflow.schema.json'), 'utf8'));
 const references = JSON.stringify(schema);
 const essentials = essential(schema);
 delete essentials.$schema;
@@ -87,8 +87,8 @@ function note(errors, instancePath, keyword, params) {
 }
 
 /**
- * What is left to check once the reader (src/spec/read.ts) has been over a file: it names unknown keys and
- * resolves aliases, and src/spec/check-step.ts asks for something to run in words of its own. Leaving this and all
+ * What is left to check once the reader (src/language/read/read.ts) has been over a file: it names unknown keys and
+ * resolves aliases, and src/language/check-step.ts asks for something to run in words of its own. Leaving this and all
  * documentation out makes the generated code a tenth of the size.
  */
 function essential(value, key = '') {

@@ -39,7 +39,7 @@ const MAP = { sourcemap: 'external', sourcesContent: false };
 
 const root = join(import.meta.dirname, '..');
 
-/** Compiles the JSON Schema to `src/spec/generated/`, then makes `dist/`. Throws with a message for a person. */
+/** Compiles the JSON Schema to `src/language/schema/generated/`, then makes `dist/`. Throws with a message for a person. */
 export async function build() {
   execFileSync(process.execPath, [join(root, 'scripts/build-schema.mjs')], { stdio: 'inherit' });
   await buildProgram({ entry: 'src/cli/main.ts', outDir: join(root, 'dist') });
@@ -67,7 +67,10 @@ export async function buildProgram({ entry, outDir }) {
   if (inputs.has('src/executors/jq/thread.ts')) bundles.push(...jqFiles(root, outDir));
   writeAll(outDir, [
     ...bundles,
-    { path: join(outDir, 'workflow.keys.json'), contents: readFileSync(join(root, 'src/spec/workflow.schema.json')) },
+    {
+      path: join(outDir, 'workflow.keys.json'),
+      contents: readFileSync(join(root, 'src/language/schema/workflow.schema.json')),
+    },
     { path: join(outDir, 'workflow.schema.json'), contents: await schemaForEditors() },
     { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(bundles)) },
     {
@@ -83,10 +86,15 @@ export async function buildProgram({ entry, outDir }) {
 
 /** The schema that editors get, as `wf schema` prints it. */
 async function schemaForEditors() {
-  const options = { entryPoints: [join(root, 'src/spec/editor-schema.ts')], bundle: true, write: false, format: 'esm' };
+  const options = {
+    entryPoints: [join(root, 'src/language/schema/editor-schema.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+  };
   const { outputFiles } = await esbuild(options);
   const { editorSchema } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
-  const documented = JSON.parse(readFileSync(join(root, 'src/spec/workflow.schema.json'), 'utf8'));
+  const documented = JSON.parse(readFileSync(join(root, 'src/language/schema/workflow.schema.json'), 'utf8'));
   return `${JSON.stringify(editorSchema(documented), null, 2)}\n`;
 }
 
@@ -263,7 +271,7 @@ function assertAscii({ path, contents }) {
 
 /** Paths of all that went in. The compiled validator was written by ajv, and names in comments what it brought along. */
 function bundledFiles(bundles) {
-  const validator = readFileSync(join(root, 'src/spec/generated/validate.mjs'), 'utf8');
+  const validator = readFileSync(join(root, 'src/language/schema/generated/validate.mjs'), 'utf8');
   const brought = [...validator.matchAll(/^\/\/ (node_modules\/.+)$/gm)].map(([, file]) => file);
   return [...bundles.flatMap(({ inputs }) => inputs), 'node_modules/ajv/package.json', ...brought];
 }

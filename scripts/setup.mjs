@@ -14,7 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const root = join(import.meta.dirname, '..');
 const BUILD_INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json'];
 /** Made by the build itself. */
-const GENERATED = join(root, 'src/spec/generated');
+const GENERATED = join(root, 'src/language/schema/generated');
 
 async function setup() {
   if (isInstalled() && isBuilt()) return;

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
 import { isElsewhere, mayBeAlive } from './executors/process-identity.ts';
 import { endDeadGroups } from './executors/run-group.ts';
+import type { LoadResult } from './language/load.ts';
 import { createForwardTotal } from './observers/forward-total.ts';
 import { createMetrics, type Metrics } from './observers/metrics.ts';
 import type { Monitor } from './observers/monitor.ts';
@@ -30,7 +31,6 @@ import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts'
 import type { Suspensions } from './service/workflows/suspensions.ts';
 import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
 import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
-import type { LoadResult } from './spec/load.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
 import { judgeOwner } from './store/files/control/judge-owner.ts';

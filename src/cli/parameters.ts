@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Param } from '../core/run.ts';
 import { WfError } from '../errors.ts';
-import { parseParams, parseParamsFile } from '../spec/params.ts';
+import { parseParams, parseParamsFile } from '../language/params.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
 

@@ -4,9 +4,9 @@ import type { StoredEvent } from '../core/run.ts';
 import type { RunState } from '../core/run-state.ts';
 import { summarize } from '../core/summarize.ts';
 import type { ActiveRun } from '../engine/engine.ts';
+import { locateSteps } from '../language/locate.ts';
 import type { ChildReporter, Recap, Reporter } from '../render/reporter.ts';
 import type { LoadedWorkflow } from '../service/workflows/workflows.ts';
-import { locateSteps } from '../spec/locate.ts';
 
 /** How much of a step's output the recap has. */
 const tailLines = 10;

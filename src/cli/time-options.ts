@@ -1,6 +1,6 @@
 import { isCalendarDay } from '../core/calendar-day.ts';
 import { WfError } from '../errors.ts';
-import { parseSpan } from '../spec/span.ts';
+import { parseSpan } from '../language/span.ts';
 
 /**
  * A length of time such as `90m`, `7d` or `2d12h`, in milliseconds. Throws a `WfError` `usage`, also for a number without a

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { WfError } from '../errors.ts';
+import { didYouMean, nearNames } from '../language/near-names.ts';
+import { canonicalKey } from '../language/read/canonical-key.ts';
+import { decode } from '../language/read/decode.ts';
+import { fileProblem, placesOf } from '../language/read/file-problem.ts';
+import { parse } from '../language/read/parse.ts';
+import { textOf } from '../language/read/scalar.ts';
 import { readRegular } from '../regular-file.ts';
-import { canonicalKey } from '../spec/canonical-key.ts';
-import { decode } from '../spec/decode.ts';
-import { fileProblem, placesOf } from '../spec/file-problem.ts';
-import { didYouMean, nearNames } from '../spec/near-names.ts';
-import { parse } from '../spec/parse.ts';
-import { textOf } from '../spec/scalar.ts';
 
 /** One key of a file with its value. */
 export type Entry = {

@@ -2,7 +2,7 @@ import type { CancelReason, Param, RestoredStep, StoredEvent, Trigger } from '..
 import type { RunState } from '../core/run-state.ts';
 import type { Secrets } from '../core/secrets/secrets.ts';
 import type { Workflow } from '../core/workflow.ts';
-import type { Source } from '../spec/diagnostic.ts';
+import type { Source } from '../language/diagnostic.ts';
 import type { RunJournal } from '../store/store.ts';
 
 /** A run to be made: what to run, with what, for whom. */

@@ -2,7 +2,7 @@ import type { Owner, Param, RestoredStep } from '../core/run.ts';
 import type { Template, Workflow } from '../core/workflow.ts';
 import { areDescriptorsScarce } from '../descriptors.ts';
 import type { Executor } from '../executors/executor.ts';
-import type { Source } from '../spec/diagnostic.ts';
+import type { Source } from '../language/diagnostic.ts';
 import type { RunStore } from '../store/store.ts';
 import type { Capture } from './attempt.ts';
 import type { BackgroundProcesses } from './background.ts';

@@ -3,7 +3,7 @@ import { plainStep, plainWorkflow } from '../core/plain-workflow.ts';
 import type { RunSummary } from '../core/summary.ts';
 import { handlerName, type Step, type Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
-import type { Source } from '../spec/diagnostic.ts';
+import type { Source } from '../language/diagnostic.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 

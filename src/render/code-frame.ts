@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Place, Source } from '../spec/diagnostic.ts';
+import type { Place, Source } from '../language/diagnostic.ts';
 import type { Glyphs } from './glyphs.ts';
 import { markLine } from './marked-line.ts';
 import { placeText } from './place-text.ts';

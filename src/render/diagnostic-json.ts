@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../spec/diagnostic.ts';
+import type { Diagnostic } from '../language/diagnostic.ts';
 
 /**
  * One problem of a workflow file, as `wf validate --json` and the API tell it. Lines and columns count from 1; null: the

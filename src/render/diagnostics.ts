@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from '../spec/diagnostic.ts';
+import type { Diagnostic, Source } from '../language/diagnostic.ts';
 import { codeFrame, type FrameStyle, type SourceLines, sourceLines } from './code-frame.ts';
 import { createColors } from './colors.ts';
 import { githubCommand, githubPlace } from './github-command.ts';

@@ -1,4 +1,4 @@
-import type { Place } from '../spec/diagnostic.ts';
+import type { Place } from '../language/diagnostic.ts';
 import { fileText } from './place-text.ts';
 
 /** The commands to GitHub Actions that are used here; see "Workflow commands" in its documentation. */

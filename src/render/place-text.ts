@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Place } from '../spec/diagnostic.ts';
+import type { Place } from '../language/diagnostic.ts';
 import { escapeControls } from './sanitize.ts';
 
 /** A file as the user calls it: relative when it lies under `cwd` (null: never), `<stdin>` for `-`. */

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../core/run.ts';
 import type { RunState } from '../core/run-state.ts';
 import type { RunSummary } from '../core/summary.ts';
 import type { Workflow } from '../core/workflow.ts';
-import type { Place } from '../spec/diagnostic.ts';
+import type { Place } from '../language/diagnostic.ts';
 
 /** New output of a step, as raw bytes in the order in which they were written to that stream. */
 export type OutputChunk = {

@@ -1,5 +1,5 @@
 import type { Cron as CronJob } from 'croner';
-import { type Cron, type CronField, parseCron } from '../spec/cron.ts';
+import { type Cron, type CronField, parseCron } from '../language/cron.ts';
 
 /** A cron expression with the zone to read it in where it names none; null: the machine's. */
 export type CronRule = { readonly expression: string; readonly timeZone: string | null };

@@ -1,7 +1,7 @@
 import type { RunEvent, StoredEvent } from '../core/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { AttemptLog } from '../executors/executor.ts';
-import type { Source } from '../spec/diagnostic.ts';
+import type { Source } from '../language/diagnostic.ts';
 
 /** Everything a run starts from; stored before its first event and never changed. */
 export type Snapshot = {

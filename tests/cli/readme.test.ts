@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/spec/load.ts';
+import { loadWorkflow } from '../../src/language/load.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 
 const root = resolve(import.meta.dirname, '../..');

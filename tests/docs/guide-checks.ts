@@ -6,7 +6,7 @@ import { createConsole } from '../../src/cli/console.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { settings } from '../../src/config/settings.ts';
-import { loadWorkflow } from '../../src/spec/load.ts';
+import { loadWorkflow } from '../../src/language/load.ts';
 import { withDirectory } from '../support/wf.ts';
 import type { Block } from './guide-blocks.ts';
 import { writeFiles } from './guide-player.ts';

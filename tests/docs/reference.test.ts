@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type KeyDoc, schemaFor } from '../../src/spec/schema-doc.ts';
+import { type KeyDoc, schemaFor } from '../../src/language/schema/schema-doc.ts';
 import { wf } from '../support/wf.ts';
 
 const docs = resolve(import.meta.dirname, '../../docs/reference');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Diagnostic, Place } from '../../src/language/diagnostic.ts';
 import { diagnosticJson } from '../../src/render/diagnostic-json.ts';
 import { githubAnnotation, renderDiagnostics } from '../../src/render/diagnostics.ts';
-import type { Diagnostic, Place } from '../../src/spec/diagnostic.ts';
 import { expectGolden } from './support/golden.ts';
 
 const plain = { color: false, unicode: true, cwd: '/project' };

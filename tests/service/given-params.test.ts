@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Param } from '../../src/core/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
+import { parseParamDefaults, parseParams } from '../../src/language/params.ts';
 import { checkGivenParams } from '../../src/service/runs/given-params.ts';
-import { parseParamDefaults, parseParams } from '../../src/spec/params.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../support/workflow.ts';
 
 const deploy = taking('ENV=staging TAG=latest');

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { loadWorkflow } from '../../src/language/load.ts';
 import { checkFile } from '../../src/service/workflows/check-files.ts';
 import { checkText } from '../../src/service/workflows/check-text.ts';
 import { getWorkflow } from '../../src/service/workflows/workflows.ts';
-import { loadWorkflow } from '../../src/spec/load.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'wf-unset-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { type LoadRequest, loadWorkflow } from '../../src/language/load.ts';
 import { createWorkflowLoader } from '../../src/service/workflows/workflow-loader.ts';
 import { readWorkflow } from '../../src/service/workflows/workflows.ts';
-import { type LoadRequest, loadWorkflow } from '../../src/spec/load.ts';
 import { withDirectory } from '../support/wf.ts';
 
 const step = (i: number) =>

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
+import { locateSteps } from '../../language/locate.ts';
 import { findActive } from '../../service/past/active-runs.ts';
 import type { RunFilter } from '../../service/past/history.ts';
 import { markStep } from '../../service/past/mark-step.ts';
 import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/past/run-access.ts';
 import { declareLost, stopRun, untilOver } from '../../service/runs/stop-run.ts';
-import { locateSteps } from '../../spec/locate.ts';
 import { requireKnownWorkflow } from '../known-workflow.ts';
 import { localLogs } from './local-logs.ts';
 import { localWorkflows } from './local-workflows.ts';

@@ -1,8 +1,8 @@
 import { WfError } from '../../errors.ts';
+import { didYouMean } from '../../language/near-names.ts';
+import { editorSchema } from '../../language/schema/editor-schema.ts';
+import { nearPaths, schemaFor } from '../../language/schema/schema-doc.ts';
 import { renderKeyDoc } from '../../render/key-doc.ts';
-import { editorSchema } from '../../spec/editor-schema.ts';
-import { didYouMean } from '../../spec/near-names.ts';
-import { nearPaths, schemaFor } from '../../spec/schema-doc.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';

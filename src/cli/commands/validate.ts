@@ -1,9 +1,9 @@
 import { WfError } from '../../errors.ts';
+import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 import { diagnosticJson } from '../../render/diagnostic-json.ts';
 import { escapeControls } from '../../render/sanitize.ts';
 import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
 import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
-import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';

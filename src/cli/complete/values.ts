@@ -56,7 +56,7 @@ async function steps(given: Given): Promise<Candidates['values']> {
 
 /** Keys of the file and of a step, which `wf schema` takes without `steps.` too. */
 async function schemaPaths(): Promise<Candidates['values']> {
-  const { schemaFor } = await import('../../spec/schema-doc.ts');
+  const { schemaFor } = await import('../../language/schema/schema-doc.ts');
   const places = ['', 'steps'].map((path) => schemaFor(path)?.keys ?? []);
   const [top = [], step = []] = places.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
   return [...top, ...step.map(({ value, description }) => ({ value: `steps.${value}`, description }))];

@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '../../core/attempt-history.ts';
 import type { StepSummary } from '../../core/summary.ts';
 import type { Step } from '../../core/workflow.ts';
-import type { Place } from '../../spec/diagnostic.ts';
+import type { Place } from '../../language/diagnostic.ts';
 import type { ReportView } from './view.ts';
 
 /** Everything that a report says of one step or handler. */

@@ -1,4 +1,4 @@
-import type { Place, Source } from '../../spec/diagnostic.ts';
+import type { Place, Source } from '../../language/diagnostic.ts';
 import { fileText, placeText } from '../place-text.ts';
 import { escapeHtml, type Html, html, trusted } from './html.ts';
 import { counted } from './text.ts';

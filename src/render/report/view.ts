@@ -3,7 +3,7 @@ import type { Graph } from '../../core/graph.ts';
 import type { RunState } from '../../core/run-state.ts';
 import type { RunSummary } from '../../core/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Place, Source } from '../../spec/diagnostic.ts';
+import type { Place, Source } from '../../language/diagnostic.ts';
 import type { ShownLog } from './log.ts';
 
 /** What a report shows: one run at one moment. */

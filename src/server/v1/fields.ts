@@ -1,5 +1,5 @@
 import type { Param } from '../../core/run.ts';
-import { parseParams } from '../../spec/params.ts';
+import { parseParams } from '../../language/params.ts';
 import { HttpError } from '../reply/http-error.ts';
 import type { ApiRequest } from '../route.ts';
 

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import type { Param } from '../../core/run.ts';
 import type { HandlerKind, Workflow } from '../../core/workflow.ts';
+import { formatParams } from '../../language/params.ts';
 import { diagnosticText } from '../../render/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import { formatParams } from '../../spec/params.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';
 import type { V1Parts } from './parts.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../engine/clock.ts';
+import type { LoadResult } from '../../language/load.ts';
 import type { RunFeeds } from '../../service/daemon/run-feeds.ts';
 import type { History } from '../../service/past/history.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import type { LoadResult } from '../../spec/load.ts';
 import type { createLogFollower } from '../../store/files/logs/log-follower.ts';
 import type { findTail, logSize, readLogRange } from '../../store/files/logs/log-range.ts';
 import type { V1Parts } from '../v1/parts.ts';

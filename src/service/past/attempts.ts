@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run.ts';
 import { WfError } from '../../errors.ts';
-import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { PastRun } from './past-run.ts';
 
 /** One attempt at one step or handler. */

@@ -1,6 +1,6 @@
 import { parse, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
-import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { RunArchive, RunLabel } from '../../store/store.ts';
 
 /** How many runs are named when a reference could mean any of them. */

@@ -1,6 +1,6 @@
 import type { Graph } from '../../core/graph.ts';
 import { WfError } from '../../errors.ts';
-import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
 
 /** What to say when a workflow has no step of that name. */
 export function noSuchStep(name: string, { nodes, stepCount }: Graph): WfError {

@@ -2,7 +2,7 @@ import type { MarkedStatus } from '../../core/run.ts';
 import type { RunState } from '../../core/run-state.ts';
 import type { RunSummary } from '../../core/summary.ts';
 import type { Schedule, Workflow } from '../../core/workflow.ts';
-import type { Place } from '../../spec/diagnostic.ts';
+import type { Place } from '../../language/diagnostic.ts';
 import type { RunFilter } from './history.ts';
 import type { LogReader } from './log-view.ts';
 

@@ -3,8 +3,8 @@ import type { Param } from '../../core/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/environment.ts';
 import { WfError } from '../../errors.ts';
-import { VARIABLE_NAME } from '../../spec/assignments.ts';
-import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { VARIABLE_NAME } from '../../language/build/assignments.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
 
 /** Names that change what a shell or a program does: a file that wants one from outside must say so under `params`. */
 const steeringNames = new Set([

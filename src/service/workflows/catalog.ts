@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/clock.ts';
-import { loadWorkflow } from '../../spec/load.ts';
+import { loadWorkflow } from '../../language/load.ts';
 import { type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 import { watchDirectories } from './directory-watch.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';

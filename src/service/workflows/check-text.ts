@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { WfError } from '../../errors.ts';
-import type { LoadResult } from '../../spec/load.ts';
+import type { LoadResult } from '../../language/load.ts';
 import type { ListedPlaces } from './listed-workflow.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 

@@ -1,6 +1,6 @@
 import { parse } from 'node:path';
 import { WfError } from '../../errors.ts';
-import { didYouMean, nearNames } from '../../spec/near-names.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListedWorkflow } from './listed-workflow.ts';
 

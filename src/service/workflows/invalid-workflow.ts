@@ -1,5 +1,5 @@
 import { WfError } from '../../errors.ts';
-import type { Diagnostic, Source } from '../../spec/diagnostic.ts';
+import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 
 /** The file cannot be run; the diagnostics say why. */
 export class InvalidWorkflow extends WfError {

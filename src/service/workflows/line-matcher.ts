@@ -1,5 +1,5 @@
 import { WfError } from '../../errors.ts';
-import { patternProblem, patternSize, patternTest } from '../../spec/pattern.ts';
+import { patternProblem, patternSize, patternTest } from '../../language/check/pattern.ts';
 
 /** Tells whether a line matches what is searched for. */
 export type LineMatcher = (line: string) => boolean;

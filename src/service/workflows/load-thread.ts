@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { WfError } from '../../errors.ts';
-import { type LoadRequest, type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/load.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** What a thread is asked to read: plain data, since functions cannot be sent to it. */

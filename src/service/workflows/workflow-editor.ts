@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import { WfError } from '../../errors.ts';
-import { loadWorkflow } from '../../spec/load.ts';
+import { loadWorkflow } from '../../language/load.ts';
 import type { Catalog } from './catalog.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { WfError } from '../../errors.ts';
-import { type LoadRequest, type LoadResult, loadWorkflow } from '../../spec/load.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/load.ts';
 import type { LoadAnswer, LoadOrder } from './load-thread.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference, workflowBytes } from './workflows.ts';

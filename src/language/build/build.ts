@@ -1,0 +1,156 @@
+import type {
+  HandlerKind,
+  MailSettings,
+  Schedule,
+  SecretSource,
+  SmtpSettings,
+  Step,
+  Workflow,
+} from '../../core/workflow.ts';
+import { handlerName } from '../../core/workflow.ts';
+import { indexByName, isChained } from '../check/check-graph.ts';
+import { parseParamDefaults } from '../params.ts';
+import type { RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import { asList } from '../raw.ts';
+import type { StepEntry } from '../read/spec-file.ts';
+import { parseSpan } from '../span.ts';
+import { buildStep, envOf, preconditionsOf, toMs } from './build-step.ts';
+import type { Functions } from './functions.ts';
+
+/** Files that were found to be right, and what is known from outside. */
+export type BuildInput = {
+  readonly root: RawWorkflow;
+  /** Null without a base configuration. */
+  readonly base: RawWorkflow | null;
+  readonly steps: readonly StepEntry[];
+  readonly functions: Functions;
+  /** Absolute path; null for standard input. */
+  readonly file: string | null;
+  /** What `name` is without the key. */
+  readonly defaultName: string;
+  /** Absolute path, with `workingDir` applied where it is a plain path. */
+  readonly dir: string;
+  /** `workingDir` with variables in it: where steps without a `dir` run. */
+  readonly stepDir: string | null;
+  readonly group: string;
+};
+
+/** The workflow that the files describe. The root's keys go before those of the base; `env` of the base comes first. */
+export function buildWorkflow(input: BuildInput): Workflow {
+  const { root, base } = input;
+  const merged = mergeBase(root, base);
+  return {
+    name: root.name ?? input.defaultName,
+    file: input.file,
+    dir: input.dir,
+    group: root.group ?? input.group,
+    description: merged.description ?? '',
+    tags: tagsOf(merged.tags),
+    schedule: scheduleOf(merged),
+    params: parseParamDefaults(merged.params),
+    env: [...envOf(base?.env), ...envOf(root.env)],
+    secrets: [...secretsOf(base?.secrets), ...secretsOf(root.secrets)],
+    preconditions: preconditionsOf(merged.preconditions),
+    steps: stepsOf(input),
+    handlers: handlersOf(merged, input),
+    mailOn: {
+      failure: merged.mailOn?.failure ?? false,
+      success: merged.mailOn?.success ?? false,
+      cancel: merged.mailOn?.cancel ?? false,
+    },
+    smtp: smtpOf(merged),
+    errorMail: mailOf(merged.errorMail),
+    infoMail: mailOf(merged.infoMail),
+    logDir: merged.logDir ?? null,
+    histRetentionDays: merged.histRetentionDays ?? 30,
+    delayMs: toMs(merged.delaySec ?? 0),
+    maxActiveSteps: merged.maxActiveRuns ?? 0,
+    timeoutMs: toMs(merged.timeoutSec ?? 0),
+    restartWaitMs: toMs(merged.restartWaitSec ?? 0),
+    graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
+    shell: merged.shell ?? 'sh',
+  };
+}
+
+/** The root over the base; maps of settings are merged key by key, everything else is taken whole. */
+function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
+  if (base === null) return root;
+  const merged: Record<string, unknown> = { ...base, ...root };
+  for (const key of ['handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
+    if (base[key] !== undefined || root[key] !== undefined) merged[key] = { ...base[key], ...root[key] };
+  }
+  return merged as RawWorkflow;
+}
+
+function stepsOf({ steps, functions, stepDir }: BuildInput): Step[] {
+  const index = indexByName(steps);
+  const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
+  return steps.map((entry, at) => {
+    const before = steps[at - 1];
+    const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
+    const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
+    return buildStep(entry.raw, { name: entry.name ?? '', depends, functions, dir: stepDir });
+  });
+}
+
+function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir }: BuildInput): Workflow['handlers'] {
+  const handler = (kind: HandlerKind) => {
+    const raw = handlerOn?.[kind];
+    if (raw === undefined) return null;
+    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir });
+  };
+  return {
+    success: handler('success'),
+    failure: handler('failure'),
+    cancel: handler('cancel'),
+    exit: handler('exit'),
+  };
+}
+
+function tagsOf(tags: TextOrList | undefined): string[] {
+  const list = typeof tags === 'string' ? tags.split(',') : (tags ?? []);
+  return list.map((tag) => tag.trim()).filter((tag) => tag !== '');
+}
+
+function scheduleOf({ schedule, timezone, overlap, catchup, catchupWindow }: RawWorkflow): Schedule {
+  const windowMs = catchupWindow === undefined ? null : parseSpan(catchupWindow);
+  return {
+    ...expressionsOf(schedule),
+    timeZone: timezone ?? null,
+    overlap: overlap ?? 'skip',
+    // A window says that there is something to catch up on; newer programs of this family have it alone.
+    catchup: catchup ?? (windowMs === null ? 'none' : 'latest'),
+    catchupWindowMs: windowMs,
+  };
+}
+
+function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start' | 'stop' | 'restart'> {
+  if (typeof schedule !== 'object' || Array.isArray(schedule)) {
+    return { start: asList(schedule as TextOrList | undefined), stop: [], restart: [] };
+  }
+  const { start, stop, restart } = schedule as Exclude<RawSchedule, TextOrList>;
+  return { start: asList(start), stop: asList(stop), restart: asList(restart) };
+}
+
+function secretsOf(secrets: RawWorkflow['secrets']): SecretSource[] {
+  return asList<RawSecret>(secrets).map((secret) => {
+    const { name = '', env = null, file = null } = typeof secret === 'string' ? { name: secret } : secret;
+    return { name, env, file };
+  });
+}
+
+function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {
+  if (smtp?.host === undefined) return null;
+  return { host: smtp.host, port: smtp.port ?? '25', username: smtp.username ?? null, password: smtp.password ?? null };
+}
+
+function mailOf(mail: RawMail | undefined): MailSettings | null {
+  if (mail === undefined) return null;
+  const to = asList(mail.to).flatMap((text) => text.split(','));
+  return {
+    from: mail.from ?? '',
+    to: to.map((address) => address.trim()).filter((address) => address !== ''),
+    prefix: mail.prefix ?? '',
+    attachLogs: mail.attachLogs ?? false,
+  };
+}

@@ -1,0 +1,120 @@
+import type { Assignment } from '../../core/workflow.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Path, Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import type { RawAction, RawFunction, TextOrList } from '../raw.ts';
+import type { SpecFile } from '../read/spec-file.ts';
+import { spotIn } from '../read/spec-file.ts';
+
+/** Of the arguments that one call lacks, or has too many, only this many are told; help lists no more parameters. */
+const MOST_ARGUMENTS = 10;
+
+/** A function and the file that defines it. */
+export type FunctionEntry = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly raw: RawFunction;
+  readonly parameters: ReadonlySet<string>;
+};
+/** The functions of a workflow by name. */
+export type Functions = ReadonlyMap<string, FunctionEntry>;
+
+/** Collects the functions of several files. Of two with one name the second is an error. */
+export function collectFunctions(files: readonly SpecFile[]): { functions: Functions; problems: readonly Problem[] } {
+  const functions = new Map<string, FunctionEntry>();
+  const problems: Problem[] = [];
+  for (const file of files) {
+    for (const [index, raw] of (file.raw.functions ?? []).entries()) {
+      const entry = { file, path: ['functions', index], raw, parameters: new Set(parameterNames(raw.params)) };
+      const first = raw.name === undefined ? undefined : functions.get(raw.name);
+      if (first !== undefined) problems.push(duplicate(first, entry));
+      else if (raw.name !== undefined) functions.set(raw.name, entry);
+      if (raw.command === undefined && raw.script === undefined) problems.push(nothingToRun(entry));
+    }
+  }
+  return { functions, problems };
+}
+
+/** Checks a step's `call`: the function exists, and gets exactly its parameters. */
+export function callProblems(call: { file: SpecFile; path: Path; raw: RawAction }, functions: Functions): Problem[] {
+  const { file, path, raw } = call;
+  const name = raw.call?.function;
+  if (raw.call === undefined || name === undefined) return [];
+  const target = functions.get(name);
+  if (target === undefined) {
+    const label = () => didYouMean(nearNames(name, functions.keys()));
+    const help = functions.size === 0 ? 'The file defines no "functions".' : null;
+    return [
+      problem('unknown-function', spotIn(file, [...path, 'call', 'function']), `unknown function "${name}"`, {
+        label,
+        help,
+      }),
+    ];
+  }
+  const given = new Set(Object.keys(raw.call.args ?? {}));
+  const missing = without(target.parameters, given);
+  const unknown = without(given, target.parameters);
+  if (missing.length === 0 && unknown.length === 0) return [];
+  const related = [{ spot: spotIn(target.file, [...target.path, 'name']), message: `"${name}" is defined here` }];
+  const takes = `It takes ${listed(target.parameters)}.`;
+  return [
+    ...missing.map((parameter) => {
+      const message = `function "${name}" needs the argument "${parameter}"`;
+      return problem('function-arguments', spotIn(file, [...path, 'call'], 'key'), message, { related, help: takes });
+    }),
+    ...unknown.map((parameter) => {
+      const message = `function "${name}" has no parameter "${parameter}"`;
+      const label = () => didYouMean(nearNames(parameter, missing));
+      const spot = spotIn(file, [...path, 'call', 'args', parameter], 'key');
+      return problem('function-arguments', spot, message, { label, related, help: takes });
+    }),
+  ];
+}
+
+/** What a call stands for: the function's command and script, with the arguments before the step's own variables. */
+export function expandCall(raw: RawAction, functions: Functions): { action: RawAction; args: readonly Assignment[] } {
+  const target = raw.call?.function === undefined ? undefined : functions.get(raw.call.function);
+  if (target === undefined) return { action: raw, args: [] };
+  const { command, script } = target.raw;
+  const args = Object.entries(raw.call?.args ?? {}).map(([name, value]) => ({ name, value }));
+  const work = { ...(command === undefined ? {} : { command }), ...(script === undefined ? {} : { script }) };
+  return { action: { ...raw, ...work }, args };
+}
+
+/** `a b`, or a list, as names. */
+export function parameterNames(params: TextOrList | undefined): readonly string[] {
+  const list = typeof params === 'string' ? params.split(/[\s,]+/) : (params ?? []);
+  return list.filter((name) => name !== '');
+}
+
+/** The first names that are not among the others. */
+function without(names: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  for (const name of names) {
+    if (found.length === MOST_ARGUMENTS) break;
+    if (!others.has(name)) found.push(name);
+  }
+  return found;
+}
+
+function listed(parameters: ReadonlySet<string>): string {
+  if (parameters.size === 0) return 'no arguments';
+  const first = without(parameters, new Set());
+  const more = parameters.size - first.length;
+  return `${first.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+function duplicate(first: FunctionEntry, second: FunctionEntry): Problem {
+  const spot = spotIn(second.file, [...second.path, 'name']);
+  return problem('duplicate-function', spot, `function "${second.raw.name}" is defined twice`, {
+    label: 'the second',
+    related: [
+      { spot: spotIn(first.file, [...first.path, 'name']), message: `"${first.raw.name}" is defined here first` },
+    ],
+  });
+}
+
+function nothingToRun({ file, path, raw }: FunctionEntry): Problem {
+  const message = `function "${raw.name ?? ''}" has nothing to run`;
+  return problem('missing-key', spotIn(file, path), message, { help: 'A function needs "command" or "script".' });
+}

@@ -1,0 +1,174 @@
+import { assignments, VARIABLE_NAME, variableName } from '../build/assignments.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Path, Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import type { NamedTexts, RawAction, TextOrList } from '../raw.ts';
+import { asList } from '../raw.ts';
+import type { SpecFile } from '../read/spec-file.ts';
+import { spotIn } from '../read/spec-file.ts';
+import { executorConfigSchema } from '../schema/schema.ts';
+import { ignoredProblems } from './check-ignored.ts';
+import { constantProblems } from './constants/check-constants.ts';
+import { expressionProblems } from './constants/foreign-expressions.ts';
+import { canonicalSignal, signalNames } from './signals.ts';
+
+/** A step or handler and where it stands; `what` names it in messages (`step "load"`). */
+export type ActionEntry = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly raw: RawAction;
+  readonly what: string;
+};
+
+/** What can be said of a step or a handler by itself. */
+export function actionProblems(entry: ActionEntry): Problem[] {
+  const { file, path, raw } = entry;
+  return [
+    ...workProblems(entry),
+    ...blankProblems(entry),
+    ...ignoredProblems(entry),
+    ...constantProblems(entry),
+    ...expressionProblems(entry),
+    ...signalProblems(entry),
+    ...outputProblems(entry),
+    ...envProblems(file, [...path, 'env'], raw.env),
+  ];
+}
+
+/** Names of variables that nothing could use, and names without a value. */
+export function envProblems(file: SpecFile, path: Path, env: NamedTexts | undefined): Problem[] {
+  return assignments(env).flatMap((entry) => {
+    if (VARIABLE_NAME.test(entry.name))
+      return entry.isBare ? [bareName(file, [...path, ...entry.path], entry.name)] : [];
+    const message = `"${entry.name}" is not the name of a variable`;
+    const help = 'A name has letters, digits and "_", and begins with no digit.';
+    return [problem('invalid-name', spotIn(file, [...path, ...entry.path], 'key'), message, { help })];
+  });
+}
+
+/** Elsewhere this passes a variable on, which happens here anyway; to make it empty would be a bad surprise. */
+function bareName(file: SpecFile, path: Path, name: string): Problem {
+  const help = `Write "${name}=value". What is set where wf runs, steps have without being told so.`;
+  return problem('wrong-value', spotIn(file, path), `"${name}" has no value`, { help });
+}
+
+/** There must be something to run, and only one kind of it. */
+function workProblems(entry: ActionEntry): Problem[] {
+  const { file, path, raw, what } = entry;
+  const kinds = (['run', 'call'] as const).filter((key) => raw[key] !== undefined);
+  const others = (['command', 'script', 'executor', 'run', 'call'] as const).filter((key) => raw[key] !== undefined);
+  const [kind] = kinds;
+  if (kind !== undefined) {
+    const conflict = others.find((key) => key !== kind);
+    return conflict === undefined ? [] : [conflicting(entry, kind, conflict)];
+  }
+  if (file.damaged.has(raw)) return [];
+  if (others.length === 0) {
+    const help = 'Give it "command", "script", "executor", "run" or "call".';
+    return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help })];
+  }
+  const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
+  return [...params, ...executorProblems(entry)];
+}
+
+/** What is there and says nothing. What containers, filters and tools make of an empty text is their own affair. */
+function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+  const type = executorType(raw);
+  const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
+  const written = keys.filter((key) => raw[key] !== undefined);
+  if (!written.every((key) => isBlank(raw[key]))) return [];
+  return written.map((key) =>
+    problem('wrong-value', spotIn(file, [...path, key]), `the "${key}" of ${what} is empty`, {
+      label: 'nothing to run',
+    }),
+  );
+}
+
+function executorType({ executor }: RawAction): string {
+  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
+}
+
+function isBlank(value: TextOrList | undefined): boolean {
+  return asList(value).every((text) => text.trim() === '');
+}
+
+function conflicting({ file, path, what }: ActionEntry, kept: string, other: string): Problem {
+  return problem(
+    'conflicting-keys',
+    spotIn(file, [...path, other], 'key'),
+    `${what} has both "${kept}" and "${other}"`,
+    {
+      label: 'one too many',
+      related: [{ spot: spotIn(file, [...path, kept], 'key'), message: `"${kept}" stands here` }],
+      help:
+        kept === 'run'
+          ? 'A step runs either another workflow or something of its own.'
+          : 'The function says what runs.',
+    },
+  );
+}
+
+function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
+  return problem('conflicting-keys', spotIn(file, [...path, 'params'], 'key'), `${what} has "params" but no "run"`, {
+    help: 'Parameters of a step belong to the workflow it runs; a command takes "args".',
+  });
+}
+
+/** What the schema cannot ask for, because the short form has no settings or a command stands beside them. */
+function executorProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+  if (raw.executor === undefined) return [];
+  const type = executorType(raw);
+  const config = typeof raw.executor === 'string' ? {} : (raw.executor.config ?? {});
+  const need = (text: string) => [problem('missing-key', spotIn(file, [...path, 'executor']), `${what}: ${text}`)];
+  const hasConfig = typeof raw.executor !== 'string' && raw.executor.config !== undefined;
+  const required = hasConfig ? undefined : executorConfigSchema(type)?.required?.[0];
+  if (required !== undefined) return need(`the ${type} executor needs "${required}" in its "config"`);
+  const work = raw.command !== undefined || raw.script !== undefined;
+  const isExec = config.exec !== undefined && config.exec !== false;
+  if (type === 'docker' && config.image === undefined && config.containerName === undefined && !isExec) {
+    return need('the docker executor needs "image" in its "config"');
+  }
+  if (type === 'docker' && config.containerName === undefined && isExec) {
+    return need('"exec" needs "containerName", the running container');
+  }
+  if (type === 'http' && raw.command === undefined && raw.args === undefined) {
+    return need('the http executor needs "command: METHOD url"');
+  }
+  if ((type === 'command' || type === 'ssh') && !work) return need(`the ${type} executor needs "command" or "script"`);
+  if (type === 'terraform' && config.subcommand === undefined && raw.command === undefined && config.init !== true) {
+    return need('the terraform executor needs "subcommand" in its "config"');
+  }
+  if ((type === 'terraform' || type === 'ansible') && raw.script !== undefined) {
+    const message = `${what}: the ${type} executor takes no "script"`;
+    return [problem('conflicting-keys', spotIn(file, [...path, 'script'], 'key'), message)];
+  }
+  if (type === 'jq' && raw.script === undefined) return need('the jq executor needs its input as "script"');
+  return [];
+}
+
+function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
+  const name = raw.signalOnStop;
+  if (name === undefined || canonicalSignal(name) !== null) return [];
+  const upper = name.toUpperCase();
+  const label = () => didYouMean(nearNames(upper.startsWith('SIG') ? upper : `SIG${upper}`, signalNames()));
+  return [problem('invalid-signal', spotIn(file, [...path, 'signalOnStop']), `unknown signal "${name}"`, { label })];
+}
+
+/**
+ * Variables that shells, the loader or wf itself act on. `ENV`, `DOCKER_HOST` and `GIT_COMMIT` are usual names of outputs.
+ */
+const STEERING =
+  /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
+
+function outputProblems({ file, path, raw }: ActionEntry): Problem[] {
+  if (raw.output === undefined) return [];
+  const name = variableName(raw.output);
+  if (name !== null && !STEERING.test(name)) return [];
+  if (name !== null) {
+    const message = `the output "${name}" would change how later programs run`;
+    return [problem('reserved-name', spotIn(file, [...path, 'output']), message, { help: 'Choose another name.' })];
+  }
+  const message = `"${raw.output}" is not the name of a variable`;
+  const help = 'A name has letters, digits and "_", and begins with no digit. A file is written with "stdout".';
+  return [problem('invalid-name', spotIn(file, [...path, 'output']), message, { help })];
+}

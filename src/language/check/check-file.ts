@@ -1,0 +1,116 @@
+import { VARIABLE_NAME } from '../build/assignments.ts';
+import { parameterNames } from '../build/functions.ts';
+import { parseParamDefaults } from '../params.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import { canonicalKey } from '../read/canonical-key.ts';
+import type { SpecFile, StepEntry } from '../read/spec-file.ts';
+import { spotIn, stepEntries } from '../read/spec-file.ts';
+import { actionEntries } from './action-entries.ts';
+import { actionProblems, envProblems } from './check-action.ts';
+import { conditionProblems } from './check-conditions.ts';
+import { nameSpot } from './check-graph.ts';
+import { scheduleProblems } from './check-schedule.ts';
+
+/** Names of parameters of one function that are called wrong. */
+const MOST_NAMES = 10;
+
+/** What can be said of the meaning of a file without the files it belongs with. */
+export function fileProblems(file: SpecFile): Problem[] {
+  const { raw } = file;
+  return [
+    ...workflowNameProblems(file),
+    ...envProblems(file, ['env'], raw.env),
+    ...paramProblems(file),
+    ...conditionProblems(file),
+    ...scheduleProblems(file),
+    ...functionNameProblems(file),
+    ...stepEntries(file).flatMap(nameProblems),
+    ...actionEntries(file).flatMap(actionProblems),
+    ...mapOfSteps(file),
+  ];
+}
+
+function workflowNameProblems(file: SpecFile): Problem[] {
+  if (file.raw.name?.trim() !== '') return [];
+  const help = 'Without "name" it is called like its file.';
+  return [problem('invalid-name', spotIn(file, ['name']), 'the name of the workflow is empty', { help })];
+}
+
+function nameProblems(entry: StepEntry): Problem[] {
+  const { file, path, raw, name } = entry;
+  if (name === null) {
+    const message = `step ${Number(path[1]) + 1} has no name`;
+    return file.damaged.has(raw)
+      ? []
+      : [problem('missing-key', spotIn(file, path), message, { help: 'Give it "name".' })];
+  }
+  if (name.trim() === '') return [problem('invalid-name', nameSpot(entry), 'the name of a step is empty')];
+  if (!name.startsWith('handlerOn.')) return [];
+  const help = 'Names that begin with "handlerOn." are those of the handlers.';
+  return [problem('reserved-name', nameSpot(entry), `a step cannot be named "${name}"`, { help })];
+}
+
+/** Named parameters become variables. */
+function paramProblems(file: SpecFile): Problem[] {
+  const { params } = file.raw;
+  if (params === undefined) return [];
+  const declared = declaredParams(params);
+  if (declared.length > 0) return declared.map((index) => declaredParam(file, index));
+  return parseParamDefaults(params).flatMap(({ name }) => {
+    if (name === null || VARIABLE_NAME.test(name)) return [];
+    return [problem('invalid-name', spotIn(file, ['params']), `"${name}" is not the name of a parameter`)];
+  });
+}
+
+/** Keys that say of a parameter what it may be, beside its `name`. */
+const DECLARING = new Set(
+  'type default eval required enum choices minimum maximum minlength maxlength pattern secret description'.split(' '),
+);
+
+/** The entries of a list of parameters that declare one, as newer programs of this family have it. */
+function declaredParams(params: Exclude<SpecFile['raw']['params'], undefined>): number[] {
+  if (typeof params === 'string' || !isList(params)) return [];
+  return params.flatMap((entry, index) => {
+    if (typeof entry === 'string' || entry['name'] === undefined) return [];
+    return Object.keys(entry).some((key) => DECLARING.has(canonicalKey(key))) ? [index] : [];
+  });
+}
+
+function declaredParam(file: SpecFile, index: number): Problem {
+  const message = 'a parameter that is declared with "name" and its type or limits is not supported yet';
+  return problem('not-supported', spotIn(file, ['params', index]), message, { help: 'Write "- NAME: default".' });
+}
+
+function functionNameProblems(file: SpecFile): Problem[] {
+  return (file.raw.functions ?? []).flatMap((raw, index) =>
+    badNames(parameterNames(raw.params)).map((name) => {
+      const message = `"${name}" is not the name of a parameter`;
+      return problem('invalid-name', spotIn(file, ['functions', index, 'params']), message);
+    }),
+  );
+}
+
+/** A page of text instead of names is not worth a message for each of its words. */
+function badNames(names: readonly string[]): string[] {
+  return names.filter((name) => !VARIABLE_NAME.test(name)).slice(0, MOST_NAMES);
+}
+
+function mapOfSteps(file: SpecFile): Problem[] {
+  if (file.raw.steps === undefined || isList(file.raw.steps)) return [];
+  return [
+    problem(
+      'ignored-key',
+      spotIn(file, ['steps'], 'key'),
+      '"steps" is a map; its keys are taken as the names of the steps',
+      {
+        severity: 'warning',
+        help: 'Write a list of steps, each with a "name".',
+      },
+    ),
+  ];
+}
+
+function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
+  return Array.isArray(value);
+}

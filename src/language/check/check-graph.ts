@@ -1,0 +1,147 @@
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import { asList } from '../raw.ts';
+import type { StepEntry } from '../read/spec-file.ts';
+import { spotIn } from '../read/spec-file.ts';
+
+/** An edge of the graph: `from` depends on `to`; `at` is the position in `depends` (null: given by `type: chain`). */
+type Edge = { readonly from: number; readonly to: number; readonly at: number | null };
+
+/** Cycles shown; a tangle has very many. */
+const MOST_CYCLES = 10;
+
+/**
+ * Checks that names are unique, that dependencies exist, and that they form no circle. Unless the steps are complete,
+ * a name that is not there may be that of a step that could not be read, and is not called missing.
+ */
+export function graphProblems(entries: readonly StepEntry[], isComplete: boolean): Problem[] {
+  const index = indexByName(entries);
+  const problems = duplicateNames(entries);
+  const edges: Edge[][] = entries.map((entry, from) => {
+    return isChained(entry, entries[from - 1]) ? [{ from, to: from - 1, at: null }] : [];
+  });
+  for (const [from, entry] of entries.entries()) {
+    for (const [at, name] of asList(entry.raw.depends).entries()) {
+      const to = index.get(name);
+      if (to === from) problems.push(selfDependency(entry, at));
+      else if (to !== undefined) edges[from]?.push({ from, to, at });
+      else if (isComplete) problems.push(missingDependency(entry, at, index));
+    }
+  }
+  return [...problems, ...cycles(edges).map((cycle) => cycleProblem(cycle, entries))];
+}
+
+/** Names and ids to positions. A name goes before another step's id. */
+export function indexByName(entries: readonly StepEntry[]): Map<string, number> {
+  const index = new Map<string, number>();
+  for (const [at, { name }] of entries.entries()) if (name !== null && !index.has(name)) index.set(name, at);
+  for (const [at, { raw }] of entries.entries()) if (raw.id !== undefined && !index.has(raw.id)) index.set(raw.id, at);
+  return index;
+}
+
+/** Whether a step of a chain depends on the one before it, because it does not say what it depends on. */
+export function isChained(entry: StepEntry, before: StepEntry | undefined): boolean {
+  return entry.file.raw.type === 'chain' && entry.raw.depends === undefined && before?.file === entry.file;
+}
+
+function duplicateNames(entries: readonly StepEntry[]): Problem[] {
+  const first = new Map<string, StepEntry>();
+  return entries.flatMap((entry) => {
+    if (entry.name === null) return [];
+    const other = first.get(entry.name);
+    if (other !== undefined) return [duplicateStep(other, entry)];
+    first.set(entry.name, entry);
+    return [];
+  });
+}
+
+function duplicateStep(first: StepEntry, second: StepEntry): Problem {
+  return problem('duplicate-step', nameSpot(second), `two steps are named "${second.name}"`, {
+    label: 'the second',
+    related: [{ spot: nameSpot(first), message: `"${first.name}" stands here first` }],
+  });
+}
+
+function selfDependency(entry: StepEntry, at: number): Problem {
+  const message = `step "${entry.name ?? ''}" depends on itself`;
+  return problem('self-dependency', dependencySpot(entry, at), message);
+}
+
+function missingDependency(entry: StepEntry, at: number, index: ReadonlyMap<string, number>): Problem {
+  const name = asList(entry.raw.depends)[at] ?? '';
+  const message = `step "${entry.name ?? ''}" depends on "${name}", which does not exist`;
+  const label = () => didYouMean(nearNames(name, index.keys()));
+  const help = 'A step may depend on steps of this file and of its imports.';
+  return problem('missing-dependency', dependencySpot(entry, at), message, { label, help });
+}
+
+/**
+ * Circles, each once, found by a walk in the order of the file: every edge back into the path that led to it closes
+ * one. Without recursion, since a chain may be as long as a file.
+ */
+function cycles(edges: readonly (readonly Edge[])[]): Edge[][] {
+  const found: Edge[][] = [];
+  const state = new Uint8Array(edges.length); // 0 new, 1 on the path, 2 done
+  for (let start = 0; start < edges.length; start++) {
+    if (state[start] !== 0) continue;
+    state[start] = 1;
+    const path: { node: number; next: number; via: Edge | null }[] = [{ node: start, next: 0, via: null }];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const edge = edges[top.node]?.[top.next++];
+      if (edge === undefined) {
+        state[top.node] = 2;
+        path.pop();
+      } else if (state[edge.to] === 0) {
+        state[edge.to] = 1;
+        path.push({ node: edge.to, next: 0, via: edge });
+      } else if (state[edge.to] === 1 && found.length < MOST_CYCLES) {
+        const begin = path.findIndex((step) => step.node === edge.to);
+        found.push([...path.slice(begin + 1).flatMap((step) => (step.via === null ? [] : [step.via])), edge]);
+      }
+    }
+  }
+  return found.map(fromFirstStep);
+}
+
+/** Begins a circle at its step that stands first in the file. */
+function fromFirstStep(cycle: readonly Edge[]): Edge[] {
+  const first = Math.min(...cycle.slice(0, 1000).map((edge) => edge.from));
+  const at = cycle.findIndex((edge) => edge.from === first);
+  return [...cycle.slice(at), ...cycle.slice(0, at)];
+}
+
+function cycleProblem(cycle: readonly Edge[], entries: readonly StepEntry[]): Problem {
+  const name = (at: number) => entries[at]?.name ?? '';
+  const names = cycle.map((edge) => name(edge.from));
+  const shown = names.length > 20 ? [...names.slice(0, 10), `(${names.length - 15} more)`, ...names.slice(-5)] : names;
+  const [first, ...others] = cycle.map((edge) => ({
+    spot: edgeSpot(edge, entries),
+    message: `"${name(edge.from)}" depends on "${name(edge.to)}"`,
+  }));
+  const message = `the steps depend on each other in a circle: ${[...shown, names[0]].join(' -> ')}`;
+  const spot = first?.spot ?? nameSpotOf(entries[0]);
+  return problem('dependency-cycle', spot, message, { label: first?.message ?? '', related: others.slice(0, 20) });
+}
+
+function edgeSpot(edge: Edge, entries: readonly StepEntry[]): Problem['spot'] {
+  const entry = entries[edge.from];
+  if (entry === undefined || edge.at === null) return nameSpotOf(entry);
+  return dependencySpot(entry, edge.at);
+}
+
+function nameSpotOf(entry: StepEntry | undefined): Problem['spot'] {
+  if (entry === undefined) throw new Error('a circle without steps');
+  return nameSpot(entry);
+}
+
+/** The name of a step, or its key where steps are a map. */
+export function nameSpot(entry: StepEntry): Problem['spot'] {
+  if (entry.raw.name !== undefined) return spotIn(entry.file, [...entry.path, 'name']);
+  if (entry.raw.id !== undefined) return spotIn(entry.file, [...entry.path, 'id']);
+  return spotIn(entry.file, entry.path, 'key');
+}
+
+function dependencySpot({ file, path, raw }: StepEntry, at: number): Problem['spot'] {
+  return spotIn(file, typeof raw.depends === 'string' ? [...path, 'depends'] : [...path, 'depends', at]);
+}

@@ -1,0 +1,33 @@
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import type { SpecFile } from '../read/spec-file.ts';
+import { spotIn } from '../read/spec-file.ts';
+import { actionEntries } from './action-entries.ts';
+
+/** Which workflows a `run` of these files can name. */
+export type RunTargets = {
+  readonly exists: (name: string) => boolean;
+  /** Names to suggest for one that does not exist. */
+  readonly names: () => readonly string[];
+};
+
+/**
+ * `run` of a workflow that does not exist. Text with a blank is an error, since it is a command; a single name is a warning,
+ * since a step before it may write the file.
+ */
+export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
+  return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
+    const { run } = raw;
+    if (run === undefined || run.trim() === '' || /[$`]/.test(run) || targets.exists(run)) return [];
+    const spot = spotIn(file, [...path, 'run']);
+    if (/\s/.test(run)) {
+      const help = 'A command is written as "command"; "run" names another workflow.';
+      return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
+    }
+    const label = () => didYouMean(nearNames(run, targets.names()));
+    const help = 'A workflow is looked for beside this file, then in the workflows directory.';
+    const message = `${what}: there is no workflow "${run}" yet`;
+    return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
+  });
+}

@@ -1,0 +1,112 @@
+import { assignments } from '../build/assignments.ts';
+import type { Functions } from '../build/functions.ts';
+import { callProblems, collectFunctions } from '../build/functions.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import { parseParamDefaults } from '../params.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import { asList } from '../raw.ts';
+import type { SpecFile, StepEntry } from '../read/spec-file.ts';
+import { isComplete, spotIn, stepEntries } from '../read/spec-file.ts';
+import { actionEntries } from './action-entries.ts';
+import { fileProblems } from './check-file.ts';
+import { graphProblems } from './check-graph.ts';
+import { mailProblems } from './check-mail.ts';
+import { pathProblems } from './check-paths.ts';
+import { queryProblems } from './check-queries.ts';
+import { quoteProblems } from './check-quotes.ts';
+import { variableProblems } from './check-variables.ts';
+
+/** The files of one workflow. `files` are in the order in which their steps count, the root last. */
+export type WorkflowFiles = {
+  /** False when an import could not be read. */
+  readonly hasAllImports: boolean;
+  readonly root: SpecFile;
+  readonly base: SpecFile | null;
+  readonly files: readonly SpecFile[];
+};
+
+/** What was gathered while checking, for building. */
+export type Checked = {
+  readonly steps: readonly StepEntry[];
+  readonly functions: Functions;
+  readonly problems: readonly Problem[];
+};
+
+/** Keys of a base that say what one workflow is and so cannot hold for all. */
+const NOT_FOR_A_BASE = new Set(['name', 'steps', 'imports', 'group', 'type']);
+
+/** Checks what the files mean, each alone and all together. */
+export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFiles): Checked {
+  const steps = files.flatMap(stepEntries);
+  const isKnown = hasAllImports && files.every(isComplete);
+  const settings = base === null ? [root] : [base, root];
+  const all = base === null ? files : [...files, base];
+  const { functions, problems } = collectFunctions(base === null ? files : [...files, base]);
+  return {
+    steps,
+    functions,
+    problems: [
+      ...problems,
+      ...all.flatMap(fileProblems),
+      ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions))),
+      ...graphProblems(steps, isKnown),
+      ...variableProblems(settings),
+      ...pathProblems(all, steps),
+      ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
+      ...(base === null ? [] : ignoredInBase(base)),
+      ...serverProblems(settings),
+      ...mailProblems(settings, all),
+      ...secretProblems(settings, steps),
+      ...queryProblems(settings, all),
+      ...quoteProblems(settings, all),
+    ],
+  };
+}
+
+function noSteps(root: SpecFile): Problem {
+  const help = 'Give it at least one step under "steps".';
+  return problem('no-steps', spotIn(root, ['steps'], 'key'), 'the workflow has no steps', { help });
+}
+
+function ignoredInBase(base: SpecFile): Problem[] {
+  return Object.keys(base.raw).flatMap((key) => {
+    if (!NOT_FOR_A_BASE.has(key)) return [];
+    const message = `"${key}" in the base configuration is ignored`;
+    return [
+      problem('base-ignored-key', spotIn(base, [key], 'key'), message, { severity: 'warning', label: 'ignored' }),
+    ];
+  });
+}
+
+/** The server may come from the base and the password from the file; somewhere there must be a host. */
+function serverProblems(settings: readonly SpecFile[]): Problem[] {
+  const given = settings.filter((file) => file.raw.smtp !== undefined);
+  const last = given.at(-1);
+  if (last === undefined || given.some((file) => file.raw.smtp?.host !== undefined)) return [];
+  return [problem('missing-key', spotIn(last, ['smtp'], 'key'), '"smtp" needs "host"')];
+}
+
+/** A secret that nothing is named after masks nothing: probably a slip, and one that shows a password. */
+function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
+  if (settings.every((file) => file.raw.secrets === undefined)) return [];
+  const envs = [...settings.map((file) => file.raw.env), ...steps.map((step) => step.raw.env)];
+  const params = settings.flatMap((file) => parseParamDefaults(file.raw.params).flatMap(({ name }) => name ?? []));
+  const outputs = steps.flatMap((step) => step.raw.output?.replace(/^\$?\{?|\}$/g, '') ?? []);
+  const known = new Set([...envs.flatMap(assignments).map((entry) => entry.name), ...params, ...outputs]);
+  return settings.flatMap((file) => unknownSecrets(file, known));
+}
+
+function unknownSecrets(file: SpecFile, known: ReadonlySet<string>): Problem[] {
+  const { secrets } = file.raw;
+  return asList(secrets).flatMap((secret, index) => {
+    const isElsewhere = typeof secret !== 'string' && (secret.env !== undefined || secret.file !== undefined);
+    const name = typeof secret === 'string' ? secret : (secret.name ?? '');
+    if (isElsewhere || known.has(name)) return [];
+    const path = typeof secrets === 'string' ? ['secrets'] : ['secrets', index];
+    const message = `the secret "${name}" is neither in "env" nor in "params"`;
+    const label = () => didYouMean(nearNames(name, known));
+    const help = 'It is masked if the variable comes from elsewhere; a value that is read takes "env" or "file".';
+    return [problem('unknown-secret', spotIn(file, path), message, { severity: 'warning', label, help })];
+  });
+}

@@ -1,0 +1,135 @@
+import type { Json, JsonObject } from '../../../core/workflow.ts';
+import type { Path, Problem } from '../../problem.ts';
+import { problem } from '../../problem.ts';
+import type { TextOrList } from '../../raw.ts';
+import { asList } from '../../raw.ts';
+import { spotIn } from '../../read/spec-file.ts';
+import type { ActionEntry } from '../check-action.ts';
+import { jqBalanceMistake } from './jq-balance.ts';
+import { jsonMistake, jsonSequenceMistake } from './json-mistake.ts';
+
+/** Texts of a step or handler that no variable completes and that its executor would refuse when it runs. */
+export function constantProblems(entry: ActionEntry): Problem[] {
+  const { executor } = entry.raw;
+  const type = typeof executor === 'string' ? executor : executor?.type;
+  const config = typeof executor === 'object' ? (executor.config ?? {}) : {};
+  switch (type) {
+    case 'http':
+      return [...requestProblems(entry), ...httpScriptProblems(entry)];
+    case 'webhook':
+      return webhookProblems(entry, config);
+    case 'jq':
+      return [...filterProblems(entry), ...inputProblems(entry)];
+    case 'terraform':
+      return approvalProblems(entry, config);
+    default:
+      return [];
+  }
+}
+
+/** Whether a text is the same at every run. */
+function isConstant(text: string): boolean {
+  return !/[$`]/.test(text);
+}
+
+function wrong({ file, path, what }: ActionEntry, key: Path, why: string, help: string | null = null): Problem[] {
+  return [problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${why}`, { help })];
+}
+
+const REQUEST = 'Write "command: METHOD url", for example GET https://example.com/path.';
+
+function requestProblems(entry: ActionEntry): Problem[] {
+  const { command, args } = entry.raw;
+  if (typeof command !== 'string' || asList(args).length > 0) return [];
+  const [, first = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(command) ?? [];
+  if (first === '' || !isConstant(first)) return [];
+  const [method, url] = rest === '' && first.includes('://') ? ['GET', first] : [first, rest];
+  if (!isMethod(method)) return wrong(entry, ['command'], `"${method}" is not an HTTP method`, REQUEST);
+  if (url === '') return wrong(entry, ['command'], `the URL is missing after "${method}"`, REQUEST);
+  const mistake = urlMistake(unquoted(url));
+  return mistake === null ? [] : wrong(entry, ['command'], mistake, REQUEST);
+}
+
+function webhookProblems(entry: ActionEntry, { url, method }: JsonObject): Problem[] {
+  const at = (key: string): Path => ['executor', 'config', key];
+  const isWrongMethod = typeof method === 'string' && method !== '' && isConstant(method) && !isMethod(method);
+  const mistake = typeof url === 'string' ? urlMistake(url.trim()) : null;
+  return [
+    ...(isWrongMethod ? wrong(entry, at('method'), `"${method}" is not an HTTP method`) : []),
+    ...(mistake === null ? [] : wrong(entry, at('url'), mistake, 'For example: url: https://example.com/path')),
+  ];
+}
+
+function isMethod(text: string): boolean {
+  return /^[a-z][a-z-]*$/i.test(text) && text.toUpperCase() !== 'CONNECT';
+}
+
+function unquoted(word: string): string {
+  return /^(["'])([\s\S]*)\1$/.exec(word)?.[2] ?? word;
+}
+
+/** What can be said of a URL before its variables have values: its scheme, unless a variable begins it. */
+function urlMistake(text: string): string | null {
+  if (text === '' || /^[$`]/.test(text)) return null;
+  if (isConstant(text) && !URL.canParse(text)) return `"${text}" is not a URL`;
+  const scheme = /^([^$`]*?):\/\//.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return isConstant(text) || !text.includes('://') ? schemeMissing(text) : null;
+  return scheme === 'http' || scheme === 'https' ? null : `"${text}" is neither http nor https`;
+}
+
+/** A variable before the first slash may hold the scheme. */
+function schemeMissing(text: string): string | null {
+  const head = /^[^/?#]*/.exec(text)?.[0] ?? '';
+  return isConstant(head) ? `"${text}" is not a URL: the scheme (https://) is missing` : null;
+}
+
+function httpScriptProblems(entry: ActionEntry): Problem[] {
+  const { script } = entry.raw;
+  if (script === undefined || script.trim() === '' || !isConstant(script)) return [];
+  const mistake = jsonMistake(script) ?? (isMap(JSON.parse(script)) ? null : 'it must be an object');
+  const help = 'The script of an http step is a JSON object with timeout, headers, query and body.';
+  return mistake === null
+    ? []
+    : wrong(entry, ['script'], `the settings in "script" are not valid JSON: ${mistake}`, help);
+}
+
+function isMap(value: Json): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function filterProblems(entry: ActionEntry): Problem[] {
+  const { command } = entry.raw;
+  if (typeof command !== 'string') return [];
+  const mistake = jqBalanceMistake(command);
+  return mistake === null ? [] : wrong(entry, ['command'], `the jq filter is invalid: ${mistake}`);
+}
+
+function inputProblems(entry: ActionEntry): Problem[] {
+  const { script } = entry.raw;
+  // jq also reads nan, which JSON does not have.
+  if (script === undefined || !isConstant(script) || /\bnan\b/i.test(script)) return [];
+  const mistake = jsonSequenceMistake(script);
+  return mistake === null ? [] : wrong(entry, ['script'], `the input in "script" is not valid JSON: ${mistake}`);
+}
+
+/** `apply` and `destroy` ask for an approval, and a step has no terminal to answer on. */
+function approvalProblems(entry: ActionEntry, config: JsonObject): Problem[] {
+  const { raw } = entry;
+  const words = [...wordsOf(config.subcommand), ...wordsOf(raw.command), ...asList(raw.args), ...wordsOf(config.args)];
+  const [subcommand, ...others] = words;
+  if (subcommand !== 'apply' && subcommand !== 'destroy') return [];
+  const isApproved = config.autoApprove !== undefined && config.autoApprove !== false;
+  const hasPlan = subcommand === 'apply' && config.planFile !== undefined;
+  // A plan file, `-auto-approve` or a variable with either.
+  const mayApprove = others.some((word) => !isConstant(word) || !word.startsWith('-') || /^--?auto-approve/.test(word));
+  if (isApproved || hasPlan || mayApprove) return [];
+  const key = config.subcommand === undefined ? ['command'] : ['executor', 'config', 'subcommand'];
+  const help =
+    subcommand === 'apply' ? 'Set "autoApprove: true", or "planFile" to a saved plan.' : 'Set "autoApprove: true".';
+  return wrong(entry, key, `terraform ${subcommand} would wait for an approval that a step cannot give`, help);
+}
+
+function wordsOf(value: Json | TextOrList | undefined): string[] {
+  const texts = asList(value as TextOrList | undefined).filter((text) => typeof text === 'string');
+  return texts.flatMap((text) => text.split(/\s+/)).filter((word) => word !== '');
+}

@@ -1,0 +1,42 @@
+import { assignments } from '../../build/assignments.ts';
+import type { Path, Problem } from '../../problem.ts';
+import { problem } from '../../problem.ts';
+import { asList } from '../../raw.ts';
+import { spotIn } from '../../read/spec-file.ts';
+import type { ActionEntry } from '../check-action.ts';
+
+/** An expression of GitHub Actions; `name` is the last word of a plain one, such as `X` of `env.X`. */
+const EXPRESSION = /\$\{\{\s*([^{}]*?)\s*\}\}/;
+const SHELL = /^(?:\/usr)?(?:\/bin\/)?(?:env\s+)?(?:ba|da|k|z)?sh\b/;
+
+/**
+ * Expressions of GitHub Actions, which look like variables and are none here: an error where a shell would refuse them, a
+ * warning where they would be passed on as they are written.
+ */
+export function expressionProblems(entry: ActionEntry): Problem[] {
+  const { command, script, args, env, dir } = entry.raw;
+  const shellText = typeof command === 'string' ? unquoted(command) : '';
+  const isShellScript = command === undefined || (typeof command === 'string' && SHELL.test(command));
+  return [
+    ...found(entry, ['command'], shellText, 'error'),
+    ...(isShellScript ? found(entry, ['script'], unquoted(script ?? ''), 'error') : []),
+    ...asList(args).flatMap((text, index) => found(entry, ['args', index], text, 'warning')),
+    ...assignments(env).flatMap(({ value, path }) => found(entry, ['env', ...path], value, 'warning')),
+    ...found(entry, ['dir'], dir ?? '', 'warning'),
+  ];
+}
+
+/** A shell's text without what single quotes and here-documents keep as it is. */
+function unquoted(text: string): string {
+  return text.includes('<<') ? '' : text.replace(/'[^']*'/g, (quoted) => (quoted.includes('${{') ? '' : quoted));
+}
+
+function found({ file, path, what }: ActionEntry, key: Path, text: string, severity: Problem['severity']): Problem[] {
+  const match = EXPRESSION.exec(text);
+  if (match === null) return [];
+  const [expression, inner = ''] = match;
+  const name = /(?:^|\.)([A-Za-z_]\w*)$/.exec(inner)?.[1];
+  const help = name === undefined ? 'Write a variable: $NAME.' : `Write $${name}, and declare it in "params" or "env".`;
+  const message = `${what}: "${expression}" is an expression of GitHub Actions, not a variable`;
+  return [problem('wrong-value', spotIn(file, [...path, ...key]), message, { severity, help })];
+}

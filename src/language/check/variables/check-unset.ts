@@ -1,0 +1,93 @@
+import { assignments, variableName } from '../../build/assignments.ts';
+import { parameterNames } from '../../build/functions.ts';
+import { didYouMean, nearNames } from '../../near-names.ts';
+import { parseParamDefaults } from '../../params.ts';
+import type { Path, Problem } from '../../problem.ts';
+import { problem } from '../../problem.ts';
+import { asList } from '../../raw.ts';
+import type { SpecFile } from '../../read/spec-file.ts';
+import { actionEntries } from '../action-entries.ts';
+import type { WorkflowFiles } from '../check-workflow.ts';
+import type { LocatedUse } from './entry-uses.ts';
+import { entryUses, workUses } from './entry-uses.ts';
+
+/** What `wf` sets for steps, and what a shell or a login sets on every machine. */
+const SET_BY_SYSTEM =
+  /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|ITEM|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
+
+/**
+ * Variables that texts of steps, handlers and functions use and nothing sets. `environment`: the names of the process's
+ * environment. Says nothing of files that could not be read completely.
+ */
+export function unsetProblems(files: WorkflowFiles, environment: readonly string[]): Problem[] {
+  const { root, base, hasAllImports } = files;
+  const settings = base === null ? [root] : [base, root];
+  const all = base === null ? files.files : [...files.files, base];
+  if (!hasAllImports || all.some(isIncomplete)) return [];
+  const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
+  const declared = declaredNames(settings, all);
+  const set = new Set([...environment, ...declared]);
+  const stepEnv = new Set(
+    all.flatMap(actionEntries).flatMap(({ raw }) => assignments(raw.env).map(({ name }) => name)),
+  );
+  return all.flatMap((file) => [
+    ...actionEntries(file).flatMap(({ path, raw, what }) => {
+      const own = new Set(assignments(raw.env).map(({ name }) => name));
+      return unset(entryUses(raw, shell), {
+        file,
+        path,
+        what,
+        declared: () => [...declared, ...own],
+        isSet: isIn(set, own),
+      });
+    }),
+    ...(file.raw.functions ?? []).flatMap((raw, index) => {
+      const own = parameterNames(raw.params);
+      const place = { file, path: ['functions', index], what: `function "${raw.name ?? ''}"` };
+      const isSet = isIn(set, stepEnv, new Set(own));
+      return unset(workUses(raw, shell), { ...place, declared: () => [...own, ...declared], isSet });
+    }),
+  ]);
+}
+
+type Place = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly what: string;
+  /** Names to suggest. */
+  readonly declared: () => readonly string[];
+  readonly isSet: (name: string) => boolean;
+};
+
+/** One warning for each name. */
+function unset(uses: readonly LocatedUse[], { file, path, what, declared, isSet }: Place): Problem[] {
+  const seen = new Set<string>();
+  return uses.flatMap(({ name, at, path: way }) => {
+    if (seen.has(name) || isSet(name)) return [];
+    seen.add(name);
+    const word = { at, text: name };
+    const spot = { source: file.source, path: [...path, ...way], part: 'value', word } as const;
+    const label = () => didYouMean(nearNames(name, new Set(declared())));
+    const help = `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`;
+    return [problem('unset-variable', spot, `${what}: nothing sets "$${name}"`, { severity: 'warning', label, help })];
+  });
+}
+
+function isIn(...sets: readonly ReadonlySet<string>[]): (name: string) => boolean {
+  return (name) => SET_BY_SYSTEM.test(name) || sets.some((set) => set.has(name));
+}
+
+function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {
+  return !isReadable || damaged.size > 0 || lost.size > 0;
+}
+
+/** Parameters, `env` and secrets of the workflow, and the outputs of its steps and handlers. */
+function declaredNames(settings: readonly SpecFile[], all: readonly SpecFile[]): readonly string[] {
+  const ofSettings = settings.flatMap(({ raw: { params, env, secrets } }) => [
+    ...parseParamDefaults(params).map(({ name }) => name),
+    ...assignments(env).map(({ name }) => name),
+    ...asList(secrets).map((secret) => (typeof secret === 'string' ? secret : secret.name)),
+  ]);
+  const outputs = all.flatMap(actionEntries).map(({ raw }) => variableName(raw.output ?? ''));
+  return [...ofSettings, ...outputs].filter((name) => typeof name === 'string');
+}

@@ -1,0 +1,174 @@
+import { extname } from 'node:path';
+import type { Param } from '../core/run.ts';
+import type { ParamDefault } from '../core/workflow.ts';
+import { WfError } from '../errors.ts';
+import type { Source } from './diagnostic.ts';
+import type { OpenTextMap, OpenTexts } from './raw.ts';
+import { isJsonObject } from './raw.ts';
+import { decode } from './read/decode.ts';
+import { fileProblem, placesOf } from './read/file-problem.ts';
+import { parse } from './read/parse.ts';
+import { read } from './read/read.ts';
+import type { Recorder } from './read/reader.ts';
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
+
+/** What ends or makes up one value. Sticky: each is tried where the value begins. */
+type Grammar = { readonly doubleQuoted: RegExp; readonly singleQuoted: RegExp; readonly bare: RegExp };
+
+const SINGLE_QUOTED = /'([^']*)'(?=\s|$)/y;
+
+/** Given parameters: backticks are ordinary characters. */
+const GIVEN: Grammar = {
+  doubleQuoted: /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"(?=\s|$)/y,
+  singleQuoted: SINGLE_QUOTED,
+  bare: /\S*/y,
+};
+
+/** Defaults in a file: what stands in backticks is one unit, with its spaces and quotes. */
+const TEMPLATE: Grammar = {
+  doubleQuoted: /"([^"\\`]*(?:(?:\\[\s\S]|`[^`]*`)[^"\\`]*)*)"(?=\s|$)/y,
+  singleQuoted: SINGLE_QUOTED,
+  bare: /(?:`[^`]*`|\S)*/y,
+};
+
+/**
+ * Parameters as one text: `A=1 B="x y" pos`. Single or double quotes around a whole value (or a whole parameter, which
+ * is then positional) keep its spaces; inside double quotes `\"` and `\\` stand for `"` and `\`. Every other
+ * character is data. The values are never evaluated.
+ */
+export function parseParams(text: string): Param[] {
+  return words(text, GIVEN);
+}
+
+/** The same for texts of a workflow file, whose values may hold backtick substitutions. */
+export function parseParamTemplates(text: string): ParamDefault[] {
+  return words(text, TEMPLATE);
+}
+
+/**
+ * `params` of a workflow file: a text; a list of texts and single-entry maps; or a map. An entry of a map without a value
+ * is empty, and open.
+ */
+export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
+  if (params === undefined) return [];
+  if (typeof params === 'string') return parseParamTemplates(params);
+  if (isList(params)) return params.flatMap((entry) => (typeof entry === 'string' ? [listEntry(entry)] : ofMap(entry)));
+  return ofMap(params);
+}
+
+/** The text that `parseParams` reads as these parameters. */
+export function formatParams(params: readonly Param[]): string {
+  return params.map(({ name, value }) => (name === null ? positional(value) : `${name}=${quoted(value)}`)).join(' ');
+}
+
+/**
+ * Parameters from a file: a map in JSON or YAML for the extensions `.json`, `.yaml` and `.yml`, else lines of
+ * `NAME=value`, with `#` comments and empty lines between. Throws a `WfError` (`usage`) with the place for anything else,
+ * and for what is not UTF-8.
+ */
+export function parseParamsFile(path: string, content: Uint8Array): Param[] {
+  const { source, problems } = decode(path, content);
+  const isMap = ['.json', '.yaml', '.yml'].includes(extname(path).toLowerCase());
+  // In a line every character is data.
+  const problem = problems.find(({ code }) => isMap || code !== 'control-character');
+  if (problem !== undefined) throw fileProblem(problem);
+  if (isMap) return paramsOfMap(source);
+  return source.text.split(/\r?\n/).flatMap((line, index) => paramLine(line, `${path}:${index + 1}`));
+}
+
+/** JSON is read as the YAML that it is: one reader, one set of limits. */
+function paramsOfMap(source: Source): Param[] {
+  const { document, problems } = parse(source);
+  const schema = { additionalProperties: { type: 'string' } };
+  const starts = new Map<string, number>();
+  const record: Recorder = (path, [start]) => {
+    if (path.length === 1) starts.set(String(path[0]), start);
+  };
+  const result = document === null ? { value: null, problems } : read(source, document, schema, record);
+  const [first] = result.problems;
+  if (first !== undefined) throw fileProblem(first);
+  if (result.value === null) return [];
+  if (!isJsonObject(result.value)) throw new WfError('usage', `${source.path}: must be a map of names and values`);
+  return Object.entries(result.value).map(([name, value]) => {
+    if (typeof value === 'string' && VARIABLE.test(name)) return { name, value };
+    const wrong = typeof value === 'string' ? 'is not the name of a variable' : 'must be text';
+    throw new WfError('usage', `${placesOf(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
+  });
+}
+
+function paramLine(line: string, place: string): Param[] {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return [];
+  const name = NAMED.exec(text)?.[0];
+  if (name === undefined) {
+    throw new WfError('usage', `${place}: the line is not "NAME=value"`, {
+      help: 'a comment begins with #; a map needs a file that ends in .json, .yaml or .yml',
+    });
+  }
+  const value = text.slice(name.length + 1);
+  const [whole, ...more] = parseParams(text);
+  return [whole !== undefined && more.length === 0 ? whole : { name, value }];
+}
+
+function words(text: string, grammar: Grammar): Param[] {
+  const found: Param[] = [];
+  let at = skipSpace(text, 0);
+  while (at < text.length) {
+    const name = NAMED.exec(text.slice(at, at + 1024))?.[0] ?? null;
+    const start = name === null ? at : at + name.length + 1;
+    const { value, end } = valueAt(text, start, grammar);
+    found.push({ name, value });
+    at = skipSpace(text, end);
+  }
+  return found;
+}
+
+function valueAt(text: string, start: number, grammar: Grammar): { value: string; end: number } {
+  const double = match(grammar.doubleQuoted, text, start);
+  if (double !== null) return { value: (double[1] ?? '').replace(/\\(["\\])/g, '$1'), end: start + double[0].length };
+  const single = match(grammar.singleQuoted, text, start);
+  if (single !== null) return { value: single[1] ?? '', end: start + single[0].length };
+  const bare = match(grammar.bare, text, start)?.[0] ?? '';
+  return { value: bare, end: start + bare.length };
+}
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+function skipSpace(text: string, from: number): number {
+  return from + (match(/\s*/y, text, from)?.[0].length ?? 0);
+}
+
+/** `NAME=value`, where the value may be quoted as a whole and may hold spaces unquoted; else a positional one. */
+function listEntry(entry: string): ParamDefault {
+  const parsed = parseParamTemplates(entry);
+  if (parsed.length === 1 && parsed[0] !== undefined) return parsed[0];
+  const name = NAMED.exec(entry)?.[0] ?? null;
+  return { name, value: name === null ? entry : entry.slice(name.length + 1) };
+}
+
+function ofMap(map: OpenTextMap): ParamDefault[] {
+  return Object.entries(map).map(([name, value]) =>
+    value === null ? { name, value: '', open: true } : { name, value },
+  );
+}
+
+function isList(params: OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
+  return Array.isArray(params);
+}
+
+function positional(value: string): string {
+  return value === '' || NAMED.test(value) ? inQuotes(value) : quoted(value);
+}
+
+function quoted(value: string): string {
+  return /\s|^["']/.test(value) ? inQuotes(value) : value;
+}
+
+function inQuotes(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&')}"`;
+}

@@ -1,0 +1,156 @@
+import type { Source } from '../diagnostic.ts';
+import type { Path, Problem, Spot } from '../problem.ts';
+import { problem } from '../problem.ts';
+import { asList } from '../raw.ts';
+import type { SpecFile } from './spec-file.ts';
+import { readSpecFile, spotIn } from './spec-file.ts';
+
+/** What came of looking for an imported file. `path` is its real one, symlinks resolved. */
+export type Found =
+  | { readonly kind: 'file'; readonly path: string; readonly source: Source; readonly problems: readonly Problem[] }
+  | { readonly kind: 'missing'; readonly near: () => string }
+  | { readonly kind: 'outside' }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** Finds what `text` names in an import of the file at `from`. */
+export type FindImport = (text: string, from: string) => Found;
+
+/** All files of a workflow but the base. */
+export type ImportedFiles = {
+  /** In the order in which their steps count: what is imported before what imports it. */
+  readonly files: readonly SpecFile[];
+  /** In the order of loading, the root first. */
+  readonly sources: readonly Source[];
+  /** The `imports` entries that led to a file, outermost first. */
+  readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
+  readonly problems: readonly Problem[];
+  /** False when an import was not found or not read. */
+  readonly hasAll: boolean;
+};
+
+const GIVEN_ON = new Set(['steps', 'functions', 'imports']);
+
+type Walk = {
+  readonly find: FindImport;
+  readonly files: SpecFile[];
+  readonly sources: Source[];
+  readonly importedFrom: Map<Source, readonly Spot[]>;
+  readonly problems: Problem[];
+  /** The entry that brought each file in; null for the root. */
+  readonly seen: Map<string, Spot | null>;
+  hasAll: boolean;
+};
+
+/** A file on the way from the root. */
+type Level = { readonly path: string; readonly spots: readonly Spot[]; readonly stack: readonly string[] };
+
+/** Reads what a root file imports, and what that imports. `rootPath` is real; `-` for standard input. */
+export function readImports(root: SpecFile, rootPath: string, find: FindImport): ImportedFiles {
+  const walk: Walk = {
+    find,
+    files: [],
+    sources: [root.source],
+    importedFrom: new Map(),
+    problems: [],
+    seen: new Map([[rootPath, null]]),
+    hasAll: true,
+  };
+  visit(walk, root, { path: rootPath, spots: [], stack: [rootPath] });
+  return walk;
+}
+
+function visit(walk: Walk, file: SpecFile, level: Level): void {
+  const { imports } = file.raw;
+  for (const [index, text] of asList(imports).entries()) {
+    const path: Path = typeof imports === 'string' ? ['imports'] : ['imports', index];
+    follow(walk, text, { ...level, spots: [...level.spots, spotIn(file, path)] });
+  }
+  walk.files.push(file);
+}
+
+function follow(walk: Walk, text: string, level: Level): void {
+  const spot = level.spots.at(-1);
+  if (spot === undefined) return;
+  if (text.trim() === '') {
+    walk.problems.push(problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or leave it out.' }));
+    walk.hasAll = false;
+    return;
+  }
+  const found = walk.find(text, level.path);
+  if (found.kind !== 'file') {
+    walk.problems.push(notFound(text, found, spot));
+    walk.hasAll = false;
+    return;
+  }
+  const first = walk.seen.get(found.path);
+  if (level.stack.includes(found.path)) walk.problems.push(importCycle(level, found.path));
+  else if (first !== undefined && first !== null) walk.problems.push(importedTwice(text, spot, first));
+  else read(walk, found, level, spot);
+}
+
+function read(walk: Walk, found: Extract<Found, { kind: 'file' }>, level: Level, spot: Spot): void {
+  walk.seen.set(found.path, spot);
+  walk.sources.push(found.source);
+  walk.importedFrom.set(found.source, level.spots);
+  if (found.problems.length > 0) {
+    walk.problems.push(...found.problems);
+    walk.hasAll = false;
+    return;
+  }
+  const { file, problems } = readSpecFile(found.source);
+  walk.problems.push(...problems, ...ignoredKeys(file));
+  visit(walk, file, { path: found.path, spots: level.spots, stack: [...level.stack, found.path] });
+}
+
+function ignoredKeys(file: SpecFile): Problem[] {
+  return Object.keys(file.raw).flatMap((key) => {
+    if (GIVEN_ON.has(key)) return [];
+    const message = `"${key}" of an imported file is ignored`;
+    const help = 'An import gives its steps and functions; everything else belongs into the file that is run.';
+    return [
+      problem('import-ignored-key', spotIn(file, [key], 'key'), message, {
+        severity: 'warning',
+        label: 'ignored',
+        help,
+      }),
+    ];
+  });
+}
+
+function notFound(text: string, found: Exclude<Found, { kind: 'file' }>, spot: Spot): Problem {
+  switch (found.kind) {
+    case 'missing': {
+      const help = 'Imports are relative to the file that imports; ".yaml" and ".yml" may be left out.';
+      return problem('import-not-found', spot, `the import "${text}" does not exist`, { label: found.near, help });
+    }
+    case 'outside': {
+      const help = 'Imported files lie beside the file that is run, or in directories below it.';
+      return problem('import-outside', spot, `the import "${text}" leads out of the workflow's directory`, { help });
+    }
+    case 'unreadable':
+      return problem('unreadable', spot, `the import "${text}" cannot be read: ${found.why}`);
+  }
+}
+
+function importCycle({ stack, spots }: Level, path: string): Problem {
+  const from = stack.indexOf(path);
+  const names = [...stack.slice(from), path].map(baseName);
+  const last = spots.at(-1);
+  if (last === undefined) throw new Error('a circle without an import');
+  const related = spots.slice(from, -1).map((spot, index) => {
+    return { spot, message: `"${names[index]}" imports "${names[index + 1]}"` };
+  });
+  return problem('import-cycle', last, `files import each other in a circle: ${names.join(' -> ')}`, { related });
+}
+
+function importedTwice(text: string, spot: Spot, first: Spot): Problem {
+  return problem('import-twice', spot, `"${text}" is imported a second time`, {
+    label: 'the second',
+    related: [{ spot: first, message: 'it is imported here first' }],
+    help: 'Import a file once; its steps are there for every file.',
+  });
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,194 @@
+import type { Node, Pair, YAMLMap } from 'yaml';
+import { isAlias, isScalar } from 'yaml';
+import type { Json } from '../../core/workflow.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Path } from '../problem.ts';
+import type { KnownKey, Schema } from '../schema/schema.ts';
+import { executorConfigSchema, executorTypes, knownKeys, resolve } from '../schema/schema.ts';
+import { admitsKey, reportAliasBomb } from './alias-limit.ts';
+import { canonicalKey } from './canonical-key.ts';
+import { type NotSupported, notSupportedAt } from './not-supported.ts';
+import type { Place, Range, Reader } from './reader.ts';
+import { anchorOf, rangeOf, report } from './reader.ts';
+import { textOf } from './scalar.ts';
+import type { Synonym } from './synonyms.ts';
+import { synonymOf } from './synonyms.ts';
+
+/** Keys that would reach into the objects of this program instead of naming something in the file. */
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+/** Help lists at most this many keys. */
+const MOST_KEYS_IN_HELP = 8;
+
+/** A key as it is written. */
+export type Key = { readonly text: string; readonly range: Range };
+/** An entry of a map that is being read: `schema` is what the map is read by, `seen` holds the keys before it. */
+export type PairContext = {
+  readonly pair: Pair;
+  readonly key: Key;
+  readonly schema: Schema;
+  readonly place: Place;
+  readonly result: Record<string, Json>;
+  readonly seen: Map<string, { key: string; range: Range }>;
+};
+
+/** What a key stands for; null when the map does not know it. */
+export function knownKey({ key, schema }: PairContext): KnownKey | null {
+  const known = schema.properties === undefined ? undefined : knownKeys(schema).get(canonicalKey(key.text));
+  if (known !== undefined || schema.additionalProperties === false) return known ?? null;
+  const additional = schema.additionalProperties;
+  const child = typeof additional === 'object' ? resolve(additional) : {};
+  return { name: key.text, schema: child };
+}
+
+/**
+ * Reports an unknown key, and reads it as the one that was probably meant, so that the rest of the file is still
+ * checked. Null for a free key, and for one that is like none.
+ */
+export function guessedKey(reader: Reader, { key, schema, place, result }: PairContext): KnownKey | null {
+  if (/^x-/i.test(key.text)) return null;
+  const message = `unknown key "${key.text}"${inWhat(place, result)}`;
+  if (reader.suggestionsLeft-- <= 0) {
+    report(reader, 'unknown-key', key.range, message);
+    return null;
+  }
+  const later = notSupportedAt(key.text, place.path);
+  if (later !== null) return reportNotSupported(reader, { key, place, result }, later);
+  const synonym = synonymOf(key.text, place.path);
+  if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
+  const keys = documentedKeys(schema);
+  const near = nearNames(key.text, keys);
+  report(reader, 'unknown-key', key.range, message, {
+    label: didYouMean(near),
+    help: keysHelp(keys, place, schema),
+  });
+  const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
+  return meant === undefined || meant.name in result ? null : meant;
+}
+
+/** Reports a key that the format has and this program has not built, with the way out where there is one. */
+function reportNotSupported(
+  reader: Reader,
+  { key, place, result }: Pick<PairContext, 'key' | 'place' | 'result'>,
+  { isPlanned, help }: NotSupported,
+): null {
+  const message = `"${key.text}"${inWhat(place, result)} is not supported${isPlanned ? ' yet' : ''}`;
+  report(reader, 'not-supported', key.range, message, { label: 'not supported', help: help || null });
+  reader.damaged.add(result);
+  return null;
+}
+
+/** Reports a key of another tool with what to write here; a value that means the same is read as that. */
+function readAsSynonym(
+  reader: Reader,
+  { key, schema, place, result }: Pick<PairContext, 'key' | 'schema' | 'place' | 'result'>,
+  { key: meant, advice, sameValue }: Synonym,
+): KnownKey | null {
+  report(reader, 'unknown-key', key.range, `unknown key "${key.text}"${inWhat(place, result)}`, {
+    label: meant === null ? '' : `use "${meant}"`,
+    help: meant === null || advice === '' ? advice || null : `For example: ${advice}`,
+  });
+  const known = meant === null ? undefined : knownKeys(schema).get(canonicalKey(meant));
+  if (known !== undefined && sameValue && !(known.name in result)) return known;
+  reader.damaged.add(result);
+  return null;
+}
+
+function documentedKeys(schema: Schema): string[] {
+  const names = [...knownKeys(schema).values()].map((entry) => entry.name);
+  return [...new Set(names)];
+}
+
+/** Whether a key stands in the map already, in this or another spelling: then it is reported, else noted. */
+export function refuseDuplicate(
+  reader: Reader,
+  { key, seen, place, result, schema }: PairContext,
+  known: KnownKey,
+): boolean {
+  const isGuess = schema.properties !== undefined && knownKeys(schema).get(canonicalKey(key.text)) === undefined;
+  const first = seen.get(known.name);
+  if (first === undefined || isGuess) {
+    if (!isGuess) seen.set(known.name, { key: key.text, range: key.range });
+    return false;
+  }
+  const same = first.key === key.text;
+  const what = same ? `"${key.text}" is written twice` : `"${first.key}" and "${key.text}" are the same key`;
+  report(reader, 'duplicate-key', key.range, `${what}${inWhat(place, result)}`, {
+    label: 'the second',
+    related: [{ spot: { source: reader.source, range: first.range }, message: `"${first.key}" stands here first` }],
+  });
+  return true;
+}
+
+/** The key of an entry as text; null, and reported, when it is none or not allowed. */
+export function keyOf(reader: Reader, pair: Pair): Key | null {
+  const node = resolveKey(reader, pair.key as Node | null);
+  if (!isScalar(node) || (node.value === null && textOf(node) === '')) {
+    const range = node === null || node.range === undefined ? rangeOf(pair.value as Node) : rangeOf(node);
+    report(reader, 'complex-key', range, node === null || isScalar(node) ? 'a key is missing' : 'a key must be text', {
+      help: 'Put text with brackets, braces or a leading colon in quotes.',
+    });
+    return null;
+  }
+  const text = textOf(node);
+  if (FORBIDDEN.has(text)) {
+    report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
+    return null;
+  }
+  const isAdded = reader.aliases.depth > 0 || isAlias(pair.key);
+  if (isAdded && !admitsKey(reader, text)) {
+    if (reader.aliases.depth === 0) reportAliasBomb(reader, pair.key as Node);
+    return null;
+  }
+  return { text, range: rangeOf(pair.key as Node) };
+}
+
+function resolveKey(reader: Reader, node: Node | null): Node | null {
+  if (node !== null && isAlias(node)) return reader.anchors.get(node.source)?.node ?? node;
+  const anchor = node === null ? undefined : anchorOf(node);
+  if (node !== null && anchor !== undefined) reader.anchors.set(anchor, { node, open: false });
+  return node;
+}
+
+/** Settings of an executor are read by the schema of its type, which may stand after them. */
+export function schemaFor(key: string, node: YAMLMap, schema: Schema): Schema {
+  if (schema.allOf === undefined || schema.properties?.config === undefined || canonicalKey(key) !== 'config')
+    return schema;
+  const type = node.items.find((pair) => isScalar(pair.key) && canonicalKey(textOf(pair.key)) === 'type')?.value;
+  const config = isScalar(type) ? executorConfigSchema(textOf(type)) : null;
+  return config === null ? schema : withConfig(schema, config);
+}
+
+const withConfigs = new WeakMap<Schema, Schema>();
+
+function withConfig(schema: Schema, config: Schema): Schema {
+  const made = withConfigs.get(config) ?? { ...schema, properties: { ...schema.properties, config } };
+  withConfigs.set(config, made);
+  return made;
+}
+
+/** ` in step "fetch"`, ` in "retryPolicy"`; empty at the top. */
+function inWhat({ path }: Place, result: Record<string, Json>): string {
+  if (path.length === 0) return '';
+  const name = typeof result.name === 'string' ? result.name : result.id;
+  if (path[0] === 'steps' && path.length === 2) {
+    return typeof name === 'string'
+      ? ` in step "${name}"`
+      : ` in step ${typeof path[1] === 'number' ? path[1] + 1 : `"${path[1]}"`}`;
+  }
+  const key = path.findLast((step) => typeof step === 'string');
+  return key === undefined ? '' : ` in "${key}"`;
+}
+
+function keysHelp(keys: readonly string[], { path }: Place, schema: Schema): string | null {
+  if (keys.length === 0) return null;
+  const listed = keys.slice(0, MOST_KEYS_IN_HELP).join(', ');
+  const executor = executorTypes().find((type) => executorConfigSchema(type) === schema);
+  const steps = executor === undefined ? path.filter(isSchemaStep) : ['executor', executor];
+  const command = ['wf schema', steps.join('.')].join(' ').trim();
+  return `Known keys here: ${listed}${keys.length > MOST_KEYS_IN_HELP ? ', ...' : ''} (${command}).`;
+}
+
+/** Indexes, and the names where steps are a map, are not part of the way through the schema. */
+function isSchemaStep(step: string | number, index: number, path: Path): boolean {
+  return typeof step === 'string' && !(index === 1 && path[0] === 'steps');
+}

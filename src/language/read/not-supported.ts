@@ -1,0 +1,84 @@
+import type { Path } from '../problem.ts';
+import { canonicalKey } from './canonical-key.ts';
+
+/** A key of the file format that is not built: whether it will be, and what to do without it. */
+export type NotSupported = { readonly isPlanned: boolean; readonly help: string };
+
+/** The names of keys, several in one line, and what to write instead; empty where nothing does the same. */
+type Table = { readonly [names: string]: string };
+
+/** Keys that will be built. Until then they are errors: a file that has one means something else than would be run. */
+const planned: { readonly [map: string]: Table } = {
+  top: {
+    container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
+    dotenv: 'Write the variables under "env", or load the file where wf is started.',
+    'queue maxConcurrent': 'The setting "maxConcurrentRuns" limits the runs of the daemon.',
+    labels: 'Write "tags", for example "tags: [env=prod]".',
+    overlapPolicy: 'Write "overlap: skip", "overlap: queue" or "overlap: all".',
+    skipIfSuccessful: 'Ask under "preconditions" whether there is something to do.',
+    histRetentionRuns: 'Write "histRetentionDays".',
+    maxOutputSize: 'An output holds at most 1 MiB; the whole of it is in the log, and in the file that "stdout" names.',
+    artifacts: 'Copy the files in a command of the step.',
+    'notify waitMail': 'Write a handler: handlerOn: {failure: {executor: webhook, ...}}, or "mailOn".',
+    'defaults registryAuths otel runConfig ssh notOn logOutput': '',
+  },
+  step: {
+    container: 'Write "executor: {type: docker, config: {image: IMAGE}}".',
+    'parallel matrix': 'Write one step for each item, or a loop in a script.',
+    approval: 'Put the steps after it into a workflow of their own, and start that by hand.',
+    service: 'Start the program in the background of a step; it ends with the run.',
+    artifacts: 'Copy the files in a command.',
+    'sources generates method': 'Ask under "preconditions" whether something has changed.',
+    dotenv: 'Write the variables under "env".',
+    'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
+  },
+  condition: { negate: 'Write a command as the condition, for example "test $N != done".' },
+  continueOn: {
+    'exitCode output markSuccess': 'Let the command itself exit with 0: sh -c "grep x file || [ $? = 1 ]".',
+  },
+  retryPolicy: { 'backoff maxIntervalSec exitCode jitter': 'The attempts are "intervalSec" apart, after any failure.' },
+  repeatPolicy: { 'limit condition expected exitCode negate backoff maxIntervalSec': 'Write a loop in a script.' },
+  handlerOn: { 'init wait': 'Write a first step on which the others depend.', abort: 'Write "cancel".' },
+  mailOn: { wait: '' },
+  secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
+};
+
+/** Keys of Dagu 2 that will not be built. */
+const refused: { readonly [map: string]: Table } = {
+  top: {
+    stepTypes: 'Write "functions".',
+    webhook: 'Runs are started by the API.',
+    workerSelector: 'All runs are those of this machine.',
+    's3 redis kubernetes llm harness harnesses': 'Write a command, or a step with "executor: http".',
+  },
+  step: {
+    workerSelector: 'All runs are those of this machine.',
+    rewindTo: 'wf retry --from STEP runs a step and all after it again.',
+    routes: 'Write "preconditions" at the steps that are chosen from.',
+    'llm messages tools agent value shellPackages': 'Write a command, or a step with "executor: http".',
+  },
+};
+
+/** What is to be said of a key that the map at `path` does not know; null where the format has no such key. */
+export function notSupportedAt(name: string, path: Path): NotSupported | null {
+  const map = mapAt(path);
+  if (map === null) return null;
+  const canonical = canonicalKey(name);
+  const help = helpIn(planned[map], canonical);
+  if (help !== null) return { isPlanned: true, help };
+  const instead = helpIn(refused[map], canonical);
+  return instead === null ? null : { isPlanned: false, help: instead };
+}
+
+function helpIn(table: Table | undefined, canonical: string): string | null {
+  const entry = Object.entries(table ?? {}).find(([names]) => names.split(' ').map(canonicalKey).includes(canonical));
+  return entry?.[1] ?? null;
+}
+
+function mapAt(path: Path): string | null {
+  if (path.length === 0) return 'top';
+  if (path.length === 2 && (path[0] === 'steps' || path[0] === 'handlerOn')) return 'step';
+  const key = path.findLast((part) => typeof part === 'string');
+  if (key === 'preconditions') return 'condition';
+  return typeof key === 'string' && Object.hasOwn(planned, key) && key !== 'step' && key !== 'top' ? key : null;
+}

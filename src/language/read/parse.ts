@@ -1,0 +1,137 @@
+import type { Document, ParsedNode } from 'yaml';
+import { Composer, Lexer, Parser } from 'yaml';
+import type { Source } from '../diagnostic.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+import { keyDepthCounter } from './key-depth.ts';
+import { syntaxProblems } from './syntax-problem.ts';
+
+/** How deep maps and lists may lie in each other. */
+export const DEEPEST = 100;
+
+/** After this many syntax errors the rest of a file is not looked at: few are shown, and each costs. */
+const MOST_ERRORS = 20;
+
+/** The most words and signs of a text that are read: how long that takes depends on their number more than on its length. */
+const MOST_TOKENS = 800_000;
+
+/** How deep lists and maps that are keys may lie in each other, which no workflow has: each level is looked through again. */
+const DEEPEST_KEY = 5;
+
+/** Character before each scalar in the lexer's stream: what follows it is text and no indicator. */
+const SCALAR = '\x1f';
+
+/** A file whose problem was found while its tokens were read: nothing after it was looked at. */
+class Refused extends Error {
+  readonly problem: Problem;
+
+  constructor(found: Problem) {
+    super(found.message);
+    this.problem = found;
+  }
+}
+
+/** The document of a YAML text, or why there is none. An empty text is a document without contents. */
+export type ParseResult =
+  | { readonly document: Document.Parsed | null; readonly problems: readonly [] }
+  | { readonly document: null; readonly problems: readonly Problem[] };
+
+/**
+ * Reads one YAML document. The tokens are watched on their way from the lexer to the parser, because what comes after
+ * it recurses: it overflows the stack on deep nesting and needs exponential time for keys inside keys. The lexer and
+ * the parser themselves are linear.
+ */
+export function parse(source: Source): ParseResult {
+  return withoutStackTraces(() => {
+    try {
+      return firstDocument(source);
+    } catch (error) {
+      if (error instanceof Refused) return { document: null, problems: [error.problem] };
+      throw error;
+    }
+  });
+}
+
+function firstDocument(source: Source): ParseResult {
+  const composer = new Composer<ParsedNode>({
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    // Tags whose values would not be what anybody expects of text: they are told as unknown.
+    resolveKnownTags: false,
+  });
+  const documents = composer.compose(guardedTokens(source));
+  const first = documents.next();
+  if (first.done === true) return { document: null, problems: [] };
+  const document = first.value;
+  if (document.errors.length > 0) return { document: null, problems: syntaxProblems(source, document.errors) };
+  const second = documents.next();
+  if (second.done !== true) return { document: null, problems: [severalDocuments(source, document, second.value)] };
+  return { document, problems: [] };
+}
+
+function* guardedTokens(source: Source): ReturnType<Parser['parse']> {
+  const parser = new Parser();
+  const keyDepth = keyDepthCounter();
+  let before = '';
+  let errors = 0;
+  let count = 0;
+  for (const lexeme of new Lexer().lex(source.text)) {
+    if (lexeme === '?' && before !== SCALAR) throw new Refused(explicitKey(source, parser.offset));
+    if (before !== SCALAR && keyDepth(lexeme) > DEEPEST_KEY) throw new Refused(complexKey(source, parser.offset));
+    if (++count > MOST_TOKENS) throw new Refused(tooLarge(source));
+    before = lexeme;
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') errors++;
+      yield token;
+    }
+    if (parser.stack.length > DEEPEST + 1) throw new Refused(tooDeep(source, parser.offset));
+    if (errors > MOST_ERRORS) break;
+  }
+  yield* parser.end();
+}
+
+function explicitKey(source: Source, offset: number): Problem {
+  const message = 'a key written with "?" is not read here';
+  return problem('explicit-key', { source, range: [offset, offset + 1] }, message, {
+    label: 'write "key: value"',
+    help: 'Put text that begins with a question mark in quotes.',
+  });
+}
+
+function tooLarge(source: Source): Problem {
+  const message = `the file holds more than ${MOST_TOKENS} words and signs, the most that a workflow file may have`;
+  return problem('file-too-large', { source }, message, { help: 'Move steps to files of their own ("imports").' });
+}
+
+function complexKey(source: Source, offset: number): Problem {
+  const help = 'Put text with brackets or braces in quotes.';
+  return problem('complex-key', { source, range: [offset - 1, offset] }, 'a key must be text', { help });
+}
+
+function tooDeep(source: Source, offset: number): Problem {
+  const message = `maps and lists lie in each other more than ${DEEPEST} deep`;
+  return problem('nesting-too-deep', { source, range: [offset - 1, offset] }, message, { label: 'too deep' });
+}
+
+/** A document begins with its `---`, or after the `...` of the one before with what it holds. */
+function severalDocuments(source: Source, first: Document.Parsed, second: Document.Parsed): Problem {
+  const begin = second.contents?.range[0] ?? second.range[0];
+  const marker = source.text.lastIndexOf('---', begin);
+  const start = marker >= first.range[1] ? marker : begin;
+  return problem('several-documents', { source, range: [start, start + 3] }, 'the file holds more than one document', {
+    label: 'a second document begins here',
+    help: 'Keep one workflow in a file.',
+  });
+}
+
+/** The parser makes an error object for each problem; their stack traces take most of the time of a broken file. */
+function withoutStackTraces<T>(work: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
+}

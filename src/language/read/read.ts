@@ -1,0 +1,189 @@
+import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq } from 'yaml';
+import type { Json } from '../../core/workflow.ts';
+import type { Source } from '../diagnostic.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Problem } from '../problem.ts';
+import { pathMark } from '../problem.ts';
+import type { KnownKey, Schema } from '../schema/schema.ts';
+import { resolve, typesOf } from '../schema/schema.ts';
+import { admitsValue, reportAliasBomb } from './alias-limit.ts';
+import type { PairContext } from './map-key.ts';
+import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
+import { DEEPEST } from './parse.ts';
+import type { Place, Range, Reader, Recorder } from './reader.ts';
+import { anchorOf, rangeOf, report } from './reader.ts';
+import { scalarValue, textOf } from './scalar.ts';
+
+/** What a file says, with documented keys in their documented spelling, unknown ones left out. */
+export type ReadResult = {
+  readonly value: Json;
+  readonly problems: readonly Problem[];
+  /** Maps in which a value is missing because it could not be read. */
+  readonly damaged: ReadonlySet<unknown>;
+  /** Keys in another than their documented spelling, by `pathMark` of their value. */
+  readonly spellings: ReadonlyMap<string, string>;
+};
+
+/** Only this many unknown keys are explained: a file of nothing else is not a workflow anyway. */
+const MOST_SUGGESTIONS = 50;
+
+/**
+ * Turns a document into plain values, led by the schema: it tells which keys are documented, and whether `1.10` is a
+ * number or a text. With a `record` it also tells where everything stands.
+ */
+export function read(source: Source, document: Document.Parsed, schema: Schema, record?: Recorder): ReadResult {
+  const reader: Reader = {
+    source,
+    problems: [],
+    anchors: new Map(),
+    record: record ?? null,
+    reported: new Set(),
+    damaged: new Set(),
+    spellings: new Map(),
+    aliases: { depth: 0, values: 0, letters: 0 },
+    suggestionsLeft: MOST_SUGGESTIONS,
+  };
+  for (const warning of document.warnings) {
+    if (warning.code !== 'TAG_RESOLVE_FAILED') continue;
+    report(reader, 'unknown-tag', warning.pos, 'an unknown tag', { help: 'Write the value without a tag.' });
+  }
+  const contents = document.contents;
+  const value = contents === null ? null : readNode(reader, contents, { path: [], schema: resolve(schema), depth: 0 });
+  return { value, problems: reader.problems, damaged: reader.damaged, spellings: reader.spellings };
+}
+
+function readNode(reader: Reader, node: Node, place: Place): Json {
+  if (isAlias(node)) return readAlias(reader, node, place);
+  if (reader.aliases.depth > 0 && !admitsValue(reader, node)) return null;
+  const anchor = anchorOf(node);
+  if (anchor !== undefined) reader.anchors.set(anchor, { node, open: true });
+  const value = readPlain(reader, node, place);
+  if (anchor !== undefined) reader.anchors.set(anchor, { node, open: false });
+  return value;
+}
+
+function readPlain(reader: Reader, node: Node, place: Place): Json {
+  if (place.depth > DEEPEST) {
+    report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists lie in each other more than ${DEEPEST} deep`);
+    return null;
+  }
+  if (isScalar(node)) {
+    const value = scalarValue(node, typesOf(place.schema));
+    if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
+    return value;
+  }
+  if (isSeq(node)) return readList(reader, node, place);
+  return isMap(node) ? readMap(reader, node, place) : null;
+}
+
+/** No program takes an argument or a variable with a zero byte in it. */
+function refuseZero(reader: Reader, node: Node): null {
+  report(reader, 'control-character', rangeOf(node), 'a text cannot hold the character U+0000');
+  return null;
+}
+
+function readAlias(reader: Reader, node: Alias, place: Place): Json {
+  const target = reader.anchors.get(node.source);
+  if (target === undefined) {
+    const { anchors } = reader;
+    const count = anchors.size;
+    // Anchors that come later were not meant.
+    const label = () => didYouMean(nearNames(node.source, [...anchors.keys()].slice(0, count)));
+    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.source}" stands before this alias`, { label });
+    return null;
+  }
+  if (target.open) {
+    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.source}" lies in what it stands for`);
+    return null;
+  }
+  reader.aliases.depth++;
+  const value = readNode(reader, target.node, place);
+  reader.aliases.depth--;
+  if (reader.aliases.depth === 0) reportAliasBomb(reader, node);
+  return value;
+}
+
+function readList(reader: Reader, node: YAMLSeq, place: Place): Json {
+  const schema = resolve(place.schema.items ?? {});
+  return node.items.map((item, index) => {
+    const child = item as Node;
+    const path = [...place.path, index];
+    reader.record?.(path, rangeOf(child), rangeOf(child));
+    return readNode(reader, child, { path, schema, depth: place.depth + 1 });
+  });
+}
+
+function readMap(reader: Reader, node: YAMLMap, place: Place): Json {
+  const result: Record<string, Json> = {};
+  const seen = new Map<string, { key: string; range: Range }>();
+  const schema = place.schema;
+  for (const merge of node.items.filter(isMerge)) readMerge(reader, merge, { place, result });
+  for (const pair of node.items) {
+    if (isMerge(pair)) continue;
+    const key = keyOf(reader, pair);
+    if (key === null) reader.damaged.add(result);
+    else readPair(reader, { pair, key, schema: schemaFor(key.text, node, schema), place, result, seen });
+  }
+  return result;
+}
+
+/** `<<: *defaults`: the keys of other maps, read before the map's own, which replace them. */
+function readMerge(reader: Reader, merge: Pair, target: { place: Place; result: Record<string, Json> }): void {
+  const value = merge.value as Node | null;
+  const sources = isSeq(value) ? (value.items as Node[]) : [value];
+  for (const source of sources) {
+    const before = reader.problems.length;
+    const merged = source === null ? null : readNode(reader, source, target.place);
+    if (merged === null && reader.problems.length > before) {
+      reader.damaged.add(target.result);
+      continue;
+    }
+    if (typeof merged !== 'object' || merged === null || Array.isArray(merged)) {
+      const range = source === null ? rangeOf(merge.key as Node) : rangeOf(source);
+      report(reader, 'wrong-type', range, '"<<" takes a map, or a list of maps');
+      continue;
+    }
+    for (const [key, part] of Object.entries(merged)) if (!(key in target.result)) target.result[key] = part;
+  }
+}
+
+function readPair(reader: Reader, context: PairContext): void {
+  const { key, result, place } = context;
+  const known = knownKey(context) ?? guessedKey(reader, context);
+  if (known === null || refuseDuplicate(reader, context, known)) {
+    skip(reader, context);
+    return;
+  }
+  const path = [...place.path, known.name];
+  if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
+  const node = context.pair.value as Node | null;
+  const range = node === null || node.range === undefined ? key.range : rangeOf(node);
+  reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);
+  const before = reader.problems.length;
+  const value = node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: place.depth + 1 });
+  if (value === null && reader.problems.length > before) reader.damaged.add(result);
+  store(result, known, value, context.schema.properties !== undefined);
+}
+
+/** A documented key without a value is as good as absent; an entry of `env` without one is empty, one of `params` open. */
+function store(result: Record<string, Json>, known: KnownKey, value: Json, isDocumented: boolean): void {
+  if (value !== null) result[known.name] = value;
+  else if (!isDocumented) result[known.name] = emptyValue(typesOf(known.schema) ?? []);
+}
+
+function emptyValue(types: readonly string[]): Json {
+  return types.includes('string') && !types.includes('null') ? '' : null;
+}
+
+/** A value that counts for nothing may still hold anchors that others refer to. */
+function skip(reader: Reader, { pair, place }: PairContext): void {
+  const node = pair.value as Node | null;
+  if (node !== null)
+    readNode({ ...reader, record: null }, node, { path: place.path, schema: {}, depth: place.depth + 1 });
+}
+
+function isMerge(pair: Pair): boolean {
+  const key = pair.key;
+  return isScalar(key) && (key as Scalar).type === 'PLAIN' && textOf(key) === '<<';
+}

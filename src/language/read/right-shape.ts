@@ -1,0 +1,54 @@
+import type { Json } from '../../core/workflow.ts';
+import type { Path } from '../problem.ts';
+import { isJsonObject } from '../raw.ts';
+
+/** A value as it could be written on one line of YAML; shorter than the line that an error message may take. */
+const LONGEST = 60;
+
+/**
+ * How to write a value that has the right meaning and the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`.
+ * Null where nothing can be said.
+ */
+export function rightShape(path: Path, value: Json | undefined): string | null {
+  const key = path.at(-1);
+  const isEntry = typeof key === 'number';
+  if (isEntry && path.length === 2 && path[0] === 'steps')
+    return scalar(value, (text) => `- {name: NAME, command: ${text}}`);
+  if (path.length === 2 && path[0] === 'handlerOn')
+    return scalar(value, (text) => `${String(key)}: {command: ${text}}`);
+  if (isEntry || key === undefined || !Object.hasOwn(shapes, key)) return null;
+  const shown = shapes[key]?.(value) ?? null;
+  return shown === null ? null : `${key}: ${shown}`;
+}
+
+const yes = (value: Json | undefined): boolean => value === true || value === 'true' || value === 'yes';
+
+const shapes: { readonly [key: string]: (value: Json | undefined) => string | null } = {
+  retryPolicy: (value) => (typeof value === 'boolean' ? '{limit: 3, intervalSec: 10}' : count(value, 'limit')),
+  repeatPolicy: (value) =>
+    yes(value) ? '{repeat: true, intervalSec: 10}' : count(value, 'intervalSec', 'repeat: true, '),
+  continueOn: (value) => (yes(value) ? '{failure: true}' : scalar(value, (text) => `{${text}: true}`)),
+  handlerOn: (value) => scalar(value, (text) => `{failure: {command: ${text}}}`),
+  mailOn: (value) => (yes(value) ? '{failure: true}' : scalar(value, (text) => `{${text}: true}`)),
+  env: (value) => scalar(value, (text) => `[${text}]`),
+  steps: (value) => scalar(value, (text) => `[{name: NAME, command: ${text}}]`),
+  smtp: (value) => scalar(value, (text) => `{host: ${text}}`),
+  call: (value) => scalar(value, (text) => `{function: ${text}}`),
+  executor: (value) => (isJsonObject(value) ? '{type: TYPE, config: {...}}' : null),
+  depends: (value) => (isJsonObject(value) ? `[${Object.keys(value).join(', ')}]` : null),
+  args: (value) => scalar(value, (text) => `[${text}]`),
+};
+
+function count(value: Json | undefined, key: string, before = ''): string | null {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))
+    ? `{${before}${key}: ${value}}`
+    : null;
+}
+
+/** Fills in a scalar, quoted where YAML needs it; null for anything longer than a line. */
+function scalar(value: Json | undefined, fill: (text: string) => string): string | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const text = String(value);
+  if (text.length > LONGEST || text.includes('\n')) return null;
+  return fill(/^[\w./$][\w ./$=-]*$/.test(text) ? text : JSON.stringify(text));
+}

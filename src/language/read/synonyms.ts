@@ -1,0 +1,126 @@
+import type { Path } from '../problem.ts';
+import { canonicalKey } from './canonical-key.ts';
+
+/** What `wf` has for a key that other tools use. */
+export type Synonym = {
+  /** The documented key with the same meaning; null where no single key has it. */
+  readonly key: string | null;
+  /** How to write it. */
+  readonly advice: string;
+  /** Whether the value means the same under the documented key, so that it can be read and checked as that. */
+  readonly sameValue: boolean;
+};
+
+type Table = { readonly [names: string]: string | readonly [key: string | null, advice: string] };
+
+/**
+ * Keys of make-like runners, CI systems and schedulers, several names in one line. A text names the documented key that
+ * takes the same value; a pair also says how to write it.
+ */
+const ofSteps: Table = {
+  'needs dependsOn deps dependencies requires after upstream': 'depends',
+  'cmd bash exec shellCommand': 'command',
+  'cwd workdir working-directory chdir directory': 'dir',
+  'timeout timeoutSeconds timeLimit timeout-minutes': ['timeoutSec', 'timeoutSec: 30'],
+  'environment vars variables': 'env',
+  'retry retries attempts maxRetries retryCount': ['retryPolicy', 'retryPolicy: {limit: 3, intervalSec: 10}'],
+  'repeat loop': ['repeatPolicy', 'repeatPolicy: {repeat: true, intervalSec: 10}'],
+  'when if condition conditions onlyIf unless': [
+    'preconditions',
+    'preconditions: [{condition: $NAME, expected: value}]',
+  ],
+  'continueOnError continue-on-error allowFailure ignoreErrors ignoreError': [
+    'continueOn',
+    'continueOn: {failure: true}',
+  ],
+  'outputs register': ['output', 'output: NAME'],
+  'image docker': ['executor', 'executor: {type: docker, config: {image: IMAGE}}'],
+  'uses action': [null, 'Write what the action does as "command", "script" or "executor".'],
+  with: ['executor', 'executor: {type: TYPE, config: {...}}'],
+  'log logs logFile': ['stdout', 'stdout: FILE'],
+  'onFailure onError onSuccess onExit finally': [
+    null,
+    'Handlers belong to the workflow: handlerOn: {failure: {command: ...}}',
+  ],
+  'commands cmds': ['script', 'script: |, with one command a line'],
+  'signal stopSignal': 'signalOnStop',
+  'title label': 'name',
+  'arguments argv': 'args',
+  strategy: [null, 'Write one step for each combination.'],
+};
+
+const ofTheTop: Table = {
+  'jobs tasks stages nodes dag': ['steps', 'steps: [{name: NAME, command: ...}]'],
+  'cron on trigger triggers every interval': ['schedule', 'schedule: "0 5 * * *"'],
+  'parameters inputs args arguments': ['params', 'params: NAME=value'],
+  'environment vars variables': 'env',
+  'concurrency parallelism maxParallel maxConcurrency parallel': ['maxActiveSteps', 'maxActiveSteps: 4'],
+  'timeout timeoutSeconds timeLimit timeout-minutes': ['timeoutSec', 'timeoutSec: 3600'],
+  'cwd workdir working-directory dir directory': 'workingDir',
+  'onFailure onError onSuccess onExit onCancel handlers hooks finally': [
+    'handlerOn',
+    'handlerOn: {failure: {command: ...}}',
+  ],
+  'retry retries retryPolicy': [null, 'A retry policy belongs to a step: retryPolicy: {limit: 3, intervalSec: 10}'],
+  'title id': 'name',
+  'version apiVersion kind': [null, 'Remove it: the format has no version.'],
+  'include includes import': 'imports',
+  'notifications email mail': ['mailOn', 'mailOn: {failure: true}'],
+  'when if condition conditions': ['preconditions', 'preconditions: [{condition: $NAME, expected: value}]'],
+  'command cmd script run': ['steps', 'steps: [{name: NAME, command: ...}]'],
+  tag: 'tags',
+  'strategy matrix': [null, 'Write one step for each combination.'],
+};
+
+const ofMaps: { readonly [map: string]: Table } = {
+  retryPolicy: {
+    'times count max attempts retries maxRetries maxAttempts': 'limit',
+    'interval delay wait sleep intervalSeconds delaySec': ['intervalSec', 'intervalSec: 10'],
+  },
+  repeatPolicy: { 'interval delay wait sleep every': ['intervalSec', 'intervalSec: 10'], 'enabled always': 'repeat' },
+  continueOn: { 'error errors fail': 'failure', skip: 'skipped' },
+  handlerOn: {
+    'onFailure fail failed error onError': 'failure',
+    'onSuccess succeeded': 'success',
+    'onCancel cancelled canceled stop stopped': 'cancel',
+    'onExit finally always done': 'exit',
+  },
+  mailOn: { 'fail failed error': 'failure', succeeded: 'success' },
+};
+
+const tables = new WeakMap<Table, ReadonlyMap<string, Synonym>>();
+
+/** What to write instead of a key that the map at `path` does not know; null where `wf` has no equivalent. */
+export function synonymOf(name: string, path: Path): Synonym | null {
+  return synonymsAt(path).get(canonicalKey(name)) ?? null;
+}
+
+/** The keys of other tools that the map at `path` has advice for, in their canonical form. */
+export function synonymNames(path: Path): string[] {
+  return [...synonymsAt(path).keys()];
+}
+
+function synonymsAt(path: Path): ReadonlyMap<string, Synonym> {
+  const table = tableAt(path) ?? {};
+  const indexed = tables.get(table) ?? index(table);
+  tables.set(table, indexed);
+  return indexed;
+}
+
+function tableAt(path: Path): Table | null {
+  if (path.length === 0) return ofTheTop;
+  if (path.length === 2 && (path[0] === 'steps' || path[0] === 'handlerOn')) return ofSteps;
+  const last = path.at(-1);
+  return typeof last === 'string' && Object.hasOwn(ofMaps, last) ? (ofMaps[last] ?? null) : null;
+}
+
+function index(table: Table): ReadonlyMap<string, Synonym> {
+  const entries = Object.entries(table).flatMap(([names, meaning]) => {
+    const synonym: Synonym =
+      typeof meaning === 'string'
+        ? { key: meaning, advice: '', sameValue: true }
+        : { key: meaning[0], advice: meaning[1], sameValue: false };
+    return names.split(' ').map((name) => [canonicalKey(name), synonym] as const);
+  });
+  return new Map(entries);
+}

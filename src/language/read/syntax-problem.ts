@@ -1,0 +1,176 @@
+import type { YAMLParseError } from 'yaml';
+import { Lexer } from 'yaml';
+import type { Source } from '../diagnostic.ts';
+import type { Problem } from '../problem.ts';
+import { problem } from '../problem.ts';
+
+/** One mistake makes the parser stumble several times: what lies this near to a shown problem is taken for its echo. */
+const ECHO_LINES = 3;
+const MOST = 5;
+
+type Wording = { readonly message: string; readonly label?: string; readonly help?: string };
+
+const TAB: Wording = {
+  message: 'a tab is used as indentation, where YAML allows spaces only',
+  label: 'a tab',
+  help: 'Replace the tab by spaces.',
+};
+
+/** By the parser's code, where that says enough; else by a part of its message. The first that fits counts. */
+const wordings: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
+  [
+    /^BLOCK_AS_IMPLICIT_KEY/,
+    {
+      message: 'a ": " inside the value reads as another key',
+      label: 'this would be a key in a value',
+      help: 'Put the value in quotes. If the next line is a key of its own, indent it like this one.',
+    },
+  ],
+  [
+    /^MULTILINE_IMPLICIT_KEY|Implicit map keys? needs? to be followed/,
+    {
+      message: 'this is neither a key nor part of the text before it',
+      help: 'Is a ":" missing, or is the line indented differently from the one before?',
+    },
+  ],
+  [
+    /Sequence item without/,
+    {
+      message: 'this line belongs to no list item',
+      help: 'Indent it like the other keys of its item, or begin a new item with "-".',
+    },
+  ],
+  [
+    /All collection items must start at the same column|^BAD_INDENT/,
+    { message: 'the indentation does not fit', help: 'Keys of one map, and items of one list, begin in one column.' },
+  ],
+  [
+    /^BAD_DQ_ESCAPE/,
+    {
+      message: 'an unknown escape after a backslash in double quotes',
+      help: 'Double the backslash, or use single quotes, where a backslash is only a backslash.',
+    },
+  ],
+  [/^BAD_SCALAR_START/, { message: 'text cannot begin with this character', help: 'Put the text in quotes.' }],
+  [
+    /^BLOCK_IN_FLOW/,
+    { message: 'a block begins inside brackets', help: 'Close the bracket, or put the text in quotes.' },
+  ],
+];
+
+const QUOTES = 'Put text with special characters in quotes.';
+
+/** What the YAML parser complains about, in words of this program; echoes of one mistake are left out. */
+export function syntaxProblems(source: Source, errors: readonly YAMLParseError[]): Problem[] {
+  const sorted = [...errors].sort((a, b) => a.pos[0] - b.pos[0]);
+  const shown: Problem[] = [];
+  let endOfEchoes = 0;
+  for (const error of sorted) {
+    if (shown.length === MOST) break;
+    if (error.pos[0] < endOfEchoes) continue;
+    const found = syntaxProblem(source, error);
+    shown.push(found);
+    endOfEchoes = linesAfter(source.text, error.pos[0]);
+    // What follows an open quote or bracket was read as a part of it.
+    if (found.label === OPEN) break;
+  }
+  return shown;
+}
+
+function syntaxProblem(source: Source, error: YAMLParseError): Problem {
+  const [start, end] = error.pos;
+  if (error.code === 'TAB_AS_INDENT' || hasTabIndent(source.text, start)) return tabProblem(source, start);
+  const opening = /closing|to end with|end with a/.test(error.message) ? openingBefore(source.text, start) : null;
+  if (opening !== null) return openProblem(source, opening);
+  if (error.code === 'TAG_RESOLVE_FAILED') {
+    return problem('unknown-tag', { source, range: [start, end] }, 'the tag does not fit the value');
+  }
+  const isLineStart = source.text.slice(lineStart(source.text, start), start).trim() === '';
+  const code = isLineStart && error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'BAD_INDENT' : error.code;
+  const wording = wordings.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1];
+  const message = wording?.message ?? lowerFirst(error.message.replace(/\s+/g, ' ').trim());
+  const range = onOneLine(source.text, start, end);
+  return problem('yaml-syntax', { source, range }, message, {
+    label: wording?.label ?? '',
+    help: wording?.help ?? QUOTES,
+  });
+}
+
+const OPEN = 'opened here';
+
+function openProblem(source: Source, at: number): Problem {
+  const character = source.text.charAt(at);
+  const isQuote = character === '"' || character === "'";
+  const message = isQuote
+    ? `a quote (${character}) is opened and not closed`
+    : `"${character}" is opened and not closed`;
+  return problem('yaml-syntax', { source, range: [at, at + 1] }, message, {
+    label: OPEN,
+    help: isQuote
+      ? 'Close it, or put text that has a quote in it in quotes of the other kind.'
+      : 'Close it, or put the text in quotes.',
+  });
+}
+
+/** Where the innermost quote or bracket begins that is open at an offset. */
+function openingBefore(text: string, offset: number): number | null {
+  const open: number[] = [];
+  let at = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (isControl(lexeme)) continue;
+    const end = at + lexeme.length;
+    const isQuoted = lexeme.length > 0 && (lexeme[0] === '"' || lexeme[0] === "'");
+    if (isQuoted && end >= offset) return at;
+    if (end > offset) break;
+    if (lexeme === '[' || lexeme === '{') open.push(at);
+    else if (lexeme === ']' || lexeme === '}') open.pop();
+    at = end;
+  }
+  return open.at(-1) ?? null;
+}
+
+/** Marks that the lexer adds for documents and scalars; they are not in the text. */
+function isControl(lexeme: string): boolean {
+  return lexeme === '\x02' || lexeme === '\x18' || lexeme === '\x1f';
+}
+
+function tabProblem(source: Source, offset: number): Problem {
+  const tab = source.text.indexOf('\t', lineStart(source.text, offset));
+  const start = tab === -1 ? offset : tab;
+  const { message, label = '', help = null } = TAB;
+  return problem('tab-indent', { source, range: [start, start + 1] }, message, { label, help });
+}
+
+/** Whether the line of the offset is indented with a tab: the parser often complains about what follows from it. */
+function hasTabIndent(text: string, offset: number): boolean {
+  const start = lineStart(text, offset);
+  return /^ *\t/.test(text.slice(start, start + 200));
+}
+
+function lineStart(text: string, offset: number): number {
+  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
+}
+
+/** The range without the space before it and without the lines after its first. */
+function onOneLine(text: string, start: number, end: number): [number, number] {
+  const line = text.slice(start, Math.max(start + 1, end)).split('\n', 1)[0] ?? '';
+  const rest = text.slice(start, start + 1000);
+  const indent = /^ +(?=[^\s])/.exec(rest)?.[0].length ?? 0;
+  const from = start + indent;
+  return [from, Math.max(from + 1, start + line.trimEnd().length)];
+}
+
+/** The beginning of the line `ECHO_LINES` below an offset; the end of the text when there are fewer. */
+function linesAfter(text: string, offset: number): number {
+  let at = offset;
+  for (let count = 0; count < ECHO_LINES; count++) {
+    const end = text.indexOf('\n', at);
+    if (end === -1) return text.length + 1;
+    at = end + 1;
+  }
+  return at;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

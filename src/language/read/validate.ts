@@ -1,0 +1,203 @@
+import type { Json } from '../../core/workflow.ts';
+import type { Source } from '../diagnostic.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Path, Problem } from '../problem.ts';
+import { pathMark, problem } from '../problem.ts';
+import type { RawWorkflow } from '../raw.ts';
+import { isJsonObject } from '../raw.ts';
+import type { SchemaError } from '../schema/generated/validate.mjs';
+import validateSchema from '../schema/generated/validate.mjs';
+import { executorTypes } from '../schema/schema.ts';
+import { rightShape } from './right-shape.ts';
+
+/** A file that fits the schema, once `problems` are answered: what did not fit is taken out of `raw`. */
+export type Validated = {
+  readonly raw: RawWorkflow;
+  readonly problems: readonly Problem[];
+  /** Maps that something was taken out of: that they lack it is not worth another message. */
+  readonly damaged: ReadonlySet<unknown>;
+  /** Keys of the top that were taken out. */
+  readonly lost: ReadonlySet<string>;
+};
+
+/** More errors than this in one file say nothing new. */
+const MOST = 200;
+
+/**
+ * Checks types and values against the schema. `value` is changed: wrong parts are removed from it. Messages name keys as the
+ * file spells them, by `spellings`.
+ */
+export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
+  const problems: Problem[] = [];
+  const damaged = new Set<unknown>();
+  const errors = validateSchema(value) ? [] : (validateSchema.errors ?? []);
+  const seen = new Set<string>();
+  for (const error of errors) {
+    if (problems.length === MOST) break;
+    if (error.keyword === 'if' || isMissingSteps(error) || seen.has(error.instancePath + missing(error))) continue;
+    seen.add(error.instancePath + missing(error));
+    problems.push(schemaProblem({ source, root: value, spellings }, error));
+  }
+  const before = isJsonObject(value) ? Object.keys(value) : [];
+  for (const error of errors) damage(value, error, damaged);
+  const raw = isJsonObject(value) ? value : {};
+  const lost = new Set(before.filter((key) => !Object.hasOwn(raw, key)));
+  return { raw: raw as RawWorkflow, problems, damaged, lost };
+}
+
+/** `steps` may be missing in a base file and in an import, and elsewhere there is more to say about it. */
+function isMissingSteps(error: SchemaError): boolean {
+  return error.instancePath === '' && error.keyword === 'required';
+}
+
+function missing(error: SchemaError): string {
+  return error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
+}
+
+/** What was read, with the spellings of its keys. */
+type ReadFile = { readonly source: Source; readonly root: Json; readonly spellings: ReadonlyMap<string, string> };
+
+function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError): Problem {
+  const path = pathOf(root, error.instancePath);
+  const value = valueAt(root, path);
+  const subject = subjectOf(path, root, spellings);
+  const at = (part: 'key' | 'value') => ({ source, path, part });
+  switch (error.keyword) {
+    case 'required': {
+      const message = `${subject} needs "${String(error.params.missingProperty)}"`;
+      return problem('missing-key', at('key'), message);
+    }
+    case 'type': {
+      const message = `${subject} must be ${typeWords(error.params.type)}, not ${kindOf(value)}`;
+      const shape = rightShape(path, value);
+      return problem('wrong-type', at('value'), message, {
+        label: `expected ${typeWords(error.params.type)}`,
+        help: shape === null ? null : `Write ${shape}`,
+      });
+    }
+    case 'enum':
+    case 'const':
+      return enumProblem(error, { source, path, part: 'value' }, { subject, value });
+    case 'pattern':
+      // The schema has one: seconds, which may also be a text that a variable completes.
+      return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
+        label: 'expected a number',
+      });
+    case 'minimum':
+      return problem('wrong-value', at('value'), `${subject} must be at least ${String(error.params.limit)}`);
+    case 'maximum':
+      return problem('wrong-value', at('value'), `${subject} must be at most ${String(error.params.limit)}`);
+    default:
+      return problem('wrong-value', at('value'), `${subject} does not fit (${error.keyword})`);
+  }
+}
+
+type EnumSubject = { readonly subject: string; readonly value: Json | undefined };
+
+function enumProblem(error: SchemaError, spot: Problem['spot'], { subject, value }: EnumSubject): Problem {
+  const allowed = (error.params.allowedValues as unknown[]).filter((item) => typeof item === 'string');
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const label = didYouMean(nearNames(text, allowed));
+  const help = `One of ${allowed.join(', ')}.`;
+  if (!/\/executor(\/type)?$/.test(error.instancePath)) {
+    return problem('wrong-value', spot, `${subject} cannot be "${text}"`, { label, help });
+  }
+  if (text === 'winrm') {
+    const advice = 'Run the command through the "ssh" executor: the machine needs an SSH server and an "sh".';
+    return problem('unknown-executor', spot, 'executor "winrm" is not supported', { help: advice });
+  }
+  return problem('unknown-executor', spot, `unknown executor "${text}"`, {
+    label,
+    help: `One of ${executorTypes().join(', ')}.`,
+  });
+}
+
+/** `"timeoutSec" in step "fetch"`, `step 3`, `"env" entry 2`, `the file`. */
+function subjectOf(path: Path, root: Json, spellings: ReadonlyMap<string, string>): string {
+  if (path.length === 0) return 'the file';
+  const isInStep = path[0] === 'steps' && path.length > 1;
+  const step = isInStep
+    ? stepLabel(path, root)
+    : path[0] === 'handlerOn' && path.length > 1
+      ? `handler "${path[1]}"`
+      : '';
+  const rest = step === '' ? path : path.slice(2);
+  const depth = rest.findLastIndex((part) => typeof part === 'string');
+  const key = spellings.get(pathMark(path.slice(0, path.length - rest.length + depth + 1))) ?? rest[depth];
+  const last = rest.at(-1);
+  const entry = typeof last === 'number' ? `entry ${last + 1} of ` : '';
+  if (key === undefined) return step === '' ? 'the file' : step;
+  return `${entry}"${key}"${step === '' ? '' : ` in ${step}`}`;
+}
+
+function stepLabel(path: Path, root: Json): string {
+  const step = valueAt(root, path.slice(0, 2));
+  const name = isJsonObject(step) ? (step.name ?? step.id) : undefined;
+  if (typeof name === 'string') return `step "${name}"`;
+  return typeof path[1] === 'number' ? `step ${path[1] + 1}` : `step "${path[1]}"`;
+}
+
+const typeNames: { readonly [type: string]: string } = {
+  string: 'text',
+  array: 'a list',
+  object: 'a map',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+};
+
+function typeWords(type: unknown): string {
+  const types: readonly string[] = Array.isArray(type) ? type : String(type).split(',');
+  // Where nothing may be written, nothing is wrong about it.
+  const words = types.filter((name) => name !== 'null').map((name: string) => typeNames[name] ?? name);
+  return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function kindOf(value: Json | undefined): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  const text = JSON.stringify(value);
+  return text.length > 40 ? 'text' : text;
+}
+
+/** A JSON pointer as a path: numbers where lists are. */
+function pathOf(root: Json, pointer: string): Path {
+  const path: (string | number)[] = [];
+  let at: Json | undefined = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part;
+    const step: string | number = Array.isArray(at) ? Number(key) : key;
+    path.push(step);
+    at = child(at, step);
+  }
+  return path;
+}
+
+function valueAt(root: Json, path: Path): Json | undefined {
+  return path.reduce<Json | undefined>(child, root);
+}
+
+function child(value: Json | undefined, step: string | number): Json | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return (value as { readonly [key: string]: Json })[step];
+}
+
+/**
+ * Takes the innermost documented part that holds the wrong value out of the file: an entry of `steps`, else the key of
+ * the step or of the top that it lies in.
+ */
+function damage(root: Json, error: SchemaError, damaged: Set<unknown>): void {
+  const path = pathOf(root, error.instancePath);
+  const depth = path[0] === 'steps' || path[0] === 'handlerOn' ? 3 : 1;
+  const holder = valueAt(root, path.slice(0, Math.min(depth, path.length) - 1)) as
+    | Record<string, Json>
+    | null
+    | undefined;
+  const key = path[Math.min(depth, path.length) - 1];
+  if (typeof holder !== 'object' || holder === null || key === undefined) return;
+  damaged.add(holder);
+  const isStep = path[0] === 'steps' && path.length === 2;
+  if (isStep) holder[key] = null;
+  else delete holder[key];
+}

@@ -1,0 +1,138 @@
+import { canonicalKey } from '../read/canonical-key.ts';
+import type { Schema } from './schema.ts';
+
+/** Words that are read as booleans where one is expected (those of YAML 1.1), and numbers in quotes where a number is. */
+const BOOLEAN_WORD = '^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[yY](?:[eE][sS])?|[nN][oO]?|[oO][nN]|[oO][fF][fF])$';
+const NUMBER_TEXT = '^[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?$';
+
+/** Any schema, with the keywords that are only copied or combined here. */
+type Node = Omit<Schema, 'allOf'> & {
+  readonly pattern?: string;
+  readonly patternProperties?: { readonly [pattern: string]: unknown };
+  readonly allOf?: readonly Node[];
+  readonly anyOf?: readonly Node[];
+  readonly if?: Node;
+  readonly then?: Node;
+};
+type Output = { [keyword: string]: unknown };
+
+/**
+ * The schema of workflow files as an editor needs it: it accepts every spelling that `wf` reads, and offers the documented
+ * one. The documented schema describes what a file means once it is read: one spelling of each key, one type for each value.
+ */
+export function editorSchema(documented: Schema): object {
+  const { $schema, $id, ...schema } = documented as Output;
+  return { $schema, ...($id === undefined ? {} : { $id }), ...widened(schema as Node) };
+}
+
+/** A schema that takes every way of writing what `schema` takes. */
+function widened(schema: Node): Output {
+  const { properties, additionalProperties, items, $defs, allOf = [], anyOf, required = [], ...rest } = schema;
+  const kept = Object.fromEntries(Object.entries(rest).filter(([keyword]) => !keyword.startsWith('x-')));
+  const demands = [...required.map((key) => demand(key, schema)), ...allOf.map((part) => branch(part, schema))];
+  const snippets = snippetsOf(schema);
+  return {
+    ...kept,
+    ...widenedType(schema),
+    ...(properties === undefined ? {} : keysInAnySpelling(schema)),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: keyValue(additionalProperties) }),
+    ...(items === undefined ? {} : { items: widened(items) }),
+    ...(demands.length === 0 ? {} : { allOf: demands }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((part) => branch(part, schema)) }),
+    ...(snippets.length === 0 ? {} : { defaultSnippets: snippets }),
+    ...($defs === undefined ? {} : { $defs: mapValues($defs, widened) }),
+  };
+}
+
+function widenedType({ type, pattern, enum: words }: Node): Output {
+  const types = type === undefined ? [] : [type].flat();
+  if (types.includes('string')) {
+    // Where words or a pattern say which texts, a number is none of them.
+    return pattern === undefined && words === undefined ? { type: unique([...types, 'number', 'boolean']) } : {};
+  }
+  if (words !== undefined) return {};
+  if (types.includes('boolean')) return { type: [...types, 'string'], pattern: BOOLEAN_WORD };
+  const isNumber = types.includes('number') || types.includes('integer');
+  return isNumber ? { type: [...types, 'string'], pattern: NUMBER_TEXT } : {};
+}
+
+/** The value of a key, which may be missing: then the key counts as absent. */
+function keyValue(schema: Node | boolean): Output | boolean {
+  if (typeof schema === 'boolean') return schema;
+  const { $ref, ...wide } = widened(schema);
+  if ($ref !== undefined) return { anyOf: [{ $ref }, { type: 'null' }], ...wide };
+  if (wide.type === undefined) return wide;
+  const type = unique([...[wide.type as string | string[]].flat(), 'null']);
+  return { ...wide, type, ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }) };
+}
+
+/** Keys match without regard to case and of `_`; the documented spelling carries what editors show. */
+function keysInAnySpelling({ properties = {}, patternProperties = {} }: Node): Output {
+  const known = Object.entries(properties);
+  return {
+    properties: Object.fromEntries(known.map(([key, part]) => [key, keyValue(part)])),
+    patternProperties: {
+      ...patternProperties,
+      '^<<$': true,
+      ...Object.fromEntries(known.map(([key, part]) => [spellings(key), withoutWords(keyValue(part))])),
+    },
+  };
+}
+
+/** Every spelling of a key as a pattern: `timeoutSec` gives `^_*[tT]_*[iI]...$`. */
+function spellings(key: string): string {
+  const letters = [...canonicalKey(key)].map((letter) => {
+    const upper = letter.toUpperCase();
+    return upper === letter ? letter : `[${letter}${upper}]`;
+  });
+  return `^_*${letters.join('_*')}_*$`;
+}
+
+/** A key in any spelling, under its other name, or from a merge. The first choice is the one that an editor reports as missing. */
+function demand(key: string, { properties = {} }: Node): Output {
+  const aliases = Object.keys(properties).filter((name) => properties[name]?.['x-alias-of'] === key);
+  const isOther = { not: { anyOf: [key, ...aliases].map((name) => ({ pattern: spellings(name) })) } };
+  return { anyOf: [{ required: [key] }, { required: ['<<'] }, { type: 'object', not: { propertyNames: isOther } }] };
+}
+
+/** A part of `allOf` or `anyOf`: keys that are required, or what follows from the type of an executor. */
+function branch({ required, anyOf, if: condition, then, ...rest }: Node, holder: Node): Output {
+  const [key] = required ?? [];
+  return {
+    ...rest,
+    ...(key === undefined ? {} : demand(key, holder)),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((part) => branch(part, holder)) }),
+    ...(condition === undefined ? {} : { if: condition }),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    ...(then === undefined ? {} : { then: consequence(then) }),
+  };
+}
+
+function consequence({ properties, ...rest }: Node): Output {
+  return { ...rest, ...(properties === undefined ? {} : { properties: mapValues(properties, keyValue) }) };
+}
+
+/** What an editor shows for a key stands at its documented spelling. */
+function withoutWords(schema: Output | boolean): Output | boolean {
+  if (typeof schema === 'boolean') return schema;
+  const { description, examples, default: preset, defaultSnippets, ...rest } = schema;
+  return mapValues(rest, (value) => (isPlainObject(value) ? withoutWords(value) : value));
+}
+
+function isPlainObject(value: unknown): value is Output {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A map or a list to begin with, from its examples. */
+function snippetsOf({ examples = [] }: Node): readonly object[] {
+  const bodies = examples.filter((example) => typeof example === 'object' && example !== null);
+  return bodies.map((body) => ({ label: JSON.stringify(body), body }));
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function mapValues<T, U>(map: { readonly [name: string]: T }, change: (value: T) => U): { [name: string]: U } {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value)]));
+}

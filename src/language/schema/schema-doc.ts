@@ -1,0 +1,167 @@
+import { nearNames } from '../near-names.ts';
+import { canonicalKey } from '../read/canonical-key.ts';
+import { documentedSchema } from './documented-schema.ts';
+import type { Schema } from './schema.ts';
+import { executorConfigSchema, executorTypes, resolve as resolveIn, typesOf } from './schema.ts';
+
+/** A key that may stand at a place of a workflow file. */
+export type KeyDoc = {
+  readonly key: string;
+  /** Such as `text or list`. */
+  readonly type: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly default: unknown;
+  readonly examples: readonly unknown[];
+};
+
+/** What may stand at a place of a workflow file. */
+export type SchemaDoc = {
+  /** The place in the documented spelling, such as `steps.retryPolicy`; empty for the whole file. */
+  readonly path: string;
+  readonly doc: KeyDoc;
+  /** The keys of a map (or of the maps of a list) there. */
+  readonly keys: readonly KeyDoc[];
+  /** The JSON Schema of the place; it carries the definitions it refers to. */
+  readonly schema: Schema;
+};
+
+/**
+ * The documentation of a place: `steps`, `steps.retryPolicy`, `executor.http`; empty for the whole file. Keys of a step
+ * may be given without `steps.` before them. Null for a place that does not exist; see `nearPaths`.
+ */
+export function schemaFor(path: string): SchemaDoc | null {
+  const walked = walk(path);
+  if (walked === null || walked.left.length > 0) return null;
+  const { schema, names, required } = walked;
+  const table = Object.entries(keysOf(schema).properties ?? {});
+  const keys = table.map(([key, part]) => keyDoc(key, part, keysOf(schema)));
+  const doc = { ...keyDoc(names.at(-1) ?? 'workflow', schema, {}), required };
+  return { path: names.join('.'), doc, keys, schema: standalone(schema) };
+}
+
+/** Paths that exist and are like one that does not, nearest first. */
+export function nearPaths(path: string): string[] {
+  const walked = walk(path);
+  const wrong = walked?.left[0];
+  if (walked === null || wrong === undefined) return [];
+  const isTop = walked.names.length === 0;
+  const here = isTop ? [...topKeys()] : childNames(walked.schema);
+  return nearNames(wrong, here).map((name) => [...walked.names, name].join('.'));
+}
+
+type Walked = {
+  readonly schema: Schema;
+  readonly names: readonly string[];
+  readonly required: boolean;
+  /** What could not be followed. */
+  readonly left: readonly string[];
+};
+
+function walk(path: string): Walked | null {
+  const steps = path.split('.').filter((step) => step !== '');
+  const [first] = steps;
+  const isStepKey = first !== undefined && childOf(documentedSchema, first) === null;
+  const step = resolve(documentedSchema.$defs?.step ?? {});
+  let at: Walked = {
+    schema: isStepKey ? step : documentedSchema,
+    names: isStepKey ? ['steps'] : [],
+    required: false,
+    left: steps,
+  };
+  if (isStepKey && childOf(step, first) === null) return { ...at, schema: documentedSchema, names: [] };
+  while (at.left.length > 0) {
+    const [name = '', ...left] = at.left;
+    const child = childOf(at.schema, name);
+    if (child === null) break;
+    const required = keysOf(at.schema).required?.includes(child.name) ?? false;
+    at = { schema: child.schema, names: [...at.names, child.name], required, left };
+  }
+  return at;
+}
+
+function childOf(schema: Schema, name: string): { name: string; schema: Schema } | null {
+  const wanted = canonicalKey(name);
+  if (isExecutor(schema)) {
+    const type = executorTypes().find((known) => canonicalKey(known) === wanted);
+    const config = type === undefined ? null : executorConfigSchema(type, documentedSchema);
+    if (type !== undefined && config !== null) return { name: type, schema: config };
+  }
+  const found = Object.entries(keysOf(schema).properties ?? {}).find(([key]) => canonicalKey(key) === wanted);
+  if (found === undefined) return null;
+  const [key, part] = found;
+  return { name: key, schema: { ...resolve(part), ...withoutRef(part) } };
+}
+
+function isExecutor(schema: Schema): boolean {
+  return schema.properties?.type !== undefined && schema.properties.config !== undefined;
+}
+
+function childNames(schema: Schema): string[] {
+  const keys = Object.keys(keysOf(schema).properties ?? {});
+  return isExecutor(schema) ? [...executorTypes(), ...keys] : keys;
+}
+
+function topKeys(): Set<string> {
+  return new Set([...childNames(documentedSchema), ...childNames(resolve(documentedSchema.$defs?.step ?? {}))]);
+}
+
+/** A list is documented by what its entries hold. */
+function keysOf(schema: Schema): Schema {
+  const own = resolve(schema);
+  if (own.properties !== undefined || own.items === undefined) return own;
+  return resolve(own.items);
+}
+
+function keyDoc(key: string, part: Schema, holder: Schema): KeyDoc {
+  const target = resolve(part);
+  return {
+    key,
+    type: typeText(target),
+    description: part.description ?? target.description ?? '',
+    required: holder.required?.includes(key) ?? false,
+    default: target.default ?? null,
+    examples: target.examples ?? [],
+  };
+}
+
+const typeNames: { readonly [type: string]: string } = {
+  string: 'text',
+  array: 'list',
+  object: 'map',
+  integer: 'whole number',
+  boolean: 'true or false',
+};
+
+function typeText(schema: Schema): string {
+  const words = schema.enum?.filter((value) => typeof value === 'string') ?? [];
+  if (words.length > 0) return words.join(' | ');
+  const types = typesOf(schema) ?? [];
+  return types.map((type) => typeNames[type] ?? type).join(' or ');
+}
+
+function resolve(schema: Schema): Schema {
+  return resolveIn(schema, documentedSchema);
+}
+
+function withoutRef({ $ref: _, ...rest }: Schema): Schema {
+  return rest;
+}
+
+/** A part of the schema with the definitions that it refers to, directly or through others. */
+function standalone(schema: Schema): Schema {
+  if (schema.$defs !== undefined) return schema;
+  const used = new Map<string, Schema>();
+  const visit = (value: unknown): void => {
+    for (const match of JSON.stringify(value).matchAll(/"#\/\$defs\/([^"/]+)/g)) {
+      const name = match[1] ?? '';
+      const definition = documentedSchema.$defs?.[name];
+      if (definition === undefined || used.has(name)) continue;
+      used.set(name, definition);
+      visit(definition);
+    }
+  };
+  visit(schema);
+  const head = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema };
+  return used.size === 0 ? head : { ...head, $defs: Object.fromEntries(used) };
+}

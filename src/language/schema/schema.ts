@@ -1,0 +1,75 @@
+import { canonicalKey } from '../read/canonical-key.ts';
+import readingSchema from './generated/reading-schema.mjs';
+
+/** The part of JSON Schema that `workflow.schema.json` uses. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: { readonly [key: string]: Schema };
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly allOf?: readonly { readonly if?: Schema; readonly then?: Schema }[];
+  readonly $defs?: { readonly [name: string]: Schema };
+  /** The key whose other name this is. */
+  readonly 'x-alias-of'?: string;
+};
+
+/** A documented key of a map: how it is spelled here, and what it holds. */
+export type KnownKey = { readonly name: string; readonly schema: Schema };
+
+/** The schema of workflow files without its documentation, which `documented-schema.ts` has. */
+export const workflowSchema = readingSchema as Schema;
+
+/** Follows `$ref`, which in this schema always points into the same document. */
+export function resolve(schema: Schema, document: Schema = workflowSchema): Schema {
+  let current = schema;
+  while (current.$ref !== undefined) current = follow(current.$ref, document);
+  return current;
+}
+
+/** The types of JSON that a value may have; null when it may have any. */
+export function typesOf(schema: Schema): readonly string[] | null {
+  if (schema.type === undefined) return null;
+  return typeof schema.type === 'string' ? [schema.type] : schema.type;
+}
+
+const keyTables = new WeakMap<Schema, ReadonlyMap<string, KnownKey>>();
+
+/** The documented keys of a map by their canonical form. */
+export function knownKeys(schema: Schema): ReadonlyMap<string, KnownKey> {
+  const kept = keyTables.get(schema);
+  if (kept !== undefined) return kept;
+  const table = new Map<string, KnownKey>();
+  for (const [name, reference] of Object.entries(schema.properties ?? {})) {
+    const target = resolve(reference);
+    const real = reference['x-alias-of'] ?? target['x-alias-of'] ?? name;
+    table.set(canonicalKey(name), { name: real, schema: target });
+  }
+  keyTables.set(schema, table);
+  return table;
+}
+
+/** The schema of an executor's settings; null for a type that does not exist. */
+export function executorConfigSchema(type: string, document: Schema = workflowSchema): Schema | null {
+  return document.$defs?.[`executor-${type}`] ?? null;
+}
+
+/** The types of executor that a file may name. */
+export function executorTypes(): string[] {
+  const prefix = 'executor-';
+  const names = Object.keys(workflowSchema.$defs ?? {});
+  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+}
+
+function follow(reference: string, document: Schema): Schema {
+  let at: unknown = document;
+  for (const step of reference.slice(2).split('/')) at = (at as Record<string, unknown>)[step];
+  if (at === undefined) throw new Error(`the schema refers to "${reference}", which it does not have`);
+  return at as Schema;
+}

@@ -1,0 +1,81 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { diagnosticCodes } from '../../src/language/codes.ts';
+import type { Diagnostic, Place } from '../../src/language/diagnostic.ts';
+import { loadWorkflow } from '../../src/language/load.ts';
+
+const root = fileURLToPath(new URL('../../fixtures/invalid', import.meta.url));
+const cases = readdirSync(root).sort();
+const updating = process.env.WF_UPDATE_GOLDENS === '1';
+
+/** Other cases use variables of which they say nothing; `FROM_OUTSIDE` is in the environment. */
+function checksOf(name: string): { readonly environment?: readonly string[] } {
+  return name === 'unset-variable' ? { environment: ['FROM_OUTSIDE'] } : {};
+}
+
+/** The diagnostics of a case, with paths relative to its folder. */
+function diagnosticsOf(name: string): readonly Diagnostic[] {
+  const dir = join(root, name);
+  const runTargets = () => ({ exists: (name: string) => name === 'other', names: () => ['nightly'] });
+  const request = { file: join(dir, 'workflow.yaml'), base: join(dir, 'base.yaml'), runTargets, ...checksOf(name) };
+  const { diagnostics } = loadWorkflow(request);
+  const place = (at: Place): Place => ({ ...at, file: relative(dir, at.file) });
+  return diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    place: diagnostic.place && place(diagnostic.place),
+    related: diagnostic.related.map((entry) => ({ ...entry, place: place(entry.place) })),
+    importedFrom: diagnostic.importedFrom.map(place),
+  }));
+}
+
+function golden(name: string): readonly Diagnostic[] {
+  const path = join(root, name, 'expected.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
+}
+
+describe('a wrong file is answered with all that is wrong', () => {
+  it.each(cases)('%s', (name) => {
+    const diagnostics = diagnosticsOf(name);
+    if (updating) writeFileSync(join(root, name, 'expected.json'), `${JSON.stringify(diagnostics, null, 2)}\n`);
+    expect(diagnostics.length).toBeGreaterThan(0);
+    expect(diagnostics).toEqual(golden(name));
+  });
+});
+
+describe('every code', () => {
+  const made = new Map<string, string>([
+    ['file-too-large', `name: ${'x'.repeat(1024 * 1024)}\n`],
+    ['more-problems', `steps:\n${'  - {name: a, frobnicate: 1}\n'.repeat(200)}`],
+  ]);
+  const dir = mkdtempSync(join(tmpdir(), 'wf-invalid-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  it.each([...made])('%s is given to a file made for it', (code, text) => {
+    const file = join(dir, 'workflow.yaml');
+    writeFileSync(file, text);
+    const { diagnostics } = loadWorkflow({ file });
+    expect(diagnostics.map((diagnostic) => diagnostic.code)).toContain(code);
+    expect(diagnostics.length).toBeLessThanOrEqual(101);
+  });
+
+  it.each([
+    ['errors', 150, 3, { errors: 50, warnings: 3 }, 'error'],
+    ['warnings', 1, 120, { errors: 0, warnings: 21 }, 'warning'],
+  ] as const)('more %s than are shown are counted', (_, errors, warnings, counts, severity) => {
+    const file = join(dir, 'many.yaml');
+    const steps = (count: number, keys: string) =>
+      Array.from({ length: count }, (__, index) => `  - {name: "${keys} ${index}", ${keys}}\n`).join('');
+    writeFileSync(file, `steps:\n${steps(warnings, 'run: a, args: [x]')}${steps(errors, 'command: a, frobnicate: 1')}`);
+    const more = loadWorkflow({ file }).diagnostics.at(-1);
+    expect(more).toMatchObject({ code: 'more-problems', severity, unshown: { ...counts, files: [file] } });
+  });
+
+  it('has a case', () => {
+    const seen = new Set([...made.keys(), ...cases.flatMap((name) => golden(name).map(({ code }) => code))]);
+    expect(diagnosticCodes.filter((code) => !seen.has(code))).toEqual([]);
+    expect([...seen].filter((code) => !diagnosticCodes.some((known) => known === code))).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { Path } from '../../../src/language/problem.ts';
+import { canonicalKey } from '../../../src/language/read/canonical-key.ts';
+import { notSupportedAt } from '../../../src/language/read/not-supported.ts';
+import { synonymNames, synonymOf } from '../../../src/language/read/synonyms.ts';
+import type { Schema } from '../../../src/language/schema/schema.ts';
+import { knownKeys, resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
+
+const step = workflowSchema.$defs?.step ?? {};
+const maps: readonly [name: string, path: Path, schema: Schema][] = [
+  ['the top', [], workflowSchema],
+  ['a step', ['steps', 0], step],
+  ...(['retryPolicy', 'repeatPolicy', 'continueOn'] as const).map((key): [string, Path, Schema] => [
+    key,
+    ['steps', 0, key],
+    resolve(step.properties?.[key] ?? {}),
+  ]),
+  ...(['handlerOn', 'mailOn'] as const).map((key): [string, Path, Schema] => [
+    key,
+    [key],
+    resolve(workflowSchema.properties?.[key] ?? {}),
+  ]),
+];
+
+describe('keys of other tools', () => {
+  it.each(maps)('in %s lead to a documented key and hide none', (_name, path, schema) => {
+    const known = knownKeys(schema);
+    const names = synonymNames(path);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const synonym = synonymOf(name, path);
+      const key = synonym?.key ?? null;
+      expect([name, key === null ? synonym?.advice !== '' : known.has(canonicalKey(key))]).toEqual([name, true]);
+      expect([name, known.has(canonicalKey(name))]).toEqual([name, false]);
+      expect([name, notSupportedAt(name, path)]).toEqual([name, null]);
+    }
+  });
+
+  it('are none in a map that has no table', () => {
+    expect(synonymOf('times', ['steps', 0, 'executor'])).toBeNull();
+    expect(synonymNames(['smtp'])).toEqual([]);
+  });
+
+  it('are found in any spelling', () => {
+    expect(synonymOf('Continue_On_Error', ['steps', 2])?.key).toBe('continueOn');
+  });
+});
