@@ -17,9 +17,15 @@ const FOLDERS = {
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'os', 'path'],
   },
+  // Starting programs, knowing them and ending them.
+  processes: {
+    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    packages: ['zx'],
+    builtins: [ANY],
+  },
   executors: {
-    src: ['core/', 'mail/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
-    packages: ['dockerode', 'got', 'jq-web', 'zx'],
+    src: ['core/', 'mail/', 'processes/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
@@ -28,7 +34,8 @@ const FOLDERS = {
   engine: {
     src: [
       'core/',
-      'executors/(end-signal|executor|registry)[.]ts$',
+      'executors/(executor|registry)[.]ts$',
+      'processes/end-signal[.]ts$',
       'store/store[.]ts$',
       '(descriptors|regular-file|system-problem|turns)[.]ts$',
     ],
@@ -54,7 +61,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // What executors would find on this machine, told without a run.
-  doctor: { src: ['executors/'], builtins: [ANY] },
+  doctor: { src: ['executors/', 'processes/'], builtins: [ANY] },
   render: { src: ['core/', 'language/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
   // A project's file is as little to be trusted as a workflow: it goes through the same guards.
   config: {

@@ -28,7 +28,7 @@ const PARTS = {
     'src/observers/monitor.ts',
     'src/service/workflows/load-thread.ts',
   ],
-  executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map((name) => `src/executors/${name}.ts`),
+  executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map((name) => `src/executors/${name}/${name}.ts`),
   remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };

@@ -10,8 +10,12 @@ import type { Engine } from './engine/engine.ts';
 import { createLocalEngine, type FindSubworkflow, type OnChild } from './engine/local.ts';
 import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
-import { capture } from './executors/capture.ts';
 import type { Attempt } from './executors/executor.ts';
+import { loadExecutor } from './executors/registry.ts';
+import { parseParamTemplates } from './language/params.ts';
+import type { LogForwarder, LogForwarderOptions } from './observers/log-forwarding.ts';
+import { createMailNotifier } from './observers/mail.ts';
+import { capture } from './processes/capture.ts';
 import {
   declareGone,
   identify,
@@ -20,17 +24,13 @@ import {
   leftBy,
   mayBeAlive,
   thisProcess,
-} from './executors/process-identity.ts';
-import { processPlace } from './executors/process-place.ts';
-import { sendSignal } from './executors/process-signals.ts';
-import { processMoment } from './executors/process-table.ts';
-import { endProcesses, findRunProcesses } from './executors/process-tree.ts';
-import { loadExecutor } from './executors/registry.ts';
-import type { RunGroup } from './executors/run-group.ts';
-import { spawnDetached } from './executors/subprocess.ts';
-import { parseParamTemplates } from './language/params.ts';
-import type { LogForwarder, LogForwarderOptions } from './observers/log-forwarding.ts';
-import { createMailNotifier } from './observers/mail.ts';
+} from './processes/process-identity.ts';
+import { processPlace } from './processes/process-place.ts';
+import { sendSignal } from './processes/process-signals.ts';
+import { processMoment } from './processes/process-table.ts';
+import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
+import type { RunGroup } from './processes/run-group.ts';
+import { spawnDetached } from './processes/subprocess.ts';
 import { createHistory, type History } from './service/past/history.ts';
 import type { RetentionReport, RetentionRequest } from './service/past/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
@@ -50,7 +50,7 @@ import { readTail } from './store/files/logs/tail.ts';
 import { createMemoryStore } from './store/memory.ts';
 import type { RunArchive } from './store/store.ts';
 
-export { enterRunGroup } from './executors/run-group.ts';
+export { enterRunGroup } from './processes/run-group.ts';
 export { readLogExcerpt } from './store/files/logs/log-excerpt.ts';
 export { createLogFollower as followLogs } from './store/files/logs/log-follower.ts';
 export { readLog } from './store/files/logs/read-log.ts';
@@ -104,7 +104,7 @@ export function createApp(config: Config, options: AppOptions): App {
     onChild: options.onChild ?? null,
     newRunId,
     openPipes: async (directory) =>
-      (await import('./executors/named-pipes.ts')).openPipes(directory, config.processEnv),
+      (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
     notify: createMailNotifier({ readTail, host: hostname(), commands: { retry: true } }),
   });
   return {

@@ -1,4 +1,4 @@
-import { connect, notDocker } from '../executors/docker/daemon.ts';
+import { connect, notDocker } from '../executors/docker/api/daemon.ts';
 import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/problem.ts';
 import type { Check } from './check.ts';
 

@@ -4,7 +4,6 @@ import { expandText } from '../core/interpolate.ts';
 import { PathProblem } from '../core/json-path.ts';
 import type { Outcome } from '../core/run.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
-import { canceled, type EndSignal, isAskedToEnd } from '../executors/end-signal.ts';
 import type {
   Attempt,
   Executor,
@@ -13,6 +12,7 @@ import type {
   SubworkflowRequest,
   SubworkflowResult,
 } from '../executors/executor.ts';
+import { canceled, type EndSignal, isAskedToEnd } from '../processes/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
 import { type AttemptOutput, isDeviceFull } from './attempt-output.ts';
 import { formatSeconds } from './duration.ts';

@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from '../core/run.ts';
-import type { RunMark } from '../executors/process-selection.ts';
-import type { ProcessMoment } from '../executors/process-table.ts';
+import type { RunMark } from '../processes/process-selection.ts';
+import type { ProcessMoment } from '../processes/process-table.ts';
 
 /** A process that led an attempt; `endedAt` once it has ended, in milliseconds since 1970-01-01 UTC. */
 export type Leader = ProcessIdentity & { readonly endedAt?: number };

@@ -1,4 +1,4 @@
-import type { EndSignal } from '../executors/end-signal.ts';
+import type { EndSignal } from '../processes/end-signal.ts';
 
 /** Lets attempts begin while there are descriptors for them. */
 export type DescriptorGate = {

@@ -1,6 +1,6 @@
 import type { Secrets } from '../core/secrets/secrets.ts';
 import type { AttemptLog } from '../executors/executor.ts';
-import type { Pipe } from '../executors/named-pipes.ts';
+import type { Pipe } from '../processes/named-pipes.ts';
 import { type AttemptOutput, bytesOf } from './attempt-output.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { gatherOutput } from './output.ts';

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type MaskStream, mask } from '../core/secrets/mask-stream.ts';
-import type { Pipe } from '../executors/named-pipes.ts';
+import type { Pipe } from '../processes/named-pipes.ts';
 import { writeAll } from './attempt-output.ts';
 
 export type MaskedStreamOptions = {

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { EndSignal } from '../executors/end-signal.ts';
+import type { EndSignal } from '../processes/end-signal.ts';
 
 const pollIntervalMs = 100;
 const chunkBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { type AttemptSignals, type EndRequest, EndSignal } from '../executors/end-signal.ts';
+import { type AttemptSignals, type EndRequest, EndSignal } from '../processes/end-signal.ts';
 import type { Clock } from './clock.ts';
 
 type Running = {

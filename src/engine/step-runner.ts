@@ -1,8 +1,8 @@
 import type { Outcome, Outputs } from '../core/run.ts';
 import type { RunState } from '../core/run-state.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
-import type { AttemptSignals } from '../executors/end-signal.ts';
 import type { Scope, Started } from '../executors/executor.ts';
+import type { AttemptSignals } from '../processes/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
 import { systemProblem } from '../system-problem.ts';
 import { errorOutcome, runAttempt } from './attempt.ts';

@@ -1,6 +1,6 @@
 import type { Outcome, ProcessIdentity } from '../core/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
-import type { EndSignal } from './end-signal.ts';
+import type { EndSignal } from '../processes/end-signal.ts';
 
 /** Looks a variable up (`NAME`, or `1` for `$1`); undefined when nothing has that name. */
 export type Scope = (name: string) => string | undefined;

@@ -1,4 +1,4 @@
-import { executor as command } from './command.ts';
+import { executor as command } from './command/command.ts';
 import type { Executor } from './executor.ts';
 
 /** Loads an executor: at once where nearly every workflow needs it, else with its packages when the first step does. */
@@ -7,15 +7,15 @@ type Entry = { readonly load: () => Executor | Promise<Executor> };
 /** Every value that `executor.type` may have. */
 export const registry: { readonly [type: string]: Entry } = {
   command: { load: () => command },
-  workflow: { load: async () => (await import('./workflow.ts')).executor },
-  docker: { load: async () => (await import('./docker.ts')).executor },
-  http: { load: async () => (await import('./http.ts')).executor },
-  webhook: { load: async () => (await import('./webhook.ts')).executor },
-  terraform: { load: async () => (await import('./terraform.ts')).executor },
-  ansible: { load: async () => (await import('./ansible.ts')).executor },
-  jq: { load: async () => (await import('./jq.ts')).executor },
-  mail: { load: async () => (await import('./mail.ts')).executor },
-  ssh: { load: async () => (await import('./ssh.ts')).executor },
+  workflow: { load: async () => (await import('./workflow/workflow.ts')).executor },
+  docker: { load: async () => (await import('./docker/docker.ts')).executor },
+  http: { load: async () => (await import('./http/http.ts')).executor },
+  webhook: { load: async () => (await import('./http/webhook.ts')).executor },
+  terraform: { load: async () => (await import('./terraform/terraform.ts')).executor },
+  ansible: { load: async () => (await import('./ansible/ansible.ts')).executor },
+  jq: { load: async () => (await import('./jq/jq.ts')).executor },
+  mail: { load: async () => (await import('./mail/mail.ts')).executor },
+  ssh: { load: async () => (await import('./ssh/ssh.ts')).executor },
 };
 
 /** The executor of a type that a checked workflow names; a promise only where its module is not loaded yet. */

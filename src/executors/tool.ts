@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { Outcome } from '../core/run.ts';
+import type { Program } from '../processes/spawn-problem.ts';
+import { runProcess } from '../processes/subprocess.ts';
 import type { Attempt } from './executor.ts';
-import type { Program } from './spawn-problem.ts';
-import { runProcess } from './subprocess.ts';
 
 /** Runs a program that may well not be installed; where it is not, the outcome says with `install` how to get it. */
 export async function runTool(

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/summary.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 import { workflow } from '../support/workflow.ts';

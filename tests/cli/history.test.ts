@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/summary.ts';
 import { noSchedule } from '../../src/core/workflow.ts';
 import { systemClock } from '../../src/engine/clock.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { anyRun, createHistory } from '../../src/service/past/history.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';
 import { createSuspensions } from '../../src/store/files/suspensions.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createDescriptorGate } from '../../src/engine/descriptor-gate.ts';
-import { EndSignal } from '../../src/executors/end-signal.ts';
+import { EndSignal } from '../../src/processes/end-signal.ts';
 
 /** A gate where there is room for so many, and the names of those that are in. */
 function gateFor(room: number) {

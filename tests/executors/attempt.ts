@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest';
 import { expandText } from '../../src/core/interpolate.ts';
 import type { Outcome, ProcessIdentity } from '../../src/core/run.ts';
 import type { Step } from '../../src/core/workflow.ts';
-import { executor } from '../../src/executors/command.ts';
-import { EndSignal } from '../../src/executors/end-signal.ts';
+import { executor } from '../../src/executors/command/command.ts';
 import type { Attempt } from '../../src/executors/executor.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
-import { sendSignal } from '../../src/executors/process-signals.ts';
-import { findRunProcesses } from '../../src/executors/process-tree.ts';
+import { EndSignal } from '../../src/processes/end-signal.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
+import { sendSignal } from '../../src/processes/process-signals.ts';
+import { findRunProcesses } from '../../src/processes/process-tree.ts';
 import { step, workflow } from '../support/workflow.ts';
 
 /** What a test says about its attempt; the rest is as for a step of a file with nothing but a name. */

@@ -10,7 +10,7 @@ import { smtpServer } from '../support/smtp-server.ts';
 import { stableOutput } from '../support/stable-output.ts';
 import { wf } from '../support/wf.ts';
 import { temporaryDirectory } from './attempt.ts';
-import { isSshThere, type SshServer, startSshd } from './sshd.ts';
+import { isSshThere, type SshServer, startSshd } from './ssh/sshd.ts';
 
 const golden = resolve(import.meta.dirname, '../../fixtures/services/everything/output.txt');
 const token = 'token-4711';

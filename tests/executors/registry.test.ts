@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { executor as command } from '../../src/executors/command.ts';
+import { executor as command } from '../../src/executors/command/command.ts';
 import { loadExecutor, registry } from '../../src/executors/registry.ts';
 import { failed, testAttempt } from './attempt.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Owner, StoredEvent } from '../../src/core/run.ts';
 import { systemClock } from '../../src/engine/clock.ts';
-import { identify } from '../../src/executors/process-identity.ts';
+import { identify } from '../../src/processes/process-identity.ts';
 import { createHistory, type History } from '../../src/service/past/history.ts';
 import { createFileStore, type FileStore } from '../../src/store/files/file-store.ts';
 import type { RunJournal } from '../../src/store/store.ts';

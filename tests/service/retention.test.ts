@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workflow } from '../../src/core/workflow.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createHistory } from '../../src/service/past/history.ts';
 import { applyRetention, type RetentionReport, type RetentionRequest } from '../../src/service/past/retention.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';

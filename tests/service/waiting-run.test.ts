@@ -5,7 +5,7 @@ import type { Owner, ProcessIdentity } from '../../src/core/run.ts';
 import { acceptRun as storeQueued } from '../../src/engine/accept-run.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { WfError } from '../../src/errors.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createHistory } from '../../src/service/past/history.ts';
 import { acceptRun } from '../../src/service/runs/accept-run.ts';
 import { cancelQueued, claimRun, refuseQueued } from '../../src/service/runs/queued-run.ts';

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { RunEvent } from '../../src/core/run.ts';
 import { WfError } from '../../src/errors.ts';
 import type { AttemptLog } from '../../src/executors/executor.ts';
-import { identify, isAlive } from '../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '../../src/store/files/file-store.ts';
 import type { Snapshot } from '../../src/store/store.ts';
 import { step, workflow } from '../support/workflow.ts';

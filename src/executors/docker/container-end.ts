@@ -1,12 +1,12 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
-import { isAskedToEnd } from '../end-signal.ts';
+import { isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
-import type { Daemon } from './daemon.ts';
+import type { Daemon } from './api/daemon.ts';
+import { ask, parseAnswer } from './api/request.ts';
 import { exitOutcome, killedCode, type MemoryEnd } from './exit-outcome.ts';
 import { isRequestError } from './problem.ts';
-import { ask, parseAnswer } from './request.ts';
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
 

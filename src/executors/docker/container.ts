@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ImageInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run.ts';
-import { canceled, isAskedToEnd } from '../end-signal.ts';
+import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
+import type { Daemon } from './api/daemon.ts';
+import { provideImage } from './api/image.ts';
+import { tarOfFile } from './api/tar.ts';
 import { endedOutcome, exitCodeOf } from './container-end.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
-import type { Daemon } from './daemon.ts';
-import { provideImage } from './image.ts';
 import { invocationOf } from './invocation.ts';
 import { chooseLog } from './log-driver.ts';
 import { copyOutput } from './output.ts';
 import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
 import { programProblem } from './program-problem.ts';
 import type { ContainerSettings } from './settings.ts';
-import { tarOfFile } from './tar.ts';
 
 /**
  * Runs a step in a container of its own and removes that whatever happens, unless it is to be kept and ended by itself.

@@ -1,8 +1,8 @@
 import type { Container, ContainerCreateOptions, ImageInspectInfo } from 'dockerode';
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
+import type { Daemon } from './api/daemon.ts';
 import { containerEnv } from './container-env.ts';
-import type { Daemon } from './daemon.ts';
 import type { Invocation } from './invocation.ts';
 import { ownerKey, ownerLabel } from './owner.ts';
 import { DockerProblem, requestMessage, requestStatus } from './problem.ts';

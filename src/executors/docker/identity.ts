@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
+import { ask, parseAnswer } from './api/request.ts';
 import { type RequestError, requestStatus } from './problem.ts';
-import { ask, parseAnswer } from './request.ts';
 
 /**
  * Does who listens there show itself as Docker? It does by a header of its sign of life; where a proxy takes that off, by

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { parseCommand } from '../../core/words.ts';
-import { type CommandLine, commandLine, stepShell } from '../command-line.ts';
+import { type CommandLine, commandLine, stepShell } from '../command/command-line.ts';
+import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
-import { interpreterLine } from '../script-file.ts';
 import { withoutExpansions } from './literal-command.ts';
 import { DockerProblem } from './problem.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/workflow.ts';
-import type { Daemon } from './daemon.ts';
+import type { Daemon } from './api/daemon.ts';
 import { isRequestError } from './problem.ts';
 import type { ContainerSettings } from './settings.ts';
 

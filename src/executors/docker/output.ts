@@ -1,4 +1,4 @@
-import { demultiplexer, type WriteOutput } from './demultiplex.ts';
+import { demultiplexer, type WriteOutput } from './api/demultiplex.ts';
 
 /** Output on its way into the log: `done` resolves at its end; `finish` says that its program has ended. */
 export type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void };

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../../core/run.ts';
-import { identify, identityOf, mayBeAlive } from '../process-identity.ts';
-import { processPlace } from '../process-place.ts';
+import { identify, identityOf, mayBeAlive } from '../../processes/process-identity.ts';
+import { processPlace } from '../../processes/process-place.ts';
 
 /**
  * Who answers for a container: a process, and where its number means anything. Many machines, users and containers (each

@@ -1,6 +1,6 @@
 import type { ContainerInfo } from 'dockerode';
-import type { Daemon } from './daemon.ts';
-import { endOrphanedExecs } from './exec-record.ts';
+import type { Daemon } from './api/daemon.ts';
+import { endOrphanedExecs } from './exec/exec-record.ts';
 import { isOwnerGone, ownerKey } from './owner.ts';
 import { requestMessage, requestStatus } from './problem.ts';
 

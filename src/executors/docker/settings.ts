@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expandWords, parseCommand } from '../../core/words.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { apiName, settingValue } from './api-settings.ts';
+import { apiName, settingValue } from './api/api-settings.ts';
 import { DockerProblem } from './problem.ts';
 
 /** What a step's `config` comes to: a container of its own, or a command in one that runs. */

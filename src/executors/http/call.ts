@@ -1,11 +1,11 @@
 import type { Outcome } from '../../core/run.ts';
-import { canceled, eitherEnd, isAskedToEnd } from '../end-signal.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
-import { type Hop, type RequestEnd, sendRequest } from '../request.ts';
 import { type Pairs, SettingProblem } from './fields.ts';
 import { basicLogin } from './login.ts';
 import { printer } from './print.ts';
 import { requestLine } from './problem.ts';
+import { type Hop, type RequestEnd, sendRequest } from './request.ts';
 import type { HttpSettings } from './settings.ts';
 import { type Target, withQuery } from './target.ts';
 

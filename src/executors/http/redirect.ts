@@ -1,6 +1,6 @@
-import type { Hop, ResponseHead } from '../request.ts';
 import type { Pairs } from './fields.ts';
 import { RequestProblem } from './problem.ts';
+import type { Hop, ResponseHead } from './request.ts';
 import { shownUrlText } from './shown.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);

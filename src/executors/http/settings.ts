@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { expandJson } from '../json-template.ts';
 import { bodyText, flag, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './fields.ts';
+import { expandJson } from './json-template.ts';
 
 /** What a request and its printing are made from, with every variable replaced. */
 export type HttpSettings = {

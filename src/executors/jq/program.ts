@@ -1,7 +1,7 @@
 import { expandText } from '../../core/interpolate.ts';
 import { PATH } from '../../core/json-path.ts';
 import type { Scope } from '../executor.ts';
-import { escapeJson } from '../json-template.ts';
+import { escapeJson } from '../http/json-template.ts';
 
 /** A filter for jq, and the values of the workflow's variables that it uses as jq's own, by name. */
 export type JqProgram = { readonly filter: string; readonly variables: ReadonlyMap<string, string> };

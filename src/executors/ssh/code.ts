@@ -3,11 +3,10 @@ import { listCommand } from '../../core/list-words.ts';
 import { withoutPaths } from '../../core/shell-paths.ts';
 import { parseCommand } from '../../core/words.ts';
 import type { Template } from '../../core/workflow.ts';
-import { stepShell } from '../command-line.ts';
-
+import { shellArgv } from '../../processes/shell-argv.ts';
+import { stepShell } from '../command/command-line.ts';
+import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
-import { interpreterLine } from '../script-file.ts';
-import { shellArgv } from '../shell-argv.ts';
 import { quoteWord } from './quote-word.ts';
 import { assignments, ownNames } from './variables.ts';
 import { wordsCode } from './words.ts';

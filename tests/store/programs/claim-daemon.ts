@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { WfError } from '../../../src/errors.ts';
-import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { claimDaemon } from '../../../src/store/files/control/daemon-claim.ts';
 
 // Says that it is ready, waits for a word, then is the daemon of a directory so many times, for a moment each, and tells

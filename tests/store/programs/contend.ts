@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { WfError } from '../../../src/errors.ts';
-import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { workflow } from '../../support/workflow.ts';
 

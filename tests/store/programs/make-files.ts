@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { step, workflow } from '../../support/workflow.ts';

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { identify, isAlive } from '../../../src/executors/process-identity.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 
 // Says that it is ready, waits for a word, removes every run and tells which of them it was that removed.

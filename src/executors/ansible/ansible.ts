@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Outcome } from '../../core/run.ts';
+import type { Json, JsonObject } from '../../core/workflow.ts';
+import { removeIfPossible } from '../../remove-file.ts';
+import type { Attempt, Executor } from '../executor.ts';
+import { runTool, settingsProblem, stoppedByInterrupt, wantsColor } from '../tool.ts';
+import { expandHome, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';
+import { extraVarsJson, MixedTemplate } from './ansible-variables.ts';
+
+const install = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
+
+/** Runs a playbook. It is stopped by SIGINT, after which Ansible removes its temporary files. */
+export const executor: Executor = { run: (config, attempt) => runPlaybook(config, stoppedByInterrupt(attempt)) };
+
+async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcome> {
+  const settings = toolSettings(config, attempt);
+  const words = stepWords(attempt);
+  if (words === null)
+    return settingsProblem('the "command" of an ansible step is its further arguments, not shell code');
+  const playbook = settings.text('playbook');
+  if (playbook === null) return settingsProblem('the ansible executor needs "playbook"');
+  const variables = variablesFile(config.extraVars, attempt);
+  if (variables !== null && 'problem' in variables) return settingsProblem(variables.problem);
+  try {
+    const options = [
+      ...playbookOptions(settings, attempt),
+      ...(variables === null ? [] : ['-e', `@${variables.path}`]),
+    ];
+    const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env);
+    const argv = [binary, ...options, ...settings.texts('args'), ...words, file(playbook, attempt)];
+    return await runTool(attempt, { argv, cwd: attempt.cwd, env: environment(settings, attempt) }, { install });
+  } finally {
+    variables?.remove();
+  }
+}
+
+type VariablesFile = { readonly path: string; readonly remove: () => void };
+
+/** In a private file: on the command line everybody on the machine could read them, and their length would be limited. */
+function variablesFile(extraVars: Json | undefined, attempt: Attempt): VariablesFile | { problem: string } | null {
+  if (typeof extraVars !== 'object' || extraVars === null || Array.isArray(extraVars)) return null;
+  try {
+    const json = extraVarsJson(extraVars as JsonObject, attempt.expand);
+    if (json === '{}') return null;
+    const path = join(attempt.scratch(), `extra-vars-${randomBytes(4).toString('hex')}.json`);
+    writeFileSync(path, json, { flag: 'wx', mode: 0o600 });
+    return { path, remove: () => removeIfPossible(path) };
+  } catch (error) {
+    if (error instanceof MixedTemplate) return { problem: error.message };
+    return { problem: `the extra variables could not be written: ${error instanceof Error ? error.message : error}` };
+  }
+}
+
+/** Values stand behind a `=`, where none can be taken for an option. */
+function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt): readonly string[] {
+  const list = (option: string, key: string) => (texts(key).length > 0 ? [`${option}=${texts(key).join(',')}`] : []);
+  const one = (option: string, value: string | null) => (value === null ? [] : [`${option}=${value}`]);
+  const vault = text('vaultPasswordFile');
+  return [
+    ...texts('inventory').map((inventory) => `--inventory=${expandHome(inventory, attempt.env)}`),
+    ...list('--tags', 'tags'),
+    ...list('--skip-tags', 'skipTags'),
+    ...list('--limit', 'limit'),
+    ...(isSet('check') ? ['--check'] : []),
+    ...(isSet('diff') ? ['--diff'] : []),
+    ...one('--forks', text('forks')),
+    ...(isSet('become') ? ['--become'] : []),
+    ...one('--user', text('user')),
+    ...one('--vault-password-file', vault === null ? null : expandHome(vault, attempt.env)),
+  ];
+}
+
+/** A name that begins with a dash is a file all the same. */
+function file(path: string, { env }: Attempt): string {
+  return path.startsWith('-') ? `./${path}` : expandHome(path, env);
+}
+
+function environment({ entries }: ToolSettings, { env }: Attempt): Attempt['env'] {
+  const color = wantsColor(env) ? { ANSIBLE_FORCE_COLOR: '1' } : {};
+  return { ...color, ...env, ...Object.fromEntries(entries('env')) };
+}

@@ -1,0 +1,61 @@
+import { appendArgs } from '../../core/append-args.ts';
+import { listCommand } from '../../core/list-words.ts';
+import { withoutPaths } from '../../core/shell-paths.ts';
+import { expandWords, hasForeignArray, parseCommand } from '../../core/words.ts';
+import type { Template } from '../../core/workflow.ts';
+import { shellArgv, shellWords } from '../../processes/shell-argv.ts';
+import type { Program } from '../../processes/spawn-problem.ts';
+import type { Attempt } from '../executor.ts';
+
+/** A program to be started, or why the step's settings name none. */
+export type CommandLine = Program | { readonly problem: string };
+
+/** The program that a step's `command` names, with words appended that are already what they should be. */
+export function commandLine(
+  command: Template | readonly Template[],
+  appended: readonly string[],
+  attempt: Attempt,
+): CommandLine {
+  if (typeof command !== 'string') {
+    const { words, env } = listCommand(command, attempt);
+    return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
+  }
+  const parsed = parseCommand(command);
+  if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
+    return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
+  return throughShell(command, appended, attempt);
+}
+
+/** The words of the step's shell. */
+export function stepShell({ step, workflow, scope }: Attempt): readonly string[] | { readonly problem: string } {
+  const shell = step.shell ?? workflow.shell;
+  return shellWords(shell, scope) ?? { problem: `shell ${JSON.stringify(shell)} is not a program with its options` };
+}
+
+function programOf(words: readonly string[], appended: readonly string[], { cwd, env }: Attempt): CommandLine {
+  // Otherwise the first argument would be taken for the program.
+  if (words.length === 0 || words[0] === '') return { problem: 'the command is empty' };
+  return { argv: [...words, ...appended], cwd, env };
+}
+
+/**
+ * The text as it is. Appended words travel in variables of which only the names are put behind it: what they hold is never
+ * read as shell code.
+ */
+function throughShell(text: string, appended: readonly string[], attempt: Attempt): CommandLine {
+  const shell = stepShell(attempt);
+  if ('problem' in shell) return shell;
+  const { params, cwd } = attempt;
+  const pathless = withoutPaths(text, attempt.scope);
+  const env = { ...attempt.env, ...pathless.env };
+  if (appended.length === 0) return { argv: shellArgv(shell, pathless.code, params), cwd, env };
+  const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
+  const code = appendArgs(
+    pathless.code,
+    names.map((name) => `"$${name}"`),
+  );
+  if (code === null)
+    return { problem: `nothing can be appended to the command ${JSON.stringify(text)}: put it in there` };
+  const values = Object.fromEntries(appended.map((value, i) => [names[i], value]));
+  return { argv: shellArgv(shell, code, params), cwd, env: { ...env, ...values } };
+}

@@ -1,0 +1,48 @@
+import type { Outcome } from '../../core/run.ts';
+import { runProcess } from '../../processes/subprocess.ts';
+import type { Attempt, Executor } from '../executor.ts';
+import { type CommandLine, commandLine, stepShell } from './command-line.ts';
+import { interpreterLine, type ScriptFile, writeScript } from './script-file.ts';
+
+/** Runs `command` with its `args`, or a `script` by its interpreter, as a process whose output goes straight to the log. */
+export const executor: Executor = { run: (_config, attempt) => runStep(attempt) };
+
+async function runStep(attempt: Attempt): Promise<Outcome> {
+  const { step } = attempt;
+  if (step.script !== null) return runScript(step.script, attempt);
+  if (step.command === null) return problemOutcome('the step has no command');
+  return runLine(commandLine(step.command, step.args.map(attempt.expand), attempt), attempt);
+}
+
+/** The script gets the step's `args`, or else the run's parameters, as arguments. */
+async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
+  const { step } = attempt;
+  let file: ScriptFile;
+  try {
+    file = writeScript(attempt.scratch(), step.name, script);
+  } catch (error) {
+    return problemOutcome(`the script could not be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
+    const args = step.args.length > 0 ? step.args.map(attempt.expand) : attempt.params;
+    return await runLine(scriptLine(script, [file.path, ...args], attempt), attempt);
+  } finally {
+    file.remove();
+  }
+}
+
+function scriptLine(script: string, fileAndArgs: readonly string[], attempt: Attempt): CommandLine {
+  const { command } = attempt.step;
+  if (command !== null) return commandLine(command, fileAndArgs, attempt);
+  const interpreter = interpreterLine(script) ?? stepShell(attempt);
+  if ('problem' in interpreter) return interpreter;
+  return { argv: [...interpreter, ...fileAndArgs], cwd: attempt.cwd, env: attempt.env };
+}
+
+async function runLine(line: CommandLine, attempt: Attempt): Promise<Outcome> {
+  return 'problem' in line ? problemOutcome(line.problem) : runProcess(attempt, line);
+}
+
+function problemOutcome(message: string): Outcome {
+  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+}

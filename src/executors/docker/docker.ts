@@ -1,0 +1,52 @@
+import { setMaxListeners } from 'node:events';
+import type { Outcome } from '../../core/run.ts';
+import type { JsonObject } from '../../core/workflow.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
+import type { Attempt, Executor } from '../executor.ts';
+import { connect } from './api/daemon.ts';
+import { runInContainer } from './container.ts';
+import { runInRunning } from './exec/exec.ts';
+import { DockerProblem, isRequestError, requestMessage } from './problem.ts';
+import { reapOrphans } from './reap.ts';
+import { readSettings } from './settings.ts';
+
+/** Runs a step in a container: one of its own (`image`), or one that runs already (`containerName` with `exec`). */
+export const executor: Executor = { run };
+
+/** How long the daemon may take to carry out a kill before its answers are not waited for any more. */
+const killPatienceMs = 5000;
+
+async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
+  if (isAskedToEnd(attempt)) return canceled;
+  const over = new AbortController();
+  // Every request under way listens.
+  setMaxListeners(0, over.signal);
+  let patience: NodeJS.Timeout | undefined;
+  const release = attempt.kill.onAbort(() => {
+    patience = setTimeout(() => over.abort(), killPatienceMs);
+  });
+  attempt.started(null);
+  try {
+    return await runStep(config, attempt, over.signal);
+  } catch (error) {
+    if (!(error instanceof DockerProblem) && !isRequestError(error)) throw error;
+    return isAskedToEnd(attempt) ? canceled : failure(error);
+  } finally {
+    release();
+    clearTimeout(patience);
+  }
+}
+
+async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
+  const settings = readSettings(config, attempt);
+  const stop = eitherEnd(attempt);
+  const daemon = await connect(attempt.env, { stop, over });
+  await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
+  return settings.kind === 'exec' ? runInRunning(daemon, settings, attempt) : runInContainer(daemon, settings, attempt);
+}
+
+function failure(error: unknown): Outcome {
+  const exitCode = error instanceof DockerProblem ? error.exitCode : null;
+  const reason = exitCode === null ? 'error' : 'exit';
+  return { status: 'failed', reason, message: requestMessage(error), exitCode, signal: null, outputs: {} };
+}

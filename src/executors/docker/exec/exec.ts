@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Container, Exec, ExecInspectInfo } from 'dockerode';
+import type { Outcome } from '../../../core/run.ts';
+import { canceled, isAskedToEnd } from '../../../processes/end-signal.ts';
+import type { Attempt } from '../../executor.ts';
+import type { Daemon } from '../api/daemon.ts';
+import type { WriteOutput } from '../api/demultiplex.ts';
+import { tarOfFile } from '../api/tar.ts';
+import { containerEnv } from '../container-env.ts';
+import { exitOutcome } from '../exit-outcome.ts';
+import { invocationOf } from '../invocation.ts';
+import { copyOutput } from '../output.ts';
+import { DockerProblem, requestStatus } from '../problem.ts';
+import { startProblem } from '../program-problem.ts';
+import type { ExecSettings } from '../settings.ts';
+import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { recordExec } from './exec-record.ts';
+
+/** Told by this variable, whatever it has started is found again. */
+const markName = 'WF_EXEC';
+
+/**
+ * Runs a step in a container that runs already, and leaves that as it was. Throws a `DockerProblem`, or an error of a
+ * request.
+ */
+export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
+  const container = await findRunning(daemon, settings.container);
+  const { script, command, entrypoint, env, mention } = invocationOf(attempt, {
+    entrypoint: [],
+    isEntrypointOwn: false,
+    scriptDirectory: '/',
+  });
+  const words = [...(entrypoint ?? []), ...(command ?? [])];
+  if (words.length === 0) throw new DockerProblem('the step has no command to run in the container');
+  const mark = randomUUID();
+  const own = { ...env, [markName]: mark };
+  const abortSignal = daemon.over;
+  const scriptPath = script === null ? null : `/${script.name}`;
+  const { User, Privileged } = settings.exec;
+  const marked = { mark: `${markName}=${mark}`, exec: { User, Privileged } };
+  const record = { ...marked, container: settings.container, script: scriptPath };
+  const forget = await recordExec(daemon, record, attempt);
+  try {
+    if (script !== null) await container.putArchive(tarOfFile(script.name, script.text), { path: '/', abortSignal });
+    const exec = await container.exec({
+      ...settings.exec,
+      Cmd: words,
+      Env: [...containerEnv(attempt, { mention, own, settings: settings.env })],
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: settings.hasTerminal,
+      abortSignal,
+    });
+    if (isAskedToEnd(attempt)) return canceled;
+    return await follow(exec, { ...marked, daemon, container, settings, attempt });
+  } finally {
+    if (scriptPath !== null) await removeFile(container, scriptPath, abortSignal);
+    await forget();
+  }
+}
+
+async function findRunning({ docker, over }: Daemon, name: string): Promise<Container> {
+  const container = docker.getContainer(name);
+  try {
+    const { State } = await container.inspect({ abortSignal: over });
+    if (State.Running) return container;
+    throw new DockerProblem(`container "${name}" is not running (${State.Status})`);
+  } catch (error) {
+    if (requestStatus(error) === 404) throw new DockerProblem(`there is no container "${name}"`);
+    throw error;
+  }
+}
+
+type Running = {
+  readonly daemon: Daemon;
+  readonly container: Container;
+  readonly settings: ExecSettings;
+  readonly attempt: Attempt;
+  readonly mark: string;
+  /** As whom the command runs. */
+  readonly exec: ExecUser;
+};
+
+async function follow(exec: Exec, running: Running): Promise<Outcome> {
+  const { daemon, settings, attempt } = running;
+  const abortSignal = daemon.over;
+  const output = await exec.start({ Detach: false, Tty: settings.hasTerminal, abortSignal });
+  const { write, beginning } = remembering(attempt.write);
+  const copied = copyOutput(output, { hasTerminal: settings.hasTerminal, write });
+  const release = passRequestsOn(running);
+  try {
+    await copied.done;
+    if (isAskedToEnd(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
+    const { ExitCode, Pid } = await untilEnded(exec, abortSignal);
+    // Nothing ran: what came is what the runtime says about it.
+    const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
+    if (problem !== null) throw problem;
+    if (Pid !== 0 && !isAskedToEnd(attempt)) await endBackground(running);
+    return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
+  } finally {
+    release();
+  }
+}
+
+/** A program may close its output and go on; Docker has nothing to wait with for that, so it is asked again and again. */
+async function untilEnded(exec: Exec, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
+  for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1000)) {
+    const state = await exec.inspect({ abortSignal });
+    if (!state.Running) return state;
+    await pause(waitMs, undefined, { signal: abortSignal });
+  }
+}
+
+/** As in a container of its own, what the command leaves behind ends with it: nobody else would ever end it. */
+async function endBackground(running: Running): Promise<void> {
+  const { attempt } = running;
+  if (attempt.step.leaveBackground || !(await isMarkedLeft(running))) return;
+  const problem = await signalMarkedProcesses(running, 'SIGKILL');
+  if (problem !== null) attempt.write('stderr', `what the command left behind goes on in the container: ${problem}\n`);
+}
+
+/** Writes on, and keeps the beginning of it. */
+function remembering(write: WriteOutput): { readonly write: WriteOutput; readonly beginning: () => string } {
+  let kept = '';
+  return {
+    write: (stream, chunk) => {
+      if (kept.length < 1000) kept += chunk.toString();
+      write(stream, chunk);
+    },
+    beginning: () => kept.slice(0, 1000),
+  };
+}
+
+/** Docker has no way to signal what it runs by `exec`: a program in the container does. */
+function passRequestsOn(running: Running): () => void {
+  const { attempt } = running;
+  const send = async (signal: string) => {
+    const problem = await signalMarkedProcesses(running, signal);
+    if (problem !== null) attempt.write('stderr', `the command goes on in the container: ${problem}\n`);
+  };
+  const releases = [
+    attempt.signal.onAbort(() => void send(attempt.step.signalOnStop)),
+    attempt.kill.onAbort(() => void send('SIGKILL')),
+  ];
+  return () => {
+    for (const release of releases) release();
+  };
+}

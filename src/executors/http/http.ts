@@ -1,0 +1,17 @@
+import type { Executor } from '../executor.ts';
+import { makeCall } from './call.ts';
+import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
+import { stepTarget } from './target.ts';
+
+/**
+ * Makes the request that `command` names (`METHOD url`) with the settings of `config` or of `script`, and prints the answer.
+ * A status outside 2xx fails the step.
+ */
+export const executor: Executor = {
+  run: (config, attempt) =>
+    makeCall(attempt, () => ({
+      target: stepTarget(attempt),
+      settings: httpSettings(expandedSettings(config, httpKeys, attempt)),
+      successStatusCodes: null,
+    })),
+};

@@ -1,0 +1,20 @@
+import type { JsonObject } from '../../core/workflow.ts';
+import type { Attempt, Executor } from '../executor.ts';
+import { type Call, makeCall } from './call.ts';
+import { statusCodes, text } from './fields.ts';
+import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
+import { target } from './target.ts';
+
+/** Calls the `url` of its settings, with POST unless `method` says otherwise; `successStatusCodes` tells what counts as success. */
+export const executor: Executor = { run: (config, attempt) => makeCall(attempt, () => readCall(config, attempt)) };
+
+const keys = [...httpKeys, 'url', 'method', 'successStatusCodes'];
+
+function readCall(config: JsonObject, attempt: Attempt): Call {
+  const settings = expandedSettings(config, keys, attempt);
+  return {
+    target: target(text(settings, 'method') || 'POST', text(settings, 'url')),
+    settings: httpSettings(settings),
+    successStatusCodes: statusCodes(settings, 'successStatusCodes'),
+  };
+}

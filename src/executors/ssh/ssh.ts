@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Outcome } from '../../core/run.ts';
+import type { JsonObject } from '../../core/workflow.ts';
+import { canceled, EndSignal } from '../../processes/end-signal.ts';
+import { removeIfPossible } from '../../remove-file.ts';
+import type { Attempt, Executor } from '../executor.ts';
+import { runTool, settingsProblem } from '../tool.ts';
+import { type SshSettings, sshArgv, sshSettings } from './argv.ts';
+import { type RemoteCode, remoteCode } from './code.ts';
+import { lostConnection } from './lost-connection.ts';
+import { stopLine, supervisedLine } from './supervisor.ts';
+
+const install = 'install the OpenSSH client (package "openssh-client")';
+
+/** What ssh ends with when it fails itself; the program over there may end with it too. */
+const sshFailed = 255;
+
+/**
+ * Runs the step's command or script on another machine by the system's `ssh`. A stop reaches the program there as the step's
+ * signal, and the step ends when it has ended; a kill, a crash of this process or a lost connection ends it too.
+ */
+export const executor: Executor = { run: runOverSsh };
+
+async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome> {
+  if (attempt.signal.aborted) return canceled;
+  const settings = sshSettings(config, attempt);
+  if ('problem' in settings) return settingsProblem(settings.problem);
+  const program = remoteCode(attempt);
+  if ('problem' in program) return settingsProblem(program.problem);
+  const problem = keyProblem(settings, attempt) ?? nulProblem(program);
+  if (problem !== null) return settingsProblem(problem);
+  return withFiles(attempt, settings.password, async ({ log, env }) => {
+    const argv = sshArgv(settings, log);
+    const feed = (input: Writable) => feedProgram(input, program, attempt);
+    // The stop goes over the connection, which therefore has to outlive it.
+    const unstopped = { ...attempt, signal: new EndSignal() };
+    const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install, feed });
+    return withOwnWords(outcome, log, attempt);
+  });
+}
+
+/** Sends the program, then the stop when it comes. The input stays open until ssh ends: its end would be taken for a kill. */
+function feedProgram(input: Writable, program: RemoteCode, { step, signal }: Attempt): void {
+  // Ssh has ended, which tells more than that it does not read any more.
+  input.on('error', () => {});
+  input.write(supervisedLine(program, step.signalOnStop));
+  const release = signal.onAbort(() => input.write(stopLine));
+  input.on('close', release);
+}
+
+function keyProblem({ key }: SshSettings, { cwd }: Attempt): string | null {
+  if (key === null) return null;
+  try {
+    accessSync(resolve(cwd, key), constants.R_OK);
+    return null;
+  } catch {
+    return `the key "${key}" cannot be read`;
+  }
+}
+
+function nulProblem({ code, script }: RemoteCode): string | null {
+  if (!`${code}${script}`.includes('\0')) return null;
+  return 'the command or one of its variables holds a NUL character, which no program can be given';
+}
+
+type Files = { readonly log: string; readonly env: Attempt['env'] };
+
+/** Makes the files that ssh needs beside it, for the time of its run. */
+async function withFiles(
+  attempt: Attempt,
+  password: string | null,
+  use: (files: Files) => Promise<Outcome>,
+): Promise<Outcome> {
+  const base = join(attempt.scratch(), `ssh-${randomBytes(4).toString('hex')}`);
+  const [log, askpass] = [`${base}.log`, `${base}.askpass`];
+  try {
+    writeFileSync(log, '', { flag: 'wx', mode: 0o600 });
+    if (password === null) return await use({ log, env: attempt.env });
+    writeFileSync(askpass, askpassProgram, { flag: 'wx', mode: 0o700 });
+    return await use({ log, env: { ...attempt.env, ...askpassVariables(askpass, password) } });
+  } finally {
+    removeIfPossible(log);
+    removeIfPossible(askpass);
+  }
+}
+
+/** Ssh asks it for the password, and also whether to trust an unknown machine. */
+const askpassProgram = `#!/bin/sh
+case $1 in
+  *'(yes/no'*) echo no ;;
+  *) printf '%s\\n' "$WF_SSH_PASSWORD" ;;
+esac
+`;
+
+/** Older versions of ssh look for it only where there is a display. */
+function askpassVariables(askpass: string, password: string): Attempt['env'] {
+  return { SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':0', WF_SSH_PASSWORD: password };
+}
+
+/** Adds what ssh itself said: to the log, and as the reason of a failure that is its own. */
+function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome {
+  const said = readFileSync(log, 'utf8').replaceAll('\r', '');
+  const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
+  if (said === '') {
+    const message = isOwnFailure ? lostConnection(attempt.log.stderrPath) : null;
+    return isOwnFailure && message !== null ? { ...outcome, message } : outcome;
+  }
+  attempt.write('stderr', said);
+  const reasons = said.split('\n').filter((line) => line !== '' && !/^(\*\*|warning)/i.test(line));
+  const reason = reasons.at(-1);
+  if (!isOwnFailure || reason === undefined) return outcome;
+  return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
+}

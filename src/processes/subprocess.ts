@@ -1,0 +1,115 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Outcome } from '../core/run.ts';
+import type { Attempt } from '../executors/executor.ts';
+import { AttemptTree } from './attempt-tree.ts';
+import { canceled, isAskedToEnd } from './end-signal.ts';
+import { identify, identityOf } from './process-identity.ts';
+import { explainSpawnError, type Program } from './spawn-problem.ts';
+import type { ProcessEnd, StartedProcess } from './started-process.ts';
+import { Starters } from './starter/starters.ts';
+import { makeThreadPool } from './thread-pool.ts';
+
+const starters = new Starters();
+
+/**
+ * Runs a program for an attempt: its output goes straight into the attempt's log, it has a session and process group of its
+ * own, and /dev/null as input unless something is to `feed` it. It ends with its process, whoever else has the output open;
+ * after a stop, with the last process of its tree. Whatever goes wrong is an outcome.
+ */
+export async function runProcess(
+  attempt: Attempt,
+  program: Program,
+  feed?: (input: Writable) => void,
+): Promise<Outcome> {
+  const { workflow, log } = attempt;
+  if (isAskedToEnd(attempt)) return canceled;
+  // One program alone leaves nothing behind that could use up the limit.
+  if (workflow.steps.length > 1) makeThreadPool();
+  const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
+  const started = asked instanceof Promise ? await asked : asked;
+  return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
+}
+
+/** As a child of this process. */
+async function runChild(attempt: Attempt, program: Program, feed?: (input: Writable) => void): Promise<Outcome> {
+  const { stdoutFd, stderrFd } = attempt.log;
+  let child: ChildProcess;
+  try {
+    child = spawnDetached(program, [feed ? 'pipe' : 'ignore', stdoutFd, stderrFd]);
+    if (child.pid === undefined) throw await failureOf(child);
+  } catch (error) {
+    return spawnFailure(error, program);
+  }
+  const { pid } = child;
+  if (child.stdin !== null) feed?.(child.stdin);
+  const identity = identify(pid) ?? identityOf(pid, null);
+  return follow({ identity, ended: exitOf(child), abandon: () => child.unref() }, program, attempt);
+}
+
+/**
+ * Starts a program in a session and group of its own, so that a signal reaches all that it starts and none of the
+ * terminal's reaches them.
+ */
+export function spawnDetached({ argv: [file = '', ...args], cwd, env }: Program, stdio: StdioOptions): ChildProcess {
+  // Loaded with the first program: commands that start none are quicker without.
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  return spawn(file, args, { cwd, env, stdio, detached: true });
+}
+
+async function follow(started: StartedProcess, program: Program, attempt: Attempt): Promise<Outcome> {
+  const { runId, step, signal, kill, log } = attempt;
+  const stopSignal = step.signalOnStop as NodeJS.Signals;
+  const marks = { runId, logs: dirname(log.stdoutPath), step: step.name };
+  const tree = new AttemptTree(started.identity, { signal, kill, stopSignal, marks });
+  try {
+    attempt.started(started.identity);
+    const end = await Promise.race([started.ended, tree.immortal]);
+    if (end === undefined) return abandon(started);
+    await tree.settled();
+    return 'error' in end ? spawnFailure(end.error, program) : toOutcome(end);
+  } finally {
+    tree.release();
+  }
+}
+
+/** Not `close`, which waits for everyone who has the output open. */
+function exitOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Nothing more can be done about it, and it should not keep this process up. */
+function abandon(started: StartedProcess): Outcome {
+  started.abandon();
+  const message = `process ${started.identity.pid} could not be ended: it belongs to another user or hangs in the kernel`;
+  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+}
+
+async function failureOf(child: ChildProcess): Promise<unknown> {
+  const [error] = await once(child, 'error').catch((thrown: unknown) => [thrown]);
+  return error;
+}
+
+function spawnFailure(error: unknown, program: Program): Outcome {
+  const { message, exitCode } = explainSpawnError(error, program);
+  const reason = exitCode === null ? 'error' : 'exit';
+  return { status: 'failed', reason, message, exitCode, signal: null, outputs: {} };
+}
+
+function toOutcome(end: ProcessEnd): Outcome {
+  const { code, signal } = end;
+  if (code === 0) return { status: 'succeeded', exitCode: 0, outputs: {} };
+  const reason = signal === null ? 'exit' : 'signal';
+  const exitCode = signal === null ? code : 128 + constants.signals[signal];
+  return { status: 'failed', reason, message: describeEnd(end), exitCode, signal, outputs: {} };
+}
+
+/** One line for a person: `exit 3`, `killed by SIGSEGV`. */
+export function describeEnd({ code, signal }: ProcessEnd): string {
+  return signal === null ? `exit ${code}` : `killed by ${signal}`;
+}

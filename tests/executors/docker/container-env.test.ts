@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { containerEnv } from '../../../src/executors/docker/container-env.ts';
+import { handler, step, workflow } from '../../support/workflow.ts';
+import { testAttempt } from '../attempt.ts';
+
+const steps = [step('a', { output: 'OUT' }), step('b')];
+const handlers = { failure: handler('failure', { output: 'TOLD' }), exit: handler('exit') };
+const secrets = [{ name: 'KEY', env: 'MY_KEY', file: null }];
+const made = workflow({ name: 'w', steps, handlers, secrets, env: [{ name: 'MODE', value: 'fast' }] });
+
+const variables = {
+  ...{ DAG_NAME: 'w', DAG_REQUEST_ID: 'r1', WF_LOG_FILE: '/log', WF_STATUS: 'failed', WF_FAILED_STEP: 'a' },
+  ...{ WF_ERROR: 'exit 1', MODE: 'fast', KEY: 's3cret', OUT: 'o', TOLD: 't', HOME: '/root', EDITOR: 'vi' },
+  WF_OUTPUT_FILE_LONG: '/long',
+};
+
+/** What a container of the step gets that mentions these words, without what every one gets. */
+function given(name: string, mention: string): readonly string[] {
+  const { attempt } = testAttempt({ runId: 'r1', name, variables });
+  const env = containerEnv({ ...attempt, workflow: made }, { mention, own: {}, settings: {} });
+  const always = [
+    'WF_RUN_ID=r1',
+    'WF_WORKFLOW=w',
+    `WF_STEP=${name}`,
+    'WF_ATTEMPT=1',
+    'DAG_NAME=w',
+    'DAG_REQUEST_ID=r1',
+  ];
+  expect(env).toEqual(expect.arrayContaining(always));
+  return env.filter((entry) => !always.includes(entry));
+}
+
+test('a container gets of the workflow what its text mentions, and nothing of the machine', () => {
+  expect(given('b', 'echo hello')).toEqual([]);
+  expect(given('b', 'echo $MODE $OUT $TOLD $HOME $EDITOR $WF_LOG_FILE')).toEqual([
+    ...['MODE=fast', 'OUT=o', 'TOLD=t', 'WF_LOG_FILE=/log'],
+  ]);
+});
+
+test('a container gets a secret that its text mentions', () => {
+  expect(given('b', 'curl -H "Authorization: $KEY"')).toEqual(['KEY=s3cret']);
+});
+
+test('the container of a handler is told how the run went, whatever its text', () => {
+  expect(given('handlerOn.exit', '')).toEqual(['WF_STATUS=failed', 'WF_FAILED_STEP=a', 'WF_ERROR=exit 1']);
+});

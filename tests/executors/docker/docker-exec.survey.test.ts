@@ -1,0 +1,166 @@
+import type { Container } from 'dockerode';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/workflow.ts';
+import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
+import { describeWith } from '../../support/require.ts';
+import { failed, succeeded, until } from '../attempt.ts';
+import { type DockerStepSettings, startDockerStep } from './docker-step.ts';
+
+describeWith('docker', hasDocker, 'a docker step in a running container', () => {
+  let world: TestDocker;
+  let container: Container;
+  beforeAll(async () => {
+    world = await startDocker();
+  });
+  afterAll(() => world?.stop());
+  beforeEach(async () => {
+    container = await world.docker.createContainer({ Image: 'wf-test:1', name: 'db', Cmd: ['sleep', '1000'] });
+    await container.start();
+  });
+  afterEach(() => container.remove({ force: true }));
+
+  type Settings = Omit<DockerStepSettings, 'host' | 'config'> & { readonly exec?: JsonObject | boolean };
+
+  function start({ exec, ...settings }: Settings) {
+    const config = { image: undefined, containerName: '$NAME', ...(exec === undefined ? {} : { exec }) };
+    return startDockerStep({
+      host: world.host,
+      ...settings,
+      config: config as unknown as JsonObject,
+      variables: { NAME: 'db', ...settings.variables },
+    });
+  }
+
+  async function run(settings: Settings) {
+    const step = start(settings);
+    const outcome = await step.running;
+    return { ...step, outcome, stdout: step.stdout(), stderr: step.stderr() };
+  }
+
+  /** The programs that run in the container besides its own. */
+  async function programs(): Promise<readonly string[]> {
+    const { Processes } = (await container.top({ ps_args: '-o pid,args' })) as { Processes: string[][] };
+    return Processes.map(([, ...words]) => words.join(' ')).filter((program) => program !== 'sleep 1000');
+  }
+
+  test('runs with the settings it asks for, and leaves the container running', async () => {
+    const { outcome, stdout, stderr } = await run({
+      step: { command: ['sh', '-c', 'echo $(pwd) $(id -u) $A $WF_STEP; echo err >&2; exit 3'] },
+      exec: { user: '7', workingDir: '/$DIR', env: [{ A: '$DIR' }] },
+      variables: { DIR: 'etc' },
+    });
+    expect({ outcome, stdout, stderr }).toEqual({
+      outcome: failed('exit', 'exit 3', 3),
+      stdout: '/etc 7 etc a step\n',
+      stderr: 'err\n',
+    });
+    expect((await container.inspect()).State.Running).toBe(true);
+  });
+
+  test('has the variables that its command leaves to a program in the container', async () => {
+    const { stdout } = await run({
+      step: { command: `sh -c 'echo "$TAG $OTHER"'` },
+      variables: { TAG: 'a  "b' },
+      workflow: { env: [{ name: 'TAG', value: '' }] },
+    });
+    expect(stdout).toBe('a  "b \n');
+  });
+
+  test('runs shell syntax by the shell there', async () => {
+    const { outcome, stdout } = await run({ step: { command: 'echo a | tr a b' }, exec: true });
+    expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'b\n' });
+  });
+
+  test('runs a script and takes it away again', async () => {
+    const { outcome, stdout } = await run({ step: { command: null, script: 'echo "$0 $#"\n' }, params: ['a b'] });
+    expect({ outcome, stdout }).toEqual({
+      outcome: succeeded,
+      stdout: expect.stringMatching(/^\/wf-script-[0-9a-f]{8} 1\n$/),
+    });
+    const list = await run({ step: { command: 'ls /' } });
+    expect(list.stdout).not.toContain('wf-script');
+  });
+
+  test('ends what it leaves running there, without a sign of it', async () => {
+    const leaving = 'sleep 1000.5 & setsid sleep 1000.5 >&- 2>&- & echo left';
+    const { outcome, stdout, stderr } = await run({ step: { command: ['sh', '-c', leaving] }, exec: { user: '7' } });
+    expect({ outcome, stdout, stderr }).toEqual({ outcome: succeeded, stdout: 'left\n', stderr: '' });
+    expect(await programs()).toEqual([]);
+  });
+
+  test('leaves alone what it shall, and does not wait for it', async () => {
+    const command = ['sh', '-c', 'sleep 1000.5 & echo left'];
+    const spared = await run({ step: { command, leaveBackground: true } });
+    const next = await run({ step: { command: 'echo next' } });
+    expect([spared.outcome, next.outcome]).toEqual([succeeded, succeeded]);
+    expect(await programs()).toEqual(['sleep 1000.5']);
+  });
+
+  test('tells when it cannot end what it leaves running there', async () => {
+    const command = ['sh', '-c', 'sleep 1000.5 & rm /bin/sh'];
+    const { outcome, stderr } = await run({ step: { command } });
+    expect(outcome).toEqual(succeeded);
+    expect(stderr).toMatch(/^what the command left behind goes on in the container: .*"sh": executable file not found/);
+  });
+
+  test('has not ended when it closes its output', async () => {
+    const { outcome } = await run({ step: { command: ['sh', '-c', 'exec >&- 2>&-; sleep 0.2; exit 3'] } });
+    expect(outcome).toEqual(failed('exit', 'exit 3', 3));
+  });
+
+  test('ends as in a shell where the container does not have the program', async () => {
+    const missing = await run({ step: { command: 'nosuch' } });
+    const folder = await run({ step: { command: '/etc' } });
+    const own = await run({ step: { command: ['sh', '-c', 'echo "exec: "x": no"; exit 126'] } });
+    expect([missing.outcome, folder.outcome, own.outcome]).toEqual([
+      failed('exit', '"nosuch" is not there in container "db"', 127),
+      failed('exit', '"/etc" cannot be executed in container "db": permission denied', 126),
+      failed('exit', 'exit 126', 126),
+    ]);
+  });
+
+  test('that cannot start for another reason tells it', async () => {
+    const { outcome } = await run({ step: { command: 'echo a' }, exec: { workingDir: '/nope' } });
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'exit', exitCode: 126 });
+    const { message } = outcome as { readonly message: string };
+    expect(message).toMatch(
+      /^the command could not start in container "db": chdir to cwd \("\/nope"\) .*no such file or directory$/,
+    );
+  });
+
+  test('gets the signal of a stop, whoever it is', async () => {
+    const step = start({
+      step: {
+        command: ['sh', '-c', 'trap "echo got; exit 0" USR1; sleep 1000.5 & echo ready; while :; do sleep 0.01; done'],
+        signalOnStop: 'SIGUSR1',
+      },
+      exec: { user: '7' },
+    });
+    await until(() => step.stdout().includes('ready'));
+    step.stop();
+    expect(await step.running).toEqual(succeeded);
+    expect({ stdout: step.stdout(), left: await programs() }).toEqual({ stdout: 'ready\ngot\n', left: [] });
+  });
+
+  test('is killed with all it has started', async () => {
+    const step = start({
+      step: { command: ['sh', '-c', 'trap "" TERM; sleep 1000.5 & echo ready; while :; do sleep 0.01; done'] },
+    });
+    await until(() => step.stdout().includes('ready'));
+    step.stop();
+    step.kill();
+    expect(await step.running).toEqual(failed('exit', 'exit 137: killed (SIGKILL)', 137));
+    expect(await programs()).toEqual([]);
+  });
+
+  test('fails where there is no such container, or it does not run', async () => {
+    const none = await run({ step: { command: 'true' }, variables: { NAME: 'nosuch' } });
+    await container.kill();
+    await container.wait();
+    const ended = await run({ step: { command: 'true' } });
+    expect([none.outcome, ended.outcome]).toEqual([
+      failed('error', 'there is no container "nosuch"'),
+      failed('error', 'container "db" is not running (exited)'),
+    ]);
+  });
+});

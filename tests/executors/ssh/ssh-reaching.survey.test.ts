@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWith } from '../../support/require.ts';
+import { failed, succeeded } from '../attempt.ts';
+import { isSshThere, runRemote, type SshServer, startRemote, startSshd } from './sshd.ts';
+
+describeWith('ssh', isSshThere, 'a step on another machine', () => {
+  let server: SshServer;
+
+  beforeAll(async () => {
+    server = await startSshd();
+  });
+  afterAll(() => server.close());
+
+  describe('that cannot be reached', () => {
+    test('fails with what ssh says last', async () => {
+      const { outcome, stderr } = await runRemote(server, { step: { command: 'true' } }, { port: 1 });
+      const message = 'ssh: connect to host 127.0.0.1 port 1: Connection refused';
+      expect({ outcome, stderr }).toEqual({ outcome: failed('exit', message, 255), stderr: `${message}\n` });
+    });
+
+    test.each([
+      [{ port: 99_999 }, /^ssh: Bad port '99999'$/],
+      [{ host: '-oProxyCommand=touch x' }, /^ssh: hostname contains invalid characters$/],
+      [{ strictHostKeyChecking: 'maybe' }, /^ssh: .*"maybe"/],
+    ])('with settings that ssh refuses is told so before anything is started: %j', async (config, message) => {
+      const { running, started } = startRemote(server, { step: { command: 'true' } }, config);
+      expect({ outcome: await running, started }).toEqual({
+        outcome: failed('error', expect.stringMatching(message)),
+        started: [],
+      });
+    });
+
+    test('for want of a right to log in says so, and asks for no password', async () => {
+      const { outcome } = await runRemote(server, { step: { command: 'true' } }, { key: server.strangersKey });
+      expect(outcome).toMatchObject({
+        exitCode: 255,
+        message: expect.stringMatching(/^ssh: .*Permission denied \(publickey/),
+      });
+    });
+
+    test('because its key is no file is told so before anything is started', async () => {
+      const { outcome } = await runRemote(server, { step: { command: 'true' } }, { key: '~/no-such-key' });
+      expect(outcome).toEqual(failed('error', 'the key "~/no-such-key" cannot be read'));
+    });
+
+    test.each([22, 99_999])('for want of ssh says how to get it: port %i', async (port) => {
+      const settings = { step: { command: 'true' }, variables: { PATH: '/nowhere' } };
+      const { outcome } = await runRemote(server, settings, { port });
+      const message = 'command not found: "ssh": install the OpenSSH client (package "openssh-client")';
+      expect(outcome).toEqual(failed('exit', message, 127));
+    });
+  });
+
+  describe('whose key is not known', () => {
+    async function runUnknown(config: Parameters<typeof startRemote>[2]) {
+      const known = readFileSync(server.knownHosts, 'utf8');
+      writeFileSync(server.knownHosts, '');
+      const { outcome } = await runRemote(server, { step: { command: 'true' } }, config);
+      const remembered = readFileSync(server.knownHosts, 'utf8') !== '';
+      writeFileSync(server.knownHosts, known);
+      return { outcome, remembered };
+    }
+    const refused = failed('exit', 'ssh: Host key verification failed.', 255);
+
+    test.each([{}, { strictHostKeyChecking: true }, { strictHostKeyChecking: 'yes' }])(
+      'is refused: %j',
+      async (config) => {
+        expect(await runUnknown(config)).toEqual({ outcome: refused, remembered: false });
+      },
+    );
+
+    test('is refused also when a password could answer the question', async () => {
+      expect(await runUnknown({ password: 'yes' })).toEqual({ outcome: refused, remembered: false });
+    });
+
+    test.each([false, 'no'])('is accepted and not remembered: %j', async (strictHostKeyChecking) => {
+      expect(await runUnknown({ strictHostKeyChecking })).toEqual({ outcome: succeeded, remembered: false });
+    });
+
+    test('is accepted and remembered on request', async () => {
+      const config = { strictHostKeyChecking: 'accept-new' };
+      expect(await runUnknown(config)).toEqual({ outcome: succeeded, remembered: true });
+    });
+  });
+});
