@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { createControl, createPast, forwardingNotes, processes, readLogExcerpt } from './app.ts';
 import type { Config } from './config/config.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
-import type { ProcessIdentity } from './core/run.ts';
+import type { ProcessIdentity } from './core/run/run.ts';
 import type { Workflow } from './core/workflow.ts';
 import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import type { ErrorCode } from '../errors.ts';
 
 /** What the command line answers with. 0 also stands for runs whose failures the workflow tolerates. */

@@ -1,7 +1,7 @@
 import type { AppOptions } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { readLogForwarding } from '../config/log-forwarding.ts';
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../engine/engine.ts';
 import type { OnChild } from '../engine/local.ts';
 import { WfError } from '../errors.ts';

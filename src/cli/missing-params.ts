@@ -1,4 +1,4 @@
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { openParams } from '../service/workflows/open-params.ts';
 import type { Console } from './console.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import { WfError } from '../errors.ts';
 import { parseParams, parseParamsFile } from '../language/params.ts';
 

@@ -1,4 +1,4 @@
-import { originsOf } from '../core/origin.ts';
+import { originsOf } from '../core/run/origin.ts';
 import { WfError } from '../errors.ts';
 import type { Recap } from '../render/reporter.ts';
 import type { RunAccess, RunView } from '../service/past/run-access.ts';

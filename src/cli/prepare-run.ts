@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import type { Engine, RunWatcher } from '../engine/engine.ts';
 import { checkGivenParams } from '../service/runs/given-params.ts';
 import { startRun } from '../service/runs/runs.ts';

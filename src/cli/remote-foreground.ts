@@ -1,8 +1,8 @@
 import { buildGraph } from '../core/graph.ts';
-import { originsOf } from '../core/origin.ts';
-import type { StoredEvent } from '../core/run.ts';
-import { initialRun, type RunState } from '../core/run-state.ts';
-import type { RunSummary } from '../core/summary.ts';
+import { originsOf } from '../core/run/origin.ts';
+import type { StoredEvent } from '../core/run/run.ts';
+import { initialRun, type RunState } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
 import type { DaemonClient } from '../remote/daemon-client.ts';

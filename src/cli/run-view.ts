@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
-import type { StoredEvent } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
-import type { RunSummary } from '../core/summary.ts';
+import type { StoredEvent } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import type { ActiveRun } from '../engine/engine.ts';
 import type { ChildWatcher, OnChild } from '../engine/local.ts';
 import type { Reporter } from '../render/reporter.ts';

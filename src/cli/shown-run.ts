@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
-import { originsOf } from '../core/origin.ts';
-import type { StoredEvent } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
-import { summarize } from '../core/summarize.ts';
+import { originsOf } from '../core/run/origin.ts';
+import type { StoredEvent } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
+import { summarize } from '../core/run/summarize.ts';
 import type { ActiveRun } from '../engine/engine.ts';
 import { locateSteps } from '../language/locate.ts';
 import type { ChildReporter, Recap, Reporter } from '../render/reporter.ts';

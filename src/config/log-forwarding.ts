@@ -1,5 +1,5 @@
-import { expandText, references } from '../core/interpolate.ts';
 import type { LogForwarding } from '../core/log-forwarding.ts';
+import { expandText, references } from '../core/words/interpolate.ts';
 import { WfError } from '../errors.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import type { Config } from './config.ts';

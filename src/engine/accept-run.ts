@@ -1,4 +1,4 @@
-import type { Owner } from '../core/run.ts';
+import type { Owner } from '../core/run/run.ts';
 import type { RunQueue } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { createdEvent } from './created-event.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { expandText } from '../core/interpolate.ts';
-import { PathProblem } from '../core/json-path.ts';
-import type { Outcome } from '../core/run.ts';
+import type { Outcome } from '../core/run/run.ts';
+import { expandText } from '../core/words/interpolate.ts';
+import { PathProblem } from '../core/words/json-path.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
 import type {
   Attempt,

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../core/run.ts';
+import type { ProcessIdentity } from '../core/run/run.ts';
 import type { RunMark } from '../processes/process-selection.ts';
 import type { ProcessMoment } from '../processes/process-table.ts';
 

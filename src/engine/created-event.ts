@@ -1,4 +1,4 @@
-import type { RunEvent } from '../core/run.ts';
+import type { RunEvent } from '../core/run/run.ts';
 import type { RunRequest } from './engine.ts';
 
 /** The first event of a run, with its secrets. */

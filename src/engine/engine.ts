@@ -1,5 +1,5 @@
-import type { CancelReason, Param, RestoredStep, StoredEvent, Trigger } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
+import type { CancelReason, Param, RestoredStep, StoredEvent, Trigger } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
 import type { Secrets } from '../core/secrets/secrets.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';

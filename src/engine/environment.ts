@@ -1,7 +1,7 @@
-import { expandText, namesIn, splitBackticks } from '../core/interpolate.ts';
-import { PathProblem } from '../core/json-path.ts';
-import type { Param } from '../core/run.ts';
-import { withoutPaths } from '../core/shell-paths.ts';
+import type { Param } from '../core/run/run.ts';
+import { expandText, namesIn, splitBackticks } from '../core/words/interpolate.ts';
+import { PathProblem } from '../core/words/json-path.ts';
+import { withoutPaths } from '../core/words/shell-paths.ts';
 import type { Assignment, Template, Workflow } from '../core/workflow.ts';
 
 /** Environment variables by name. */

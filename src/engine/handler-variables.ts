@@ -1,6 +1,6 @@
-import type { RunState } from '../core/run-state.ts';
-import { steps } from '../core/run-state.ts';
-import { verdict } from '../core/verdict.ts';
+import type { RunState } from '../core/run/run-state.ts';
+import { steps } from '../core/run/run-state.ts';
+import { verdict } from '../core/run/verdict.ts';
 
 /**
  * What a handler is told of the run: its status word, the step that failed first, and why it or the run failed; empty

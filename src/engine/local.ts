@@ -1,4 +1,4 @@
-import type { Owner, Param, RestoredStep } from '../core/run.ts';
+import type { Owner, Param, RestoredStep } from '../core/run/run.ts';
 import type { Template, Workflow } from '../core/workflow.ts';
 import { areDescriptorsScarce } from '../descriptors.ts';
 import type { Executor } from '../executors/executor.ts';

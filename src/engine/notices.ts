@@ -1,5 +1,5 @@
-import type { FinishedStatus, SettledStatus } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
+import type { FinishedStatus, SettledStatus } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
 import type { Step, Template, Workflow } from '../core/workflow.ts';
 import type { RunJournal } from '../store/store.ts';
 import type { Clock } from './clock.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PathProblem } from '../core/json-path.ts';
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
+import { PathProblem } from '../core/words/json-path.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
 import type { RunJournal } from '../store/store.ts';
 import { systemProblem } from '../system-problem.ts';

@@ -1,6 +1,6 @@
-import { evolve } from '../core/evolve.ts';
-import type { RunEvent, StoredEvent } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
+import { evolve } from '../core/run/evolve.ts';
+import type { RunEvent, StoredEvent } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
 import { WfError } from '../errors.ts';
 import type { RunJournal } from '../store/store.ts';
 import type { RunSecrets } from './run-secrets.ts';

@@ -1,8 +1,8 @@
-import { expandText } from '../core/interpolate.ts';
-import type { RunEvent } from '../core/run.ts';
+import type { RunEvent } from '../core/run/run.ts';
 import { maskEvent } from '../core/secrets/mask-event.ts';
 import { maskWorkflow } from '../core/secrets/mask-workflow.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
+import { expandText } from '../core/words/interpolate.ts';
 import type { Step } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
 import type { Snapshot } from '../store/store.ts';

@@ -1,5 +1,5 @@
-import { expandText, splitBackticks } from '../core/interpolate.ts';
-import { withoutPaths } from '../core/shell-paths.ts';
+import { expandText, splitBackticks } from '../core/words/interpolate.ts';
+import { withoutPaths } from '../core/words/shell-paths.ts';
 import type { Assignment } from '../core/workflow.ts';
 import type { Scope } from '../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';

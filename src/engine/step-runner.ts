@@ -1,5 +1,5 @@
-import type { Outcome, Outputs } from '../core/run.ts';
-import type { RunState } from '../core/run-state.ts';
+import type { Outcome, Outputs } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
 import { handlerKind, type Step } from '../core/workflow.ts';
 import type { Scope, Started } from '../executors/executor.ts';
 import type { AttemptSignals } from '../processes/end-signal.ts';

@@ -1,5 +1,5 @@
-import type { Outputs } from '../core/run.ts';
-import { stepState } from '../core/run-state.ts';
+import type { Outputs } from '../core/run/run.ts';
+import { stepState } from '../core/run/run-state.ts';
 import { handlerKind, type Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../executors/executor.ts';

@@ -1,4 +1,4 @@
-import type { Outcome, ProcessIdentity } from '../core/run.ts';
+import type { Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
 

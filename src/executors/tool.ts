@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Outcome } from '../core/run.ts';
+import type { Outcome } from '../core/run/run.ts';
 import type { Program } from '../processes/spawn-problem.ts';
 import { runProcess } from '../processes/subprocess.ts';
 import type { Attempt } from './executor.ts';

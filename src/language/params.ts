@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import type { ParamDefault } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import type { Source } from './diagnostic.ts';

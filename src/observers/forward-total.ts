@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../core/run.ts';
+import type { ProcessIdentity } from '../core/run/run.ts';
 import type { RunNotes } from '../store/store.ts';
 import type { ForwardCounts } from './forward-queue.ts';
 

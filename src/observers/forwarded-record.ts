@@ -1,5 +1,5 @@
 import type { RecordField } from '../core/log-forwarding.ts';
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 
 /** One line on its way to the sink, in the words of its wire format. */
 export type ForwardedRecord = {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import type { Attachment } from '../mail/send.ts';
 import { openRegular } from '../regular-file.ts';
 import type { LogPaths } from '../store/store.ts';

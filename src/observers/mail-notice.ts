@@ -1,6 +1,6 @@
-import { PathProblem } from '../core/json-path.ts';
-import { summarize } from '../core/summarize.ts';
-import type { RunSummary } from '../core/summary.ts';
+import { summarize } from '../core/run/summarize.ts';
+import type { RunSummary } from '../core/run/summary.ts';
+import { PathProblem } from '../core/words/json-path.ts';
 import type { MailSettings } from '../core/workflow.ts';
 import type { Notice } from '../engine/notices.ts';
 import { addresses } from '../mail/addresses.ts';

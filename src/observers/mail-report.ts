@@ -1,5 +1,5 @@
-import type { FinishedStatus, SettledStatus } from '../core/run.ts';
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+import type { FinishedStatus, SettledStatus } from '../core/run/run.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import { escapeHtml } from '../mail/html.ts';
 
 /** What a mail tells about a run, or about one of its steps. */

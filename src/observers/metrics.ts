@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Registry } from 'prom-client';
 import { allSteps } from '../core/all-steps.ts';
-import { isSettled } from '../core/run-state.ts';
-import { firstItems } from '../core/vector.ts';
+import { firstItems } from '../core/data/vector.ts';
+import { isSettled } from '../core/run/run-state.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { PastRun } from '../service/past/past-run.ts';
 import { boundedLabel } from './bounded-label.ts';

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../core/run.ts';
+import type { ProcessIdentity } from '../core/run/run.ts';
 import type { EndSignal } from './end-signal.ts';
 import { findMarked, type RunMark, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal, signalGroup } from './process-signals.ts';

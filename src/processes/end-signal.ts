@@ -1,4 +1,4 @@
-import type { Outcome } from '../core/run.ts';
+import type { Outcome } from '../core/run/run.ts';
 
 /** Why an attempt is asked to end. */
 export type EndRequest = 'stop' | 'timeout';

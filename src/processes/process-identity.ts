@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Owner, ProcessIdentity } from '../core/run.ts';
+import type { Owner, ProcessIdentity } from '../core/run/run.ts';
 import { isOfThisPlace, processPlace } from './process-place.ts';
 import { readProcess, readSelf } from './process-table.ts';
 

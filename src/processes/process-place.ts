@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { ProcessIdentity } from '../core/run.ts';
+import type { ProcessIdentity } from '../core/run/run.ts';
 
 /** Where the numbers of processes mean what they mean to this process. */
 export type ProcessPlace = {

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import type { ProcessIdentity } from '../core/run.ts';
+import type { ProcessIdentity } from '../core/run/run.ts';
 import { isOfThisPlace } from './process-place.ts';
 import { findMarked, groupBy, type RunMark, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';

@@ -1,4 +1,4 @@
-import { expandWords, parseCommand } from '../core/words.ts';
+import { expandWords, parseCommand } from '../core/words/words.ts';
 import type { Scope } from '../executors/executor.ts';
 
 /** The words of a `shell` setting: the program and its options (`bash -e`). Null when it is not just that. */

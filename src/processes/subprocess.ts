@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Outcome } from '../core/run.ts';
+import type { Outcome } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';

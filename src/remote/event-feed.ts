@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { notUnderstood } from './connection-problem.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';

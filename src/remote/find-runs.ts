@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import type { RunFilter } from '../service/past/history.ts';
 import { notUnderstood } from './connection-problem.ts';

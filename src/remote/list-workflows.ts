@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import type { WorkflowEntry } from '../service/past/run-access.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';

@@ -1,6 +1,6 @@
-import type { RetrySelection } from '../core/retry.ts';
-import type { Param } from '../core/run.ts';
-import type { RunSummary } from '../core/summary.ts';
+import type { RetrySelection } from '../core/run/retry.ts';
+import type { Param } from '../core/run/run.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import { requireRunOf } from '../service/past/find-run.ts';
 import { newRunId } from '../service/runs/run-id.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 import { isObject, numberIn, textIn } from './json-fields.ts';
 
 /** What of an event has to be there for a run to be told by it. */

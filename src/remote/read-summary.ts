@@ -7,8 +7,8 @@ import {
   runStatuses,
   stepStatuses,
   type Trigger,
-} from '../core/run.ts';
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+} from '../core/run/run.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import { notUnderstood } from './connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientSettings } from '../config/client-settings.ts';
-import { isFinished } from '../core/run-state.ts';
-import type { RunSummary } from '../core/summary.ts';
+import { isFinished } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
 import type { RunFilter } from '../service/past/history.ts';

@@ -1,5 +1,5 @@
-import { isFinished } from '../core/run-state.ts';
-import type { RunSummary } from '../core/summary.ts';
+import { isFinished } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { type AttemptReference, attemptsOf } from '../service/past/attempts.ts';
 import { isGoingOn, type LogReader, type LogView } from '../service/past/log-view.ts';
 import type { PastRun } from '../service/past/past-run.ts';

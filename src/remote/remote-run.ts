@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { foldRun } from '../service/past/fold-run.ts';
 import type { PastRun } from '../service/past/past-run.ts';
 import type { DaemonClient } from './daemon-client.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 
 /**
  * An event as programs are told it, `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` is about

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../core/run.ts';
-import type { StepSummary } from '../core/summary.ts';
+import type { StoredEvent } from '../core/run/run.ts';
+import type { StepSummary } from '../core/run/summary.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
 import { createColors } from './colors.ts';
 import { formatElapsed, timeOfDay } from './duration.ts';

@@ -1,4 +1,4 @@
-import type { SettledStatus, StepStatus } from '../core/run.ts';
+import type { SettledStatus, StepStatus } from '../core/run/run.ts';
 
 /** The few signs that stand outside words, in a set for terminals that show UTF-8 and one in plain ASCII. */
 export type Glyphs = {

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { createColors } from './colors.ts';
 import { cut } from './fit.ts';

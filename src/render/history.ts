@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import { createColors } from './colors.ts';
 import { dateAndTime, formatDuration } from './duration.ts';
 import { paintStatus, statusText } from './recap.ts';

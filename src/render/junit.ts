@@ -1,4 +1,4 @@
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { nodesByName } from './nodes.ts';
 import { fileText } from './place-text.ts';

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 import type { Step, Workflow } from '../core/workflow.ts';
 import { createBatch } from './batch.ts';
 import { colorStep, createColors } from './colors.ts';

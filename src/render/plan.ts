@@ -1,4 +1,4 @@
-import type { Param } from '../core/run.ts';
+import type { Param } from '../core/run/run.ts';
 import { createColors } from './colors.ts';
 import { padEnd } from './fit.ts';
 import { paramsText } from './params-text.ts';

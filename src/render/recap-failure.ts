@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { StepSummary } from '../core/summary.ts';
+import type { StepSummary } from '../core/run/summary.ts';
 import { cut } from './fit.ts';
 import type { Glyphs } from './glyphs.ts';
 import { nameText } from './name-text.ts';

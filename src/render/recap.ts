@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import type { FinishedStatus, StepStatus } from '../core/run.ts';
-import type { RunSummary, StepSummary } from '../core/summary.ts';
+import type { FinishedStatus, StepStatus } from '../core/run/run.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import { createColors } from './colors.ts';
 import { formatDuration } from './duration.ts';
 import { chooseGlyphs } from './glyphs.ts';

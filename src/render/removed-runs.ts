@@ -1,4 +1,4 @@
-import type { RunStatus } from '../core/run.ts';
+import type { RunStatus } from '../core/run/run.ts';
 import { createColors } from './colors.ts';
 import { dateAndTime } from './duration.ts';
 import { paintStatus, statusText } from './recap.ts';

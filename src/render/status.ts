@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { allSteps } from '../core/all-steps.ts';
-import type { SettledStatus } from '../core/run.ts';
-import { isFinished, isSettled, type RunState, type StepState, stepState, steps } from '../core/run-state.ts';
+import type { SettledStatus } from '../core/run/run.ts';
+import { isFinished, isSettled, type RunState, type StepState, stepState, steps } from '../core/run/run-state.ts';
 import { handlerName, type Workflow } from '../core/workflow.ts';
 import { attemptText } from './attempt-text.ts';
 import { createColors } from './colors.ts';

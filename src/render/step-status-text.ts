@@ -1,4 +1,4 @@
-import type { StepStatus } from '../core/run.ts';
+import type { StepStatus } from '../core/run/run.ts';
 
 /** A step's status at the end of a run, in words: `not run` for a step whose dependency failed. */
 export function stepStatusText(status: StepStatus): string {

@@ -1,5 +1,5 @@
 import { allSteps } from '../core/all-steps.ts';
-import type { SettledStatus, StoredEvent } from '../core/run.ts';
+import type { SettledStatus, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from './left-output.ts';
 import { nameText } from './name-text.ts';

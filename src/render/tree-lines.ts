@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { SettledStatus, StoredEvent } from '../core/run.ts';
+import type { SettledStatus, StoredEvent } from '../core/run/run.ts';
 import type { Step } from '../core/workflow.ts';
 import { attemptText } from './attempt-text.ts';
 import { formatDuration, formatElapsed } from './duration.ts';

@@ -1,4 +1,4 @@
-import type { SettledStatus, StoredEvent } from '../core/run.ts';
+import type { SettledStatus, StoredEvent } from '../core/run/run.ts';
 import { handlerKind, type Workflow } from '../core/workflow.ts';
 import { createLastLine, type LastLine } from './last-line.ts';
 

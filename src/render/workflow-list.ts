@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import type { Schedule } from '../core/workflow.ts';
 import { createColors } from './colors.ts';
 import { dateAndTime } from './duration.ts';

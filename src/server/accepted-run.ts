@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/summary.ts';
+import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import type { RunBoard } from '../service/daemon/run-board.ts';
 import type { History } from '../service/past/history.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StoredEvent } from '../core/run.ts';
+import type { StoredEvent } from '../core/run/run.ts';
 import { WfError } from '../errors.ts';
 import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
 import { createRunLogs, type RunLogs } from './files/logs/run-logs.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent, StoredEvent } from '../core/run.ts';
+import type { RunEvent, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { AttemptLog } from '../executors/executor.ts';
 import type { Source } from '../language/diagnostic.ts';

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../../src/core/run.ts';
+import type { StoredEvent } from '../../src/core/run/run.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';

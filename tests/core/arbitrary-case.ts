@@ -1,4 +1,4 @@
-import type { Outcome, RestoredStep } from '../../src/core/run.ts';
+import type { Outcome, RestoredStep } from '../../src/core/run/run.ts';
 import { type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';

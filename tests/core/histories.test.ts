@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
 import { buildGraph } from '../../src/core/graph.ts';
-import type { RunEvent } from '../../src/core/run.ts';
-import { initialRun } from '../../src/core/run-state.ts';
-import { summarize } from '../../src/core/summarize.ts';
+import { evolve } from '../../src/core/run/evolve.ts';
+import type { RunEvent } from '../../src/core/run/run.ts';
+import { initialRun } from '../../src/core/run/run-state.ts';
+import { summarize } from '../../src/core/run/summarize.ts';
 import { eventKinds } from '../support/event-kinds.ts';
 import { type Recording, recordings } from './recordings.ts';
 

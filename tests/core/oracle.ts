@@ -1,4 +1,4 @@
-import type { RunEvent, SettledStatus } from '../../src/core/run.ts';
+import type { RunEvent, SettledStatus } from '../../src/core/run/run.ts';
 import { type HandlerKind, handlerName, type Step } from '../../src/core/workflow.ts';
 import { type Case, outcomeKind } from './arbitrary-case.ts';
 

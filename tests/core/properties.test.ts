@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
 import { buildGraph } from '../../src/core/graph.ts';
-import type { RunEvent } from '../../src/core/run.ts';
-import { initialRun, isFinished, isSettled, steps } from '../../src/core/run-state.ts';
-import { transition } from '../../src/core/transition.ts';
+import { evolve } from '../../src/core/run/evolve.ts';
+import type { RunEvent } from '../../src/core/run/run.ts';
+import { initialRun, isFinished, isSettled, steps } from '../../src/core/run/run-state.ts';
+import { transition } from '../../src/core/run/transition.ts';
 import { handlerKind } from '../../src/core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { arbitraryCase, type Case } from './arbitrary-case.ts';

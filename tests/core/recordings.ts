@@ -1,5 +1,5 @@
-import { evolve } from '../../src/core/evolve.ts';
-import type { RunEvent, StoredEvent } from '../../src/core/run.ts';
+import { evolve } from '../../src/core/run/evolve.ts';
+import type { RunEvent, StoredEvent } from '../../src/core/run/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';

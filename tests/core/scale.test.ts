@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
-import type { RunState } from '../../src/core/run-state.ts';
-import { steps } from '../../src/core/run-state.ts';
+import { evolve } from '../../src/core/run/evolve.ts';
+import type { RunState } from '../../src/core/run/run-state.ts';
+import { steps } from '../../src/core/run/run-state.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { step } from '../support/workflow.ts';

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
 import { buildGraph } from '../../src/core/graph.ts';
-import { planRetry } from '../../src/core/retry.ts';
-import { initialRun } from '../../src/core/run-state.ts';
+import { evolve } from '../../src/core/run/evolve.ts';
+import { planRetry } from '../../src/core/run/retry.ts';
+import { initialRun } from '../../src/core/run/run-state.ts';
 import { maskEvent } from '../../src/core/secrets/mask-event.ts';
 import { maskWorkflow } from '../../src/core/secrets/mask-workflow.ts';
 import { Secrets } from '../../src/core/secrets/secrets.ts';

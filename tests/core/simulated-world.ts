@@ -1,7 +1,7 @@
 import { buildGraph } from '../../src/core/graph.ts';
-import type { Outcome, RunEvent, RunInput } from '../../src/core/run.ts';
-import { initialRun, isFinished, type RunState } from '../../src/core/run-state.ts';
-import { transition } from '../../src/core/transition.ts';
+import type { Outcome, RunEvent, RunInput } from '../../src/core/run/run.ts';
+import { initialRun, isFinished, type RunState } from '../../src/core/run/run-state.ts';
+import { transition } from '../../src/core/run/transition.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { type Case, outcomeKind } from './arbitrary-case.ts';

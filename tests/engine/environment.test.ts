@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Param } from '../../src/core/run.ts';
+import type { Param } from '../../src/core/run/run.ts';
 import type { SecretSource } from '../../src/core/workflow.ts';
 import { EvaluationProblem, evaluateEnvironment, mergeParams, paramText } from '../../src/engine/environment.ts';
 

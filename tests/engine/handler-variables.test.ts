@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../src/core/run.ts';
+import type { Outcome } from '../../src/core/run/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import { untilStopped, type Work, withEngine } from '../support/engine-world.ts';
 import { handler, step, workflow } from '../support/workflow.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepState } from '../../src/core/run-state.ts';
+import { stepState } from '../../src/core/run/run-state.ts';
 import type { Capture } from '../../src/engine/attempt.ts';
 import { WfError } from '../../src/errors.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../support/engine-world.ts';

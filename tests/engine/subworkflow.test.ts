@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stepState } from '../../src/core/run-state.ts';
+import { stepState } from '../../src/core/run/run-state.ts';
 import type { FindSubworkflow } from '../../src/engine/local.ts';
 import type { SubworkflowResult } from '../../src/executors/executor.ts';
 import { untilStopped, type Work, withEngine } from '../support/engine-world.ts';

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writ
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { expandText } from '../../src/core/interpolate.ts';
-import type { Outcome, ProcessIdentity } from '../../src/core/run.ts';
+import type { Outcome, ProcessIdentity } from '../../src/core/run/run.ts';
+import { expandText } from '../../src/core/words/interpolate.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { executor } from '../../src/executors/command/command.ts';
 import type { Attempt } from '../../src/executors/executor.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogForwarding } from '../../src/core/log-forwarding.ts';
-import type { StoredEvent } from '../../src/core/run.ts';
+import type { StoredEvent } from '../../src/core/run/run.ts';
 import { openLogForwarder } from '../../src/observers/log-forwarding.ts';
 import type { LogFollowerOptions } from '../../src/store/files/logs/log-follower.ts';
 import { httpServer } from '../support/http-server.ts';

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RunSummary, StepSummary } from '../../src/core/summary.ts';
+import type { RunSummary, StepSummary } from '../../src/core/run/summary.ts';
 import { attachLogs } from '../../src/observers/mail-logs.ts';
 import { type ReportFacts, report } from '../../src/observers/mail-report.ts';
 import { temporaryDirectory } from '../executors/attempt.ts';

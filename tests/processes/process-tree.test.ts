@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run.ts';
+import type { ProcessIdentity } from '../../src/core/run/run.ts';
 import { executor } from '../../src/executors/command/command.ts';
 import { identify, isAlive, mayBeAlive } from '../../src/processes/process-identity.ts';
 import { withDescendants } from '../../src/processes/process-selection.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary.ts';
+import type { RunSummary } from '../../src/core/run/summary.ts';
 import { createQuietReporter } from '../../src/render/quiet.ts';
 import { tellEtl } from './support/etl.ts';
 import { expectGolden } from './support/golden.ts';

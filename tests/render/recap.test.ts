@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary.ts';
+import type { RunSummary } from '../../src/core/run/summary.ts';
 import { renderRecap } from '../../src/render/recap.ts';
 import type { Recap } from '../../src/render/reporter.ts';
 import { etlEnd } from './support/etl.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Owner, StoredEvent } from '../../src/core/run.ts';
+import type { Owner, StoredEvent } from '../../src/core/run/run.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { identify } from '../../src/processes/process-identity.ts';
 import { createHistory, type History } from '../../src/service/past/history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Param } from '../../src/core/run.ts';
+import type { Param } from '../../src/core/run/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import { parseParamDefaults, parseParams } from '../../src/language/params.ts';
 import { checkGivenParams } from '../../src/service/runs/given-params.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Param } from '../../src/core/run.ts';
+import type { Param } from '../../src/core/run/run.ts';
 import { openParams } from '../../src/service/workflows/open-params.ts';
 import { workflow } from '../support/workflow.ts';
 

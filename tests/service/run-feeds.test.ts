@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../src/core/run.ts';
+import type { StoredEvent } from '../../src/core/run/run.ts';
 import { createRunFeeds } from '../../src/service/daemon/run-feeds.ts';
 import { foldRun } from '../../src/service/past/fold-run.ts';
 import type { PastRun } from '../../src/service/past/past-run.ts';

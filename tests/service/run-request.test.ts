@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Param } from '../../src/core/run.ts';
+import type { Param } from '../../src/core/run/run.ts';
 import { runRequest } from '../../src/service/runs/runs.ts';
 import { workflow } from '../support/workflow.ts';
 

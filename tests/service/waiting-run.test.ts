@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Owner, ProcessIdentity } from '../../src/core/run.ts';
+import type { Owner, ProcessIdentity } from '../../src/core/run/run.ts';
 import { acceptRun as storeQueued } from '../../src/engine/accept-run.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { WfError } from '../../src/errors.ts';

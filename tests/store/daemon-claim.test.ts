@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run.ts';
+import type { ProcessIdentity } from '../../src/core/run/run.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { claimDaemon } from '../../src/store/files/control/daemon-claim.ts';
 import { withDirectory } from '../support/wf.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { RunEvent, StoredEvent } from '../../src/core/run.ts';
+import type { RunEvent, StoredEvent } from '../../src/core/run/run.ts';
 import type { FileStore } from '../../src/store/files/file-store.ts';
 import { journalCalls } from '../../src/store/files/journal/journal-calls.ts';
 import { JournalFollower } from '../../src/store/files/journal/journal-follower.ts';

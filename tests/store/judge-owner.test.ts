@@ -1,7 +1,7 @@
 import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Owner, ProcessIdentity } from '../../src/core/run.ts';
+import type { Owner, ProcessIdentity } from '../../src/core/run/run.ts';
 import { judgeOwner } from '../../src/store/files/control/judge-owner.ts';
 import { ownerSocketPath, releaseOwner, writeFirstOwner } from '../../src/store/files/control/owner.ts';
 import { listenAt } from '../../src/store/files/control/owner-socket.ts';

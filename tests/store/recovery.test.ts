@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run.ts';
+import type { ProcessIdentity } from '../../src/core/run/run.ts';
 import { events, fileStore, refusal, snapshot, stored } from './world.ts';
 
 const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { RunEvent } from '../../src/core/run.ts';
+import type { RunEvent } from '../../src/core/run/run.ts';
 import { WfError } from '../../src/errors.ts';
 import type { AttemptLog } from '../../src/executors/executor.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';

@@ -1,7 +1,7 @@
 import { buildGraph } from '../../src/core/graph.ts';
-import type { CancelReason, Outcome, RestoredStep, RunEvent, RunInput, StepStatus } from '../../src/core/run.ts';
-import { initialRun, type RunState, stepState, steps } from '../../src/core/run-state.ts';
-import { transition } from '../../src/core/transition.ts';
+import type { CancelReason, Outcome, RestoredStep, RunEvent, RunInput, StepStatus } from '../../src/core/run/run.ts';
+import { initialRun, type RunState, stepState, steps } from '../../src/core/run/run-state.ts';
+import { transition } from '../../src/core/run/transition.ts';
 import { handlerName } from '../../src/core/workflow.ts';
 import { failure, success } from './outcome.ts';
 import { type WorkflowSettings, workflow } from './workflow.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Outcome, StoredEvent } from '../../src/core/run.ts';
+import type { Outcome, StoredEvent } from '../../src/core/run/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { Capture } from '../../src/engine/attempt.ts';
 import type { ActiveRun, RunRequest } from '../../src/engine/engine.ts';

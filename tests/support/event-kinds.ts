@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../src/core/run.ts';
+import type { RunEvent } from '../../src/core/run/run.ts';
 
 /** The compiler names the one that is missing; then it belongs into `event.json` too. */
 const every: { readonly [kind in RunEvent['type']]: true } = {

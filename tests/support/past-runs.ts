@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../src/core/summary.ts';
+import type { RunSummary } from '../../src/core/run/summary.ts';
 import { type Ended, type RunningWf, startWf, wf, withDirectory } from './wf.ts';
 
 /** A directory with a home of its own, in which `wf` is run. */

@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import { attemptsOf } from '../../service/past/attempts.ts';
 import type { History } from '../../service/past/history.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/summary.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
 import { diagnosticJson } from '../../render/diagnostic-json.ts';
 import type { History } from '../../service/past/history.ts';

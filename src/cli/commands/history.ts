@@ -1,4 +1,4 @@
-import { type RunStatus, runStatuses } from '../../core/run.ts';
+import { type RunStatus, runStatuses } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';

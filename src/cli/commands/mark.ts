@@ -1,4 +1,4 @@
-import type { MarkedStatus } from '../../core/run.ts';
+import type { MarkedStatus } from '../../core/run/run.ts';
 import { statusText } from '../../render/recap.ts';
 import { escapeControls } from '../../render/sanitize.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';

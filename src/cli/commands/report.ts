@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { attemptHistory } from '../../core/attempt-history.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import { attemptHistory } from '../../core/run/attempt-history.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { renderReport } from '../../render/report/report.ts';
 import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';

@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { systemClock } from '../../engine/clock.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { findActive } from '../../service/past/active-runs.ts';

@@ -1,7 +1,7 @@
 import type { ClientSettings } from '../../config/client-settings.ts';
 import type { Config } from '../../config/config.ts';
-import type { RetrySelection } from '../../core/retry.ts';
-import type { Param } from '../../core/run.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
+import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { retryRemotely as order } from '../../remote/order-run.ts';
 import { commandOptionsOf } from '../../remote/remote-access.ts';

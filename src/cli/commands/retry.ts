@@ -1,4 +1,4 @@
-import type { RetrySelection } from '../../core/retry.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/sanitize.ts';

@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';

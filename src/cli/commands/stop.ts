@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/summary.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import { systemClock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import { statusText } from '../../render/recap.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/sanitize.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';

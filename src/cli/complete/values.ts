@@ -1,4 +1,4 @@
-import { runStatuses } from '../../core/run.ts';
+import { runStatuses } from '../../core/run/run.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, plain } from './candidate.ts';
 import type { Expected, Given } from './expected.ts';

@@ -1,4 +1,4 @@
-import type { EarlierEnd, Outcome, Outputs, Param, RunEvent } from '../run.ts';
+import type { EarlierEnd, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
 import { mask } from './mask-stream.ts';
 import type { Secrets } from './secrets.ts';
 

@@ -1,4 +1,4 @@
-import { literalText } from '../../core/interpolate.ts';
+import { literalText } from '../../core/words/interpolate.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { sortedEntries } from '../tool-settings.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { removeIfPossible } from '../../remove-file.ts';
 import type { Attempt, Executor } from '../executor.ts';

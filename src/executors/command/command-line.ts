@@ -1,7 +1,7 @@
-import { appendArgs } from '../../core/append-args.ts';
-import { listCommand } from '../../core/list-words.ts';
-import { withoutPaths } from '../../core/shell-paths.ts';
-import { expandWords, hasForeignArray, parseCommand } from '../../core/words.ts';
+import { appendArgs } from '../../core/words/append-args.ts';
+import { listCommand } from '../../core/words/list-words.ts';
+import { withoutPaths } from '../../core/words/shell-paths.ts';
+import { expandWords, hasForeignArray, parseCommand } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { shellArgv, shellWords } from '../../processes/shell-argv.ts';
 import type { Program } from '../../processes/spawn-problem.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import { runProcess } from '../../processes/subprocess.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type CommandLine, commandLine, stepShell } from './command-line.ts';

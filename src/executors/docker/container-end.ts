@@ -1,6 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Container } from 'dockerode';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import { isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';

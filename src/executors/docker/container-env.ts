@@ -1,4 +1,4 @@
-import { workflowNames } from '../../core/own-names.ts';
+import { workflowNames } from '../../core/words/own-names.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Variables } from './settings.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ImageInspectInfo } from 'dockerode';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';

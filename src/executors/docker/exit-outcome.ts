@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 
 /** What the kernel did to a container; `limit` of its memory in bytes, 0 for none. */
 export type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };

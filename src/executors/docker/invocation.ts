@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
-import { parseCommand } from '../../core/words.ts';
+import { parseCommand } from '../../core/words/words.ts';
 import { type CommandLine, commandLine, stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';

@@ -1,5 +1,5 @@
-import { endOfUnit } from '../../core/shell-syntax.ts';
-import { parseCommand } from '../../core/words.ts';
+import { endOfUnit } from '../../core/words/shell-syntax.ts';
+import { parseCommand } from '../../core/words/words.ts';
 
 /**
  * A command whose shell syntax is only such as a shell would expand (`a?b=*`, `~`, `{x}`, an `&` within a word), rewritten

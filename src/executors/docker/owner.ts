@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { ProcessIdentity } from '../../core/run.ts';
+import type { ProcessIdentity } from '../../core/run/run.ts';
 import { identify, identityOf, mayBeAlive } from '../../processes/process-identity.ts';
 import { processPlace } from '../../processes/process-place.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { expandWords, parseCommand } from '../../core/words.ts';
+import { expandWords, parseCommand } from '../../core/words/words.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { apiName, settingValue } from './api/api-settings.ts';

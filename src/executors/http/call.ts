@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { type Pairs, SettingProblem } from './fields.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';

@@ -1,5 +1,5 @@
-import { expandText } from '../../core/interpolate.ts';
-import { PATH } from '../../core/json-path.ts';
+import { expandText } from '../../core/words/interpolate.ts';
+import { PATH } from '../../core/words/json-path.ts';
 import type { Scope } from '../executor.ts';
 import { escapeJson } from '../http/json-template.ts';
 

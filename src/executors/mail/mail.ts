@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { addresses, headerText } from '../../mail/addresses.ts';
 import { MailProblem } from '../../mail/problem.ts';

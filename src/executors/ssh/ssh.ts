@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, EndSignal } from '../../processes/end-signal.ts';
 import { removeIfPossible } from '../../remove-file.ts';

@@ -1,5 +1,5 @@
-import { valueAt } from '../../core/json-path.ts';
-import type { WordPiece, WordTemplate } from '../../core/words.ts';
+import { valueAt } from '../../core/words/json-path.ts';
+import type { WordPiece, WordTemplate } from '../../core/words/words.ts';
 import type { Scope } from '../executor.ts';
 import { quoteWord } from './quote-word.ts';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/run.ts';
+import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, settingsProblem, stoppedByInterrupt, wantsColor } from '../tool.ts';

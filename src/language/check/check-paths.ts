@@ -1,4 +1,4 @@
-import { scanShell } from '../../core/shell-scan.ts';
+import { scanShell } from '../../core/words/shell-scan.ts';
 import { assignments } from '../build/assignments.ts';
 import { parseParamDefaults } from '../params.ts';
 import type { Path, Problem } from '../problem.ts';

@@ -1,4 +1,4 @@
-import { scanShell } from '../../core/shell-scan.ts';
+import { scanShell } from '../../core/words/shell-scan.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { RawAction, TextOrList } from '../raw.ts';

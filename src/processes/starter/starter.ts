@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { ProcessIdentity } from '../../core/run.ts';
+import type { ProcessIdentity } from '../../core/run/run.ts';
 import { identityOf } from '../process-identity.ts';
 import { processPlace } from '../process-place.ts';
 import { signalGroup } from '../process-signals.ts';

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../../core/attempt-history.ts';
+import type { AttemptRecord } from '../../core/run/attempt-history.ts';
 import { formatDuration, timeOfDay } from '../duration.ts';
 import { logsHint } from './command-hints.ts';
 import { type Html, html, trusted } from './html.ts';

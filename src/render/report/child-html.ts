@@ -1,4 +1,4 @@
-import type { StepSummary } from '../../core/summary.ts';
+import type { StepSummary } from '../../core/run/summary.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { type Html, html } from './html.ts';
 import { statusIcon, stepLook } from './status.ts';

@@ -1,5 +1,5 @@
-import type { StepStatus, Trigger } from '../../core/run.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import type { StepStatus, Trigger } from '../../core/run/run.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import { formatDuration, formatElapsed } from '../duration.ts';
 import { fileText } from '../place-text.ts';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
-import type { AttemptRecord } from '../../core/attempt-history.ts';
-import type { StepSummary } from '../../core/summary.ts';
+import type { AttemptRecord } from '../../core/run/attempt-history.ts';
+import type { StepSummary } from '../../core/run/summary.ts';
 import type { Step } from '../../core/workflow.ts';
 import type { Place } from '../../language/diagnostic.ts';
 import type { ReportView } from './view.ts';

@@ -1,4 +1,4 @@
-import type { RunStatus, StepStatus } from '../../core/run.ts';
+import type { RunStatus, StepStatus } from '../../core/run/run.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /** What a status looks like: the class that colours it, the sign that stands for it, and what it is called. */

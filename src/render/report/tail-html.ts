@@ -1,4 +1,4 @@
-import type { StepSummary } from '../../core/summary.ts';
+import type { StepSummary } from '../../core/run/summary.ts';
 import { createLineSplitter } from '../lines.ts';
 import { createAnsiLines } from './ansi.ts';
 import { type Html, trusted } from './html.ts';

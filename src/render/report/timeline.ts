@@ -1,5 +1,5 @@
-import type { AttemptRecord } from '../../core/attempt-history.ts';
-import { stepState } from '../../core/run-state.ts';
+import type { AttemptRecord } from '../../core/run/attempt-history.ts';
+import { stepState } from '../../core/run/run-state.ts';
 import { formatDuration } from '../duration.ts';
 import { type Html, html } from './html.ts';
 import type { ReportStep } from './report-step.ts';

@@ -1,7 +1,7 @@
-import type { AttemptRecord } from '../../core/attempt-history.ts';
 import type { Graph } from '../../core/graph.ts';
-import type { RunState } from '../../core/run-state.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import type { AttemptRecord } from '../../core/run/attempt-history.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
 import type { ShownLog } from './log.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { RetrySelection } from '../../core/retry.ts';
-import type { MarkedStatus } from '../../core/run.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
+import type { MarkedStatus } from '../../core/run/run.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
 import { HttpError } from '../reply/http-error.ts';

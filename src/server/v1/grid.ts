@@ -1,4 +1,4 @@
-import type { StepSummary } from '../../core/summary.ts';
+import type { StepSummary } from '../../core/run/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { ShownRun } from './parts.ts';
 import { runDetailView } from './run-view.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/run.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { attemptMark } from '../../render/log-lines.ts';
 import { attemptsOf } from '../../service/past/attempts.ts';

@@ -1,6 +1,6 @@
-import { type AttemptRecord, attemptHistory } from '../../core/attempt-history.ts';
-import type { Param } from '../../core/run.ts';
-import type { StepSummary } from '../../core/summary.ts';
+import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-history.ts';
+import type { Param } from '../../core/run/run.ts';
+import type { StepSummary } from '../../core/run/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
 import type { BoardRun } from '../../service/daemon/run-board.ts';

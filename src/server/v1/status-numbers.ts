@@ -1,4 +1,4 @@
-import type { RunStatus, StepStatus } from '../../core/run.ts';
+import type { RunStatus, StepStatus } from '../../core/run/run.ts';
 
 /** A status as the v1 API tells it: a number and its word. */
 export type NumberedStatus = { readonly Status: number; readonly StatusText: string };

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import type { HandlerKind, Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
 import { diagnosticText } from '../../render/diagnostic-json.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/summary.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import type { AcceptedRun } from '../../service/runs/run-desk.ts';
 import { acceptedRun } from '../accepted-run.ts';
 import { type Answer, ref } from '../openapi/operation.ts';

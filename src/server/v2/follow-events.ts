@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { eventJson } from '../../render/event-json.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';

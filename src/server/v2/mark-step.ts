@@ -1,4 +1,4 @@
-import type { MarkedStatus } from '../../core/run.ts';
+import type { MarkedStatus } from '../../core/run/run.ts';
 import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';

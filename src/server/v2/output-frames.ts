@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/run.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import type { LogChunk, LogOffsets } from '../../store/files/logs/log-follower.ts';
 import { HttpError } from '../reply/http-error.ts';

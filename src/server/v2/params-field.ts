@@ -1,4 +1,4 @@
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import { parseParams } from '../../language/params.ts';
 import type { Schema } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';

@@ -1,4 +1,4 @@
-import type { RetrySelection } from '../../core/retry.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 import type { ApiRequest, Reply } from '../route.ts';

@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { createLogLines, type LogForm } from '../../render/log-lines.ts';
 import { attemptsOf } from '../../service/past/attempts.ts';
 import { followLogs, type LogView, showLogs } from '../../service/past/log-view.ts';

@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { type AttemptReference, attemptsOf } from '../../service/past/attempts.ts';
 import { followLogs } from '../../service/past/log-view.ts';
 import type { PastRun } from '../../service/past/past-run.ts';

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../../core/run.ts';
+import type { ProcessIdentity } from '../../core/run/run.ts';
 import type { PastRun } from '../past/past-run.ts';
 import type { Carrier } from '../runs/launch-run.ts';
 import { createRunDesk } from '../runs/local-desk.ts';

@@ -1,5 +1,5 @@
-import { isFinished } from '../../core/run-state.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import type { RunArchive } from '../../store/store.ts';
 import { type PastRun, readPastRun, summarizePastRun } from '../past/past-run.ts';
 

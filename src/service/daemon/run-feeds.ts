@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/run.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
 import type { History } from '../past/history.ts';
 import type { PastRun } from '../past/past-run.ts';
 

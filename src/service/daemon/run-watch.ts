@@ -1,5 +1,5 @@
-import type { Owner, ProcessIdentity, StoredEvent } from '../../core/run.ts';
-import { isFinished, type Promised } from '../../core/run-state.ts';
+import type { Owner, ProcessIdentity, StoredEvent } from '../../core/run/run.ts';
+import { isFinished, type Promised } from '../../core/run/run-state.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { History } from '../past/history.ts';

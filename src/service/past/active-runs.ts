@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import type { RunArchive } from '../../store/store.ts';
 import { namesWorkflow } from './find-run.ts';
 import type { History } from './history.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/run.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { PastRun } from './past-run.ts';

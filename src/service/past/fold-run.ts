@@ -1,7 +1,7 @@
-import { evolve } from '../../core/evolve.ts';
 import { buildGraph, type Graph } from '../../core/graph.ts';
-import type { StoredEvent } from '../../core/run.ts';
-import { initialRun, type RunState } from '../../core/run-state.ts';
+import { evolve } from '../../core/run/evolve.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { initialRun, type RunState } from '../../core/run/run-state.ts';
 import { handlerName, type Workflow } from '../../core/workflow.ts';
 
 /** A run as far as its stored events tell it. */

@@ -1,5 +1,5 @@
-import type { Owner, StoredEvent } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
+import type { Owner, StoredEvent } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import type { LostRunTools } from './lost-run.ts';
 import type { PastRun } from './past-run.ts';
 

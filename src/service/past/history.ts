@@ -1,6 +1,6 @@
-import type { RunStatus, StoredEvent } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import type { RunStatus, StoredEvent } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
 import { followRun } from './follow-run.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { allSteps } from '../../core/all-steps.ts';
-import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run.ts';
-import { isActive, isFinished, type RunState, stepState } from '../../core/run-state.ts';
-import { transition } from '../../core/transition.ts';
+import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
+import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
+import { transition } from '../../core/run/transition.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { BackgroundProcesses, Leader } from '../../engine/background.ts';
 import type { Clock } from '../../engine/clock.ts';

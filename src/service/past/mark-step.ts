@@ -1,7 +1,7 @@
 import { isStep } from '../../core/graph.ts';
-import type { MarkedStatus } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
-import { transition } from '../../core/transition.ts';
+import type { MarkedStatus } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import { transition } from '../../core/run/transition.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive } from '../../store/store.ts';

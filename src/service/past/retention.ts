@@ -1,4 +1,4 @@
-import { isFinished } from '../../core/run-state.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
 import { namesWorkflow } from './find-run.ts';

@@ -1,6 +1,6 @@
-import type { MarkedStatus } from '../../core/run.ts';
-import type { RunState } from '../../core/run-state.ts';
-import type { RunSummary } from '../../core/summary.ts';
+import type { MarkedStatus } from '../../core/run/run.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
 import type { Schedule, Workflow } from '../../core/workflow.ts';
 import type { Place } from '../../language/diagnostic.ts';
 import type { RunFilter } from './history.ts';

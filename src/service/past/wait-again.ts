@@ -1,4 +1,4 @@
-import type { Owner, RunEvent } from '../../core/run.ts';
+import type { Owner, RunEvent } from '../../core/run/run.ts';
 import type { RunQueue } from '../../store/store.ts';
 import type { PastRun } from './past-run.ts';
 

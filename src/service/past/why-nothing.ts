@@ -1,5 +1,5 @@
-import { originOf } from '../../core/origin.ts';
-import { stepState } from '../../core/run-state.ts';
+import { originOf } from '../../core/run/origin.ts';
+import { stepState } from '../../core/run/run-state.ts';
 import type { PastRun } from './past-run.ts';
 
 /** Why a run, or a step of it, has no output to show: nothing printed at all would look like a mistake. */

@@ -1,5 +1,5 @@
-import { workflowMentions } from '../../core/mentions.ts';
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
+import { workflowMentions } from '../../core/words/mentions.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/environment.ts';
 import { WfError } from '../../errors.ts';

@@ -1,6 +1,6 @@
-import type { RunInput } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
-import { transition } from '../../core/transition.ts';
+import type { RunInput } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import { transition } from '../../core/run/transition.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { TakenRun } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';

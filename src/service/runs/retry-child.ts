@@ -1,8 +1,8 @@
 import { buildGraph } from '../../core/graph.ts';
-import { originOf } from '../../core/origin.ts';
-import { planRetry } from '../../core/retry.ts';
-import type { Param, RestoredStep } from '../../core/run.ts';
-import { isFinished, type RunState, stepState } from '../../core/run-state.ts';
+import { originOf } from '../../core/run/origin.ts';
+import { planRetry } from '../../core/run/retry.ts';
+import type { Param, RestoredStep } from '../../core/run/run.ts';
+import { isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { ChildRetryRequest } from '../../engine/local.ts';
 import type { History } from '../past/history.ts';

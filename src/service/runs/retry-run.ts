@@ -1,7 +1,7 @@
 import { buildGraph, type Graph } from '../../core/graph.ts';
-import { planRetry, type RetryPlan, type RetrySelection } from '../../core/retry.ts';
-import type { Param } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
+import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/retry.ts';
+import type { Param } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import { noSuchStep } from '../past/no-such-step.ts';
 import { type PastRun, unjudged } from '../past/past-run.ts';

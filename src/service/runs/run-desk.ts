@@ -1,5 +1,5 @@
-import type { RetrySelection } from '../../core/retry.ts';
-import type { Param, Trigger } from '../../core/run.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
+import type { Param, Trigger } from '../../core/run/run.ts';
 import type { WorkflowReference } from '../workflows/workflows.ts';
 
 /** A run that somebody asks a long-living process for. */

@@ -1,4 +1,4 @@
-import type { Param, RestoredStep, Trigger } from '../../core/run.ts';
+import type { Param, RestoredStep, Trigger } from '../../core/run/run.ts';
 import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';

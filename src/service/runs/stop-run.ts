@@ -1,5 +1,5 @@
-import type { Owner } from '../../core/run.ts';
-import { isFinished } from '../../core/run-state.ts';
+import type { Owner } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunControl } from '../../store/store.ts';
 import type { History } from '../past/history.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { wordsAsList } from '../../core/list-words.ts';
+import { wordsAsList } from '../../core/words/list-words.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from './workflows.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/environment.ts';
 

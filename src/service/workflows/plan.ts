@@ -1,12 +1,12 @@
 import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
-import { previewText, splitBackticks } from '../../core/interpolate.ts';
-import { PathProblem } from '../../core/json-path.ts';
-import { previewWords } from '../../core/list-words.ts';
-import { quoteTemplate } from '../../core/quote-word.ts';
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
-import { expandWords, parseCommand } from '../../core/words.ts';
+import { previewText, splitBackticks } from '../../core/words/interpolate.ts';
+import { PathProblem } from '../../core/words/json-path.ts';
+import { previewWords } from '../../core/words/list-words.ts';
+import { quoteTemplate } from '../../core/words/quote-word.ts';
+import { expandWords, parseCommand } from '../../core/words/words.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';

@@ -1,6 +1,6 @@
 import { allSteps } from '../../core/all-steps.ts';
-import { expandText, splitBackticks } from '../../core/interpolate.ts';
-import { PathProblem } from '../../core/json-path.ts';
+import { expandText, splitBackticks } from '../../core/words/interpolate.ts';
+import { PathProblem } from '../../core/words/json-path.ts';
 import type { Precondition, Workflow } from '../../core/workflow.ts';
 import { firstUnmet } from '../../engine/precondition.ts';
 

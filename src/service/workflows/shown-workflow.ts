@@ -1,4 +1,4 @@
-import type { Param } from '../../core/run.ts';
+import type { Param } from '../../core/run/run.ts';
 import { maskWorkflow } from '../../core/secrets/mask-workflow.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Environment } from '../../engine/environment.ts';

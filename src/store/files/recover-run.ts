@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Owner } from '../../core/run.ts';
+import type { Owner } from '../../core/run/run.ts';
 import { removeIfPossible } from '../../remove-file.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { openPrivate } from './disk/private-files.ts';

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { Outcome } from '../../../src/core/run.ts';
+import type { Outcome } from '../../../src/core/run/run.ts';
 import type { JsonObject, Workflow } from '../../../src/core/workflow.ts';
 import { executor } from '../../../src/executors/docker/docker.ts';
 import { workflow } from '../../support/workflow.ts';

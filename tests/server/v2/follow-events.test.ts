@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../src/core/run.ts';
+import type { StoredEvent } from '../../../src/core/run/run.ts';
 import { allRoutes } from '../../../src/server/routes.ts';
 import { createRunFeeds } from '../../../src/service/daemon/run-feeds.ts';
 import { apiServer } from '../../support/api-server.ts';

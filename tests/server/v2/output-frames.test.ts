@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../src/core/run.ts';
+import type { StoredEvent } from '../../../src/core/run/run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from '../../../src/server/v2/output-frames.ts';
 import { foldRun } from '../../../src/service/past/fold-run.ts';
 import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts';

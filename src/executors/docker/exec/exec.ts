@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container, Exec, ExecInspectInfo } from 'dockerode';
-import type { Outcome } from '../../../core/run.ts';
+import type { Outcome } from '../../../core/run/run.ts';
 import { canceled, isAskedToEnd } from '../../../processes/end-signal.ts';
 import type { Attempt } from '../../executor.ts';
 import type { Daemon } from '../api/daemon.ts';

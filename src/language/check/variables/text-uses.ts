@@ -1,7 +1,7 @@
-import { splitBackticks } from '../../../core/interpolate.ts';
-import { shellCodeIndex } from '../../../core/list-words.ts';
-import type { WordPiece } from '../../../core/words.ts';
-import { parseCommand } from '../../../core/words.ts';
+import { splitBackticks } from '../../../core/words/interpolate.ts';
+import { shellCodeIndex } from '../../../core/words/list-words.ts';
+import type { WordPiece } from '../../../core/words/words.ts';
+import { parseCommand } from '../../../core/words/words.ts';
 import type { VariableUse } from './shell-uses.ts';
 import { shellUses } from './shell-uses.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Owner } from '../../../core/run.ts';
+import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { makePrivateDirectory } from '../disk/private-files.ts';

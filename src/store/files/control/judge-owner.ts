@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import type { Owner } from '../../../core/run.ts';
+import type { Owner } from '../../../core/run/run.ts';
 import type { OwnerVerdict } from '../../store.ts';
 import { isOnLocalDisk } from '../disk/local-disk.ts';
 import { errorCode, storing } from '../disk/storage-error.ts';

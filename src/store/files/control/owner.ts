@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Owner, ProcessIdentity } from '../../../core/run.ts';
+import type { Owner, ProcessIdentity } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { StoredEvent } from '../../../core/run.ts';
+import type { StoredEvent } from '../../../core/run/run.ts';
 import { openWakeups } from '../listing/wakeups.ts';
 import { journalPath } from '../run-directory.ts';
 import { JournalFollower } from './journal-follower.ts';

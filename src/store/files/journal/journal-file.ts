@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import type { RunEvent, StoredEvent } from '../../../core/run.ts';
+import type { RunEvent, StoredEvent } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { storageError } from '../disk/storage-error.ts';
 import type { JournalCalls } from './journal-calls.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { StoredEvent } from '../../../core/run.ts';
+import type { StoredEvent } from '../../../core/run/run.ts';
 import { decodeEvent } from './journal-line.ts';
 
 const lineEnd = 0x0a;

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Owner } from '../../../core/run.ts';
+import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver } from '../control/owner.ts';
 import { errorCode, storageError } from '../disk/storage-error.ts';

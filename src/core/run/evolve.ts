@@ -1,0 +1,184 @@
+import { withIndex } from '../data/index-set.ts';
+import { nodeIndex } from '../graph.ts';
+import { handlerName } from '../workflow.ts';
+import { attemptResult } from './attempt-result.ts';
+import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
+import type { EarlierEnd, RunEvent } from './run.ts';
+import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
+import { isSettled, stepState } from './run-state.ts';
+
+type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+
+/**
+ * The run after one more event. It decides nothing and drops nothing: journals are kept for ever, so every kind of event
+ * that was ever written stays here. Throws for a step that the workflow does not have and for an unknown kind of event.
+ */
+export function evolve(run: RunState, event: RunEvent): RunState {
+  switch (event.type) {
+    case 'run.created':
+      return created(run, event);
+    case 'run.queued':
+      return queued(run, event);
+    case 'run.owned':
+      return { ...run, owner: event.owner, promise: null };
+    case 'run.prepared':
+      return { ...run, params: event.params };
+    case 'run.started':
+      return { ...run, status: 'running', startedAt: event.at };
+    case 'step.restored':
+      return restored(run, event);
+    case 'step.scheduled':
+      return scheduled(run, event);
+    case 'step.started':
+      return started(run, event);
+    case 'step.waiting':
+      return waiting(run, event);
+    case 'step.ready':
+      return ready(run, event);
+    case 'step.finished':
+      return finished(run, event);
+    case 'step.marked':
+      return marked(run, event);
+    case 'run.delayed':
+      return { ...run, delayedUntil: event.until };
+    case 'run.canceling':
+      return canceling(run, event);
+    case 'run.handling': {
+      const { status, reason, handlers } = event;
+      return { ...run, status: 'handling', handling: { status, reason, handlers, interrupted: null } };
+    }
+    case 'run.warned':
+      return { ...run, warnings: [...run.warnings, { step: event.step, message: event.message }] };
+    case 'run.finished': {
+      const { at, status, reason, message } = event;
+      return { ...run, status, reason, message, finishedAt: at };
+    }
+  }
+  throw unknownKind(event);
+}
+
+/** A second one comes after the owner died before the first step. */
+function queued(run: RunState, { by, lasting }: Event<'run.queued'>): RunState {
+  return { ...run, owner: null, params: run.givenParams, promise: { by, lasting } };
+}
+
+function created(run: RunState, event: Event<'run.created'>): RunState {
+  const { at, runId, workflow, group, file, trigger, retryOf, params } = event;
+  const strict = event.strict === true;
+  return { ...run, createdAt: at, runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
+}
+
+function restored(run: RunState, event: Event<'step.restored'>): RunState {
+  const { step, at, status, outputs, before } = event;
+  const index = nodeIndex(run.graph, step);
+  const end = before === undefined ? {} : earlierEnd(before);
+  return settleNode(run, index, { status, outputs, ...maskedOf(event), ...end, finishedAt: at, restored: true });
+}
+
+function earlierEnd({ runId, reason, message, exitCode, signal }: EarlierEnd): Partial<StepState> {
+  return { origin: runId, reason, message, exitCode, signal };
+}
+
+function maskedOf({ masked }: Event<'step.restored' | 'step.finished'>): Pick<StepState, 'masked'> {
+  return masked === undefined ? {} : { masked };
+}
+
+function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>): RunState {
+  const index = nodeIndex(run.graph, step);
+  const next = evolveNode(run, index, {
+    status: 'scheduled',
+    attempt,
+    reason: null,
+    message: '',
+    exitCode: null,
+    signal: null,
+    process: null,
+    waitingFor: null,
+    until: null,
+  });
+  return index < run.graph.stepCount ? { ...next, lastStartAt: at, delayedUntil: null } : next;
+}
+
+function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
+  const startedAt = stepState(run, step).startedAt ?? at;
+  const link = child === undefined ? {} : { child };
+  return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
+}
+
+function waiting(run: RunState, { step, why, until, outcome }: Event<'step.waiting'>): RunState {
+  const before = stepState(run, step);
+  const { reason, message, exitCode, signal, outputs } = attemptResult(outcome);
+  return evolveNode(run, nodeIndex(run.graph, step), {
+    status: 'waiting',
+    reason,
+    message,
+    exitCode,
+    signal,
+    outputs: outputs ?? before.outputs,
+    process: null,
+    waitingFor: why,
+    until,
+    retries: why === 'retry' ? before.retries + 1 : 0,
+  });
+}
+
+function ready(run: RunState, { step }: Event<'step.ready'>): RunState {
+  const index = nodeIndex(run.graph, step);
+  const next = evolveNode(run, index, { until: null });
+  return index < run.graph.stepCount ? { ...next, ready: withIndex(next.ready, index) } : next;
+}
+
+function finished(run: RunState, event: Event<'step.finished'>): RunState {
+  const { at, step, attempt, status, reason, message, exitCode, signal, outputs } = event;
+  return settleNode(run, nodeIndex(run.graph, step), {
+    status,
+    attempt,
+    reason,
+    message,
+    exitCode,
+    signal,
+    outputs,
+    ...maskedOf(event),
+    finishedAt: at,
+    process: null,
+    waitingFor: null,
+    until: null,
+  });
+}
+
+/** What the step left behind, its outputs and times, stays: only what is said of its end is new. */
+function marked(run: RunState, { step, at, status, by, run: end }: Event<'step.marked'>): RunState {
+  const isFailed = status === 'failed';
+  const change: Partial<StepState> = {
+    status,
+    reason: isFailed ? 'error' : null,
+    message: isFailed ? `marked as failed by ${by}` : '',
+    exitCode: null,
+    signal: null,
+    finishedAt: stepState(run, step).finishedAt ?? at,
+    restored: false,
+  };
+  return { ...resettleNode(run, nodeIndex(run.graph, step), change), ...end };
+}
+
+function canceling(run: RunState, event: Event<'run.canceling'>): RunState {
+  const cancellation = merged(run.cancellation, event);
+  if (run.handling === null) return { ...run, status: 'canceling', cancellation };
+  return { ...run, cancellation, handling: interrupted(run, run.handling) };
+}
+
+/** The first cause stands, unless the journal broke: then nothing that the run came to can be relied on. */
+function merged(first: Cancellation | null, { reason, message, force }: Event<'run.canceling'>): Cancellation {
+  if (first === null || reason === 'storage') return { reason, message, force: force || (first?.force ?? false) };
+  return { ...first, force: first.force || force };
+}
+
+function interrupted(run: RunState, handling: Handling): Handling {
+  const current = handling.handlers.find((kind) => !isSettled(stepState(run, handlerName(kind))));
+  return { ...handling, interrupted: current ?? null };
+}
+
+function unknownKind(event: never): Error {
+  const { type } = event as RunEvent;
+  return new Error(`The journal holds an event of a kind that this version does not know: "${type}".`);
+}

@@ -1,0 +1,96 @@
+import type { Graph } from '../graph.ts';
+import { nodeAt, nodeIndex } from '../graph.ts';
+import { originOf } from './origin.ts';
+import type { RestoredStep } from './run.ts';
+import { isSettled, type RunState, type StepState, stepState } from './run-state.ts';
+
+/**
+ * What a retry runs: everything that did not succeed and what depends on it; every step; one step alone; or a step and
+ * everything after it.
+ */
+export type RetrySelection =
+  | { readonly steps: 'unfinished' | 'all' }
+  | { readonly only: string }
+  | { readonly from: string };
+
+/** Both lists are in the order of the file; together they are all steps of the workflow. */
+export type RetryPlan = {
+  /** For the new run's `start`. */
+  readonly restored: readonly RestoredStep[];
+  /** What will run. Empty: there is nothing to do. */
+  readonly rerun: readonly string[];
+  /** Variables that were secret outputs of restored steps: nobody has kept them. Absent when there are none. */
+  readonly missing?: readonly string[];
+};
+
+/**
+ * Plans a new run that takes over what an ended one achieved. A step whose outputs held secrets, which are not kept, runs
+ * again for them, unless one step is to run alone. `graph` is that of the workflow to run, where it is not
+ * the one that ran: steps are told by their names. Throws when the selection names a step that it does not have.
+ */
+export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
+  const rerun = new Set(selected(run, selection, graph));
+  const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
+    (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
+  );
+  if (!('only' in selection) && rerun.size > 0) for (const index of forgetful) rerun.add(index);
+  const restored: RestoredStep[] = [];
+  const names: string[] = [];
+  for (let index = 0; index < graph.stepCount; index += 1) {
+    const { name } = nodeAt(graph, index);
+    if (rerun.has(index)) names.push(name);
+    else restored.push(takenOver(run, name));
+  }
+  const missing = restored.flatMap(({ step }) => unkept(earlier(run, step)));
+  return { restored, rerun: names, ...(missing.length > 0 ? { missing } : {}) };
+}
+
+function selected(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {
+  if ('only' in selection) return new Set([nodeIndex(graph, selection.only)]);
+  if ('from' in selection) return closure([nodeIndex(graph, selection.from)], (index) => graph.dependents[index] ?? []);
+  if (selection.steps === 'all') return new Set(graph.nodes.slice(0, graph.stepCount).keys());
+  const needsRerun = (index: number) => !isDone(earlier(run, nodeAt(graph, index).name));
+  const unfinished = Array.from({ length: graph.stepCount }, (_, index) => index).filter(needsRerun);
+  return closure(unfinished, (index) => [
+    ...(graph.dependents[index] ?? []),
+    ...(graph.dependencies[index] ?? []).filter((dependency) => holdsBack(run, graph, dependency)),
+  ]);
+}
+
+/** A step that was skipped is looked at again if what it holds back is to run: its precondition may be met by now. */
+function holdsBack(run: RunState, graph: Graph, index: number): boolean {
+  const { name, continueOn } = nodeAt(graph, index);
+  return earlier(run, name)?.status === 'skipped' && !continueOn.skipped;
+}
+
+function isDone(step: StepState | null): boolean {
+  return step?.status === 'succeeded' || step?.status === 'skipped';
+}
+
+/** As it ended, so that a retry of the retry still sees what is left to do; a step that was never reached as canceled. */
+function takenOver(run: RunState, name: string): RestoredStep {
+  const step = earlier(run, name);
+  if (step === null || !isSettled(step)) return { step: name, status: 'canceled', outputs: {} };
+  const masked = unkept(step);
+  const outputs = Object.fromEntries(Object.entries(step.outputs).filter(([output]) => !masked.includes(output)));
+  const { status, reason, message, exitCode, signal } = step;
+  if (status === 'succeeded') return { step: name, status, outputs };
+  const before = { runId: originOf(run, step) ?? run.runId, reason, message, exitCode, signal };
+  return { step: name, status, outputs, before };
+}
+
+/** Names of the step's outputs that hold secrets: in what was stored of them a mask stands in their place. */
+function unkept(step: StepState | null): readonly string[] {
+  return step?.masked ?? [];
+}
+
+/** Null for a step that the run did not have. */
+function earlier(run: RunState, name: string): StepState | null {
+  return run.graph.index.has(name) ? stepState(run, name) : null;
+}
+
+function closure(start: readonly number[], next: (index: number) => readonly number[]): ReadonlySet<number> {
+  const reached = new Set(start);
+  for (const index of reached) for (const neighbour of next(index)) reached.add(neighbour);
+  return reached;
+}

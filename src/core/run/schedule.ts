@@ -1,0 +1,45 @@
+import { smallestIndex } from '../data/index-set.ts';
+import { itemAt } from '../data/vector.ts';
+import type { Draft } from './draft.ts';
+import { record } from './draft.ts';
+import type { RunState, StepState } from './run-state.ts';
+
+/**
+ * Starts ready steps in the order of the file, as far as the limit and the delay allow. No step starts anywhere else.
+ * A cancel leaves no step ready.
+ */
+export function scheduleReady(draft: Draft, at: number): void {
+  for (let next = nextToStart(draft.run); next !== null; next = nextToStart(draft.run)) {
+    const until = earliestStart(draft.run, at);
+    if (until > at) record(draft, { type: 'run.delayed', at, until });
+    else schedule(draft, at, next);
+  }
+}
+
+/**
+ * Starts the step that a delay held back. The timer is believed, not compared with `at`: clocks are set back, and Node's
+ * timers end up to a millisecond early.
+ */
+export function endDelay(draft: Draft, at: number): void {
+  if (draft.run.delayedUntil === null) return;
+  const next = smallestIndex(draft.run.ready);
+  if (next !== null) schedule(draft, at, itemAt(draft.run.nodes, next));
+}
+
+/** Starts the next attempt at a step or handler. */
+export function schedule(draft: Draft, at: number, { name, attempt }: StepState): void {
+  record(draft, { type: 'step.scheduled', at, step: name, attempt: attempt + 1 });
+}
+
+function nextToStart(run: RunState): StepState | null {
+  const { maxActiveSteps } = run.policies;
+  if (run.delayedUntil !== null) return null;
+  if (maxActiveSteps > 0 && run.active >= maxActiveSteps) return null;
+  const next = smallestIndex(run.ready);
+  return next === null ? null : itemAt(run.nodes, next);
+}
+
+/** Never later than one delay from now, also when the clock was set back. */
+function earliestStart({ lastStartAt, policies }: RunState, at: number): number {
+  return lastStartAt === null ? at : Math.min(lastStartAt, at) + policies.delayMs;
+}

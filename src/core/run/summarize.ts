@@ -1,0 +1,68 @@
+import { handlerName } from '../workflow.ts';
+import type { RunState, StepState } from './run-state.ts';
+import { stepState, steps } from './run-state.ts';
+import type { RunSummary, StepSummary } from './summary.ts';
+
+/** Where the standard output of an attempt is kept; null when it is not. */
+export type LogPath = (step: string, attempt: number) => string | null;
+
+/** The run as everybody outside sees it, at whatever moment. */
+export function summarize(run: RunState, logPath: LogPath): RunSummary {
+  const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
+  return {
+    runId: run.runId,
+    workflow: run.workflow,
+    group: run.group,
+    file: run.file,
+    status: run.status,
+    reason: run.reason,
+    error: textOrNull(run.message),
+    trigger: run.trigger,
+    retryOf: run.retryOf,
+    params: run.params,
+    owner: run.owner === null ? null : { pid: run.owner.pid, host: run.owner.host },
+    createdAt: isoTime(run.createdAt),
+    startedAt: isoTimeOrNull(run.startedAt),
+    finishedAt: isoTimeOrNull(run.finishedAt),
+    durationMs: duration(run),
+    steps: Array.from(steps(run), (step) => summarizeStep(step, logPath)),
+    handlers: handlers.filter(({ status }) => status !== 'pending').map((handler) => summarizeStep(handler, logPath)),
+    warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
+    ...(run.strict ? { strict: true } : {}),
+  };
+}
+
+function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
+  return {
+    name: step.name,
+    status: step.status,
+    reason: step.reason,
+    error: textOrNull(step.message),
+    attempts: step.attempt,
+    exitCode: step.exitCode,
+    signal: step.signal,
+    startedAt: isoTimeOrNull(step.startedAt),
+    finishedAt: isoTimeOrNull(step.finishedAt),
+    durationMs: duration(step),
+    outputs: step.outputs,
+    log: step.attempt === 0 ? null : logPath(step.name, step.attempt),
+    ...(step.child === undefined ? {} : { child: step.child }),
+  };
+}
+
+/** Clocks can be set back: a duration is never negative. */
+function duration({ startedAt, finishedAt }: Pick<RunState, 'startedAt' | 'finishedAt'>): number | null {
+  return startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
+}
+
+function isoTimeOrNull(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function textOrNull(text: string): string | null {
+  return text === '' ? null : text;
+}

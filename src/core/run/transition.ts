@@ -1,0 +1,137 @@
+import { nodeAt, nodeIndex } from '../graph.ts';
+import { handlerKind } from '../workflow.ts';
+import { attemptResult } from './attempt-result.ts';
+import { cancel, lose } from './cancel.ts';
+import type { Draft } from './draft.ts';
+import { record } from './draft.ts';
+import { beginHandling, continueHandling } from './handling.ts';
+import { mark } from './mark.ts';
+import type { Outcome, RunEvent, RunInput } from './run.ts';
+import { isActive, isFinished, type RunState, type StepState, stepState } from './run-state.ts';
+import { endDelay, scheduleReady } from './schedule.ts';
+import { settle, settleBlocked } from './settle.ts';
+
+type Input<Type extends RunInput['type']> = Extract<RunInput, { type: Type }>;
+
+/** What an input leads to: the new state is exactly the fold of the events over the old one. */
+export type Decision = { readonly run: RunState; readonly events: readonly RunEvent[] };
+
+/**
+ * The only place that decides what a run does next. Pure: the time is that of the input. An input that comes too late,
+ * or a second time, leads to no events and the same state. Throws for a step that the workflow does not have.
+ */
+export function transition(run: RunState, input: RunInput): Decision {
+  if (isFinished(run) !== (input.type === 'mark')) return { run, events: [] };
+  const draft: Draft = { run, events: [] };
+  take(draft, input);
+  advance(draft, input.at);
+  return draft;
+}
+
+function take(draft: Draft, input: RunInput): void {
+  switch (input.type) {
+    case 'start':
+      start(draft, input);
+      break;
+    case 'refuse':
+      refuse(draft, input);
+      break;
+    case 'attempt-started':
+      attemptStarted(draft, input);
+      break;
+    case 'attempt-ended':
+      attemptEnded(draft, input);
+      break;
+    case 'timer-fired':
+      timerFired(draft, input);
+      break;
+    case 'delay-over':
+      endDelay(draft, input.at);
+      break;
+    case 'cancel':
+      cancel(draft, input);
+      break;
+    case 'lost':
+      lose(draft, input);
+      break;
+    case 'mark':
+      mark(draft, input);
+      break;
+  }
+}
+
+/** What follows from the new state by itself, whatever the input was. */
+function advance(draft: Draft, at: number): void {
+  if (isFinished(draft.run) || draft.run.status === 'queued') return;
+  if (draft.run.handling === null) {
+    settleBlocked(draft, at);
+    scheduleReady(draft, at);
+    if (draft.run.settled < draft.run.graph.stepCount) return;
+    beginHandling(draft, at);
+  }
+  continueHandling(draft, at);
+}
+
+function start(draft: Draft, { at, restored }: Input<'start'>): void {
+  if (draft.run.status !== 'queued') return;
+  record(draft, { type: 'run.started', at });
+  for (const step of restored) record(draft, { type: 'step.restored', at, ...step });
+}
+
+function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
+  if (draft.run.status !== 'queued') return;
+  const status = reason === 'precondition' ? 'skipped' : 'failed';
+  record(draft, { type: 'run.finished', at, status, reason, message });
+}
+
+function attemptStarted(draft: Draft, { at, step, attempt, process, child }: Input<'attempt-started'>): void {
+  const { status, attempt: present } = stepState(draft.run, step);
+  if (status === 'scheduled' && attempt === present)
+    record(draft, { type: 'step.started', at, step, attempt, process, ...(child === undefined ? {} : { child }) });
+}
+
+function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported }: Input<'attempt-ended'>): void {
+  const state = stepState(draft.run, step);
+  if (!isActive(state) || attempt !== state.attempt) return;
+  const outcome = withCause(draft.run, reported);
+  const why = reasonToGoOn(draft.run, state, outcome);
+  if (why === null) {
+    settle(draft, at, state, attemptResult(outcome));
+  } else {
+    const until = at + intervalMs(draft.run, state, why);
+    record(draft, { type: 'step.waiting', at, step, attempt, why, until, outcome });
+  }
+}
+
+/** An executor knows that its attempt was ended, but not that the time limit of the run ended it. */
+function withCause({ cancellation, handling }: RunState, outcome: Outcome): Outcome {
+  const isOurs = outcome.status === 'canceled' && handling === null && cancellation?.reason === 'timeout';
+  return isOurs ? { ...outcome, message: 'timed out' } : outcome;
+}
+
+function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): void {
+  const state = stepState(draft.run, step);
+  const isDue = state.status === 'waiting' && state.until !== null && state.attempt === attempt;
+  if (isDue) record(draft, { type: 'step.ready', at, step });
+}
+
+/** A failure is retried first; then a repeating step goes on after a success, or if it may fail. */
+function reasonToGoOn(run: RunState, state: StepState, { status }: Outcome): 'retry' | 'repeat' | null {
+  const { retry, repeat, continueOn } = nodeAt(run.graph, nodeIndex(run.graph, state.name));
+  if (isEnding(run, state)) return null;
+  if (status === 'failed' && state.retries < retry.limit) return 'retry';
+  if (repeat === null) return null;
+  return status === 'succeeded' || (status === 'failed' && continueOn.failure) ? 'repeat' : null;
+}
+
+function intervalMs(run: RunState, { name }: StepState, why: 'retry' | 'repeat'): number {
+  const { retry, repeat } = nodeAt(run.graph, nodeIndex(run.graph, name));
+  return why === 'retry' ? retry.intervalMs : (repeat?.intervalMs ?? 0);
+}
+
+/** The present attempt is the last: the run is being canceled, or was while this handler ran. */
+function isEnding(run: RunState, { name }: StepState): boolean {
+  const kind = handlerKind(name);
+  if (kind === null) return run.cancellation !== null;
+  return run.handling?.interrupted === kind;
+}

@@ -1,0 +1,102 @@
+import { nodeAt, nodeIndex } from '../graph.ts';
+import type { HandlerKind } from '../workflow.ts';
+import { handlerName } from '../workflow.ts';
+import type { CancelReason, FinishedStatus, RunReason } from './run.ts';
+import type { RunState, StepState } from './run-state.ts';
+import { stepState, steps } from './run-state.ts';
+
+/** How a run ends. `message` is one line to go with `reason`; empty when there is none. */
+export type Verdict = { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
+
+/**
+ * What the run would end with if nothing but successes followed; the word that handlers see as `WF_STATUS`. Looks at
+ * all steps: for the end of a run, not for each of its events.
+ */
+export function verdict(run: RunState): Verdict {
+  if (run.cancellation !== null) {
+    const { reason, message } = run.cancellation;
+    return { status: statusAfterCancel(reason), reason, message };
+  }
+  const ofSteps = verdictOfSteps(run);
+  const handler = run.handling?.handlers.find((kind) => hasFailed(run, kind));
+  if (ofSteps.status === 'failed' || handler === undefined) return ofSteps;
+  return { status: 'failed', reason: 'handler', message: described(stepState(run, handlerName(handler)), 'handler') };
+}
+
+/** The handlers that the workflow has for a run that ends like this, in the order in which they run. */
+export function handlersFor(run: RunState, status: FinishedStatus): readonly HandlerKind[] {
+  return [outcomeHandler(status), 'exit' as const].filter((kind) => run.graph.index.has(handlerName(kind)));
+}
+
+/** What a run ends with that is canceled for this reason. */
+export function statusAfterCancel(reason: CancelReason): FinishedStatus {
+  switch (reason) {
+    case 'stop':
+      return 'canceled';
+    case 'timeout':
+    case 'storage':
+      return 'failed';
+  }
+}
+
+function outcomeHandler(status: FinishedStatus): HandlerKind {
+  switch (status) {
+    case 'succeeded':
+    case 'partially_succeeded':
+    case 'skipped':
+      return 'success';
+    case 'failed':
+      return 'failure';
+    case 'canceled':
+      return 'cancel';
+  }
+}
+
+/** The same without regard to handlers and to how the run was ended. */
+export function verdictOfSteps(run: RunState): Verdict {
+  const { failed, canceled, upstream_failed } = run.counts;
+  const tolerated = run.strict ? 0 : run.tolerated;
+  if (failed - tolerated + canceled + upstream_failed > 0) {
+    return { status: 'failed', reason: 'step', message: failureMessage(run) };
+  }
+  return { status: tolerated > 0 ? 'partially_succeeded' : 'succeeded', reason: null, message: '' };
+}
+
+/**
+ * A step that ended as canceled although nobody canceled the run (its own sub-workflow was stopped) has failed it. What a
+ * retry has kept is told where nothing that it ran has failed.
+ */
+function failureMessage(run: RunState): string {
+  const failed = [...steps(run)].filter((step) => !step.restored && isFailure(run, step));
+  const [first] = failed;
+  if (first === undefined) return keptMessage(run);
+  return failed.length === 1 ? described(first, 'step') : `${failed.length} steps failed, first "${first.name}"`;
+}
+
+function keptMessage(run: RunState): string {
+  const kept = [...steps(run)].filter((step) => step.restored && isUndone(run, step));
+  const [first] = kept;
+  if (first === undefined) return '';
+  if (kept.length > 1) return `${kept.length} steps had not succeeded before and were not run, first "${first.name}"`;
+  return `step "${first.name}" had not succeeded before and was not run`;
+}
+
+function hasFailed(run: RunState, kind: HandlerKind): boolean {
+  return isFailure(run, stepState(run, handlerName(kind)));
+}
+
+function isUndone(run: RunState, step: StepState): boolean {
+  return step.status === 'upstream_failed' || isFailure(run, step);
+}
+
+function isFailure(run: RunState, step: StepState): boolean {
+  if (step.status === 'canceled') return true;
+  return (
+    step.status === 'failed' && (run.strict || !nodeAt(run.graph, nodeIndex(run.graph, step.name)).continueOn.failure)
+  );
+}
+
+function described({ name, status, message }: StepState, kind: 'step' | 'handler'): string {
+  const end = status === 'canceled' ? 'was canceled' : 'failed';
+  return message === '' ? `${kind} "${name}" ${end}` : `${kind} "${name}" ${end}: ${message}`;
+}

@@ -1,0 +1,67 @@
+import type { Step, Template, Workflow } from '../workflow.ts';
+import { expandOwn, previewOwn } from './interpolate.ts';
+import { stepNames } from './own-names.ts';
+import { type PathlessCode, withoutPaths } from './shell-paths.ts';
+
+/** What the words of a list are read with. */
+type ListContext = {
+  readonly workflow: Workflow;
+  readonly step: Step;
+  readonly params: readonly string[];
+  readonly scope: (name: string) => string | undefined;
+};
+
+/**
+ * The words of a command that is given as a list. Only the names of the workflow are replaced: the `$i` of a loop and the
+ * `$2` of an awk program belong to those. The code of a shell (`[sh, -c, CODE]`) stays as it is written: the shell has the
+ * variables in its environment, and no value may become code.
+ */
+export function listWords(command: readonly Template[], context: ListContext): readonly string[] {
+  return listCommand(command, context).words;
+}
+
+/** The same with the variables that stand for paths in the code of a shell. Throws a `PathProblem`. */
+export function listCommand(
+  command: readonly Template[],
+  context: ListContext,
+): { readonly words: readonly string[]; readonly env: PathlessCode['env'] } {
+  const own = stepNames(context);
+  const index = shellCodeIndex(command);
+  const { code, env } = withoutPaths(command[index] ?? '', context.scope);
+  const words = command.map((word, at) =>
+    at === index ? code : expandOwn(word, context.scope, (name) => own.has(name)),
+  );
+  return { words, env };
+}
+
+/** The words as a plan shows them: what a path leads to is not known before the run. */
+export function previewWords(command: readonly Template[], context: ListContext): readonly string[] {
+  const own = stepNames(context);
+  const code = shellCodeIndex(command);
+  return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, (name) => own.has(name))));
+}
+
+/** Words as a list that `listWords` reads as exactly these words. */
+export function wordsAsList(words: readonly string[], context: Omit<ListContext, 'scope'>): readonly Template[] {
+  const own = stepNames(context);
+  const code = shellCodeIndex(words);
+  return words.map((word, index) => (index === code ? word : escapeOwn(word, own)));
+}
+
+function escapeOwn(word: string, own: ReadonlySet<string>): Template {
+  return word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
+}
+
+/** The index of the word that is code for the shell which the first word names; -1 without one. */
+export function shellCodeIndex(words: readonly string[]): number {
+  const [program = ''] = words;
+  if (!/^(?:.*\/)?(?:a|ba|da|fi|k|mk|z)?sh$/.test(program)) return -1;
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (/^-[A-Za-z]*c[A-Za-z]*$/.test(word)) return at + 1;
+    // `-o` takes the next word with it.
+    if (/^[-+][A-Za-z]*o$/.test(word)) at++;
+    else if (!/^[-+]/.test(word)) return -1;
+  }
+  return -1;
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { buildGraph } from '../../../src/core/graph.ts';
+import { evolve } from '../../../src/core/run/evolve.ts';
+import { planRetry } from '../../../src/core/run/retry.ts';
+import type { MarkedStatus } from '../../../src/core/run/run.ts';
+import { initialRun } from '../../../src/core/run/run-state.ts';
+import { DrivenRun } from '../../support/driven-run.ts';
+import fc from '../../support/fast-check.ts';
+import { failure, skip, success } from '../../support/outcome.ts';
+import { handler, step, workflow } from '../../support/workflow.ts';
+
+const chain = { steps: [step('a'), step('b', { depends: ['a'] }), step('c', { depends: ['b'] })] };
+
+function mark(run: DrivenRun, name: string, status: MarkedStatus) {
+  return run.send({ type: 'mark', at: 9000, step: name, status, by: 'ann' });
+}
+
+/** A chain of three in which the first has failed. */
+function failedRun(): DrivenRun {
+  const run = DrivenRun.started(chain);
+  run.end('a', failure({ message: 'exit 3' }));
+  return run;
+}
+
+test('a failed step that is marked as succeeded leaves what it kept from running', () => {
+  const run = failedRun();
+  expect(mark(run, 'a', 'succeeded')).toEqual([
+    {
+      type: 'step.marked',
+      at: 9000,
+      step: 'a',
+      status: 'succeeded',
+      by: 'ann',
+      run: { status: 'failed', reason: 'step', message: '2 steps were not run' },
+    },
+  ]);
+  expect(run.statuses).toEqual({ a: 'succeeded', b: 'upstream_failed', c: 'upstream_failed' });
+  expect(planRetry(run.state, { steps: 'unfinished' })).toMatchObject({
+    restored: [{ step: 'a', status: 'succeeded' }],
+    rerun: ['b', 'c'],
+  });
+});
+
+test('a run succeeds when nothing is left undone', () => {
+  const run = failedRun();
+  const endedAt = run.state.finishedAt;
+  for (const name of ['a', 'b', 'c']) mark(run, name, 'succeeded');
+  expect([...run.ending, run.state.message, run.state.finishedAt]).toEqual(['succeeded', null, '', endedAt]);
+  expect(planRetry(run.state, { steps: 'unfinished' }).rerun).toEqual([]);
+});
+
+test('a step that is marked as failed fails the run and is run again with all after it', () => {
+  const run = DrivenRun.started(chain);
+  run.succeed('a', 'b', 'c');
+  mark(run, 'b', 'failed');
+  expect([...run.ending, run.state.message]).toEqual(['failed', 'step', 'step "b" failed: marked as failed by ann']);
+  expect(planRetry(run.state, { steps: 'unfinished' }).rerun).toEqual(['b', 'c']);
+});
+
+test('a failure that is tolerated is tolerated when it is marked too', () => {
+  const run = DrivenRun.started({ steps: [step('a', { continueOn: { failure: true, skipped: false } }), step('b')] });
+  run.succeed('a', 'b');
+  mark(run, 'a', 'failed');
+  expect(run.ending).toEqual(['partially_succeeded', null]);
+  mark(run, 'a', 'succeeded');
+  expect(run.ending).toEqual(['succeeded', null]);
+});
+
+test('a run that was stopped stays stopped while something of it is undone', () => {
+  const run = DrivenRun.started({ steps: [step('a'), step('b')] });
+  run.succeed('a');
+  run.cancel();
+  run.end('b', failure());
+  expect(run.ending).toEqual(['canceled', 'stop']);
+  mark(run, 'a', 'failed');
+  expect(run.ending).toEqual(['canceled', 'stop']);
+  mark(run, 'a', 'succeeded');
+  mark(run, 'b', 'succeeded');
+  expect(run.ending).toEqual(['succeeded', null]);
+});
+
+test('a failed handler still counts', () => {
+  const run = DrivenRun.started({ steps: [step('a')], handlers: { exit: handler('exit') } });
+  run.fail('a', 'handlerOn.exit');
+  mark(run, 'a', 'succeeded');
+  expect(run.ending).toEqual(['failed', 'handler']);
+});
+
+test('a run whose precondition was not met has succeeded once all its steps are marked so', () => {
+  const run = new DrivenRun({ steps: [step('a')] });
+  run.send({ type: 'refuse', at: 1000, reason: 'precondition', message: 'no' });
+  mark(run, 'a', 'succeeded');
+  expect(run.ending).toEqual(['succeeded', null]);
+});
+
+test('nothing happens to a run that goes on, nor to a step that has that status', () => {
+  const run = DrivenRun.started(chain);
+  expect(mark(run, 'a', 'succeeded')).toEqual([]);
+  run.end('a', success());
+  run.end('b', skip('no'));
+  expect(run.statuses).toEqual({ a: 'succeeded', b: 'skipped', c: 'skipped' });
+  expect(mark(run, 'a', 'succeeded')).toEqual([]);
+});
+
+test('however steps are marked, the counts fit the steps, and marking all of them as succeeded makes the run succeed', () => {
+  const marks = fc.array(
+    fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('succeeded' as const, 'failed' as const)),
+  );
+  const tolerant = { continueOn: { failure: true, skipped: true } };
+  fc.assert(
+    fc.property(marks, fc.boolean(), (chosen, isStopped) => {
+      const settings = { steps: [step('a', tolerant), step('b', { depends: ['a'] }), step('c')] };
+      const run = DrivenRun.started(settings);
+      if (isStopped) run.cancel();
+      for (const name of ['a', 'c', 'b']) if (run.step(name).status === 'scheduled') run.fail(name);
+      for (const [name, status] of chosen) mark(run, name, status);
+      const { counts, settled } = run.state;
+      const statuses = Object.values(run.statuses);
+      expect([counts.succeeded, counts.failed, settled]).toEqual([
+        statuses.filter((status) => status === 'succeeded').length,
+        statuses.filter((status) => status === 'failed').length,
+        3,
+      ]);
+      const made = workflow(settings);
+      expect(run.events.reduce(evolve, initialRun(buildGraph(made), made))).toEqual(run.state);
+      for (const name of ['a', 'b', 'c']) mark(run, name, 'succeeded');
+      expect(run.ending).toEqual(['succeeded', null]);
+    }),
+  );
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { DrivenRun, told } from '../../support/driven-run.ts';
+import { step } from '../../support/workflow.ts';
+
+const retry = { limit: 1, intervalMs: 100 };
+
+describe('maxActiveSteps', () => {
+  test('holds ready steps back until a place is free', () => {
+    const run = DrivenRun.started({ steps: ['a', 'b', 'c', 'd'].map((name) => step(name)), maxActiveSteps: 2 });
+    expect(run.statuses).toEqual({ a: 'scheduled', b: 'scheduled', c: 'pending', d: 'pending' });
+    run.begin('a');
+    expect(run.statuses.c).toBe('pending');
+    expect(told(run.succeed('b'))).toEqual(['step.finished b succeeded', 'step.scheduled c 1']);
+  });
+
+  test('0 is no limit', () => {
+    const run = DrivenRun.started({ steps: Array.from({ length: 50 }, (_, number) => step(`s${number}`)) });
+    expect(run.state.active).toBe(50);
+  });
+
+  test('a step that waits for its retry frees its place', () => {
+    const run = DrivenRun.started({ steps: [step('a', { retry }), step('b')], maxActiveSteps: 1 });
+    expect(told(run.fail('a'))).toEqual(['step.waiting a retry until 1100', 'step.scheduled b 1']);
+  });
+
+  test('a fired timer only makes its step ready: it waits for a place like any other', () => {
+    const run = DrivenRun.started({ steps: [step('a', { retry }), step('b'), step('c')], maxActiveSteps: 1 });
+    run.fail('a');
+    expect(told(run.fire('a'))).toEqual(['step.ready a']);
+    expect(run.state.active).toBe(1);
+    expect(told(run.succeed('b'))).toEqual(['step.finished b succeeded', 'step.scheduled a 2']);
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'step.scheduled c 1']);
+  });
+});
+
+describe('delayMs', () => {
+  const steps = ['a', 'b', 'c'].map((name) => step(name));
+
+  test('keeps the starts apart, with one timer at a time', () => {
+    const run = DrivenRun.started({ steps, delayMs: 50 });
+    expect(told(run.events)).toEqual(['run.started', 'step.scheduled a 1', 'run.delayed until 1050']);
+    run.now = 1010;
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded']);
+    run.now = 1050;
+    expect(told(run.endDelay())).toEqual(['step.scheduled b 1', 'run.delayed until 1100']);
+    run.now = 1100;
+    expect(told(run.endDelay())).toEqual(['step.scheduled c 1']);
+  });
+
+  test('counts from the last start: a step that becomes ready later starts at once', () => {
+    const run = DrivenRun.started({ steps: [step('a'), step('b', { depends: ['a'] })], delayMs: 50 });
+    run.now = 1050;
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'step.scheduled b 1']);
+  });
+
+  test('holds a step back that becomes ready too soon', () => {
+    const run = DrivenRun.started({ steps: [step('a'), step('b', { depends: ['a'] })], delayMs: 50 });
+    run.now = 1020;
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'run.delayed until 1050']);
+  });
+
+  test('holds a retry back too', () => {
+    const run = DrivenRun.started({ steps: [step('a', { retry: { limit: 1, intervalMs: 0 } })], delayMs: 50 });
+    run.fail('a');
+    expect(told(run.fire('a'))).toEqual(['step.ready a', 'run.delayed until 1050']);
+    expect(told(run.endDelay())).toEqual(['step.scheduled a 2']);
+  });
+
+  test('does not pass the limit when it is over', () => {
+    const run = DrivenRun.started({ steps, delayMs: 50, maxActiveSteps: 1 });
+    expect(told(run.events)).toEqual(['run.started', 'step.scheduled a 1']);
+    run.succeed('a');
+    expect(told(run.endDelay())).toEqual(['step.scheduled b 1']);
+    expect(run.statuses.c).toBe('pending');
+  });
+
+  test('believes its timer, which may be a millisecond early', () => {
+    const run = DrivenRun.started({ steps, delayMs: 50 });
+    run.now = 1049;
+    expect(told(run.endDelay())).toEqual(['step.scheduled b 1', 'run.delayed until 1099']);
+  });
+
+  test('waits no longer than one delay when the clock was set back', () => {
+    const run = DrivenRun.started({ steps: [step('a'), step('b', { depends: ['a'] })], delayMs: 50 });
+    run.now = 10;
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'run.delayed until 60']);
+  });
+
+  test('an end of a delay that nobody waits for changes nothing', () => {
+    const run = DrivenRun.started({ steps: [step('a')], delayMs: 50 });
+    expect(run.endDelay()).toEqual([]);
+  });
+});

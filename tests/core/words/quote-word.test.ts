@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { quoteTemplate, quoteWord } from '../../../src/core/words/quote-word.ts';
+
+/** What a shell makes of a line: its words, each on a line of its own. */
+function readByShell(line: string, env: Record<string, string> = {}): string[] {
+  const out = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { env: { PATH: process.env['PATH'], ...env } });
+  return out.toString().split('\0').slice(0, -1);
+}
+
+const words = [
+  'plain',
+  '',
+  'two words',
+  "it's",
+  '$HOME',
+  '`id`',
+  'a"b',
+  '\\n',
+  'a\nb',
+  '*',
+  '~',
+  '#x',
+  '${NAME',
+  'a;b|c&d',
+];
+
+describe('a quoted word', () => {
+  it.each(words)('%j is read back by a shell', (word) => {
+    expect(readByShell(quoteWord(word))).toEqual([word]);
+    expect(readByShell(quoteTemplate(word))).toEqual([word]);
+  });
+
+  it('has no quotes where none are needed', () => {
+    expect(['make', 'A=1', '--jobs=2', './run.sh'].map(quoteWord)).toEqual(['make', 'A=1', '--jobs=2', './run.sh']);
+  });
+
+  it.each([
+    ['${OUT}', 'a b'],
+    ['<${OUT}> "x" \\ `y` $1', '<a b> "x" \\ `y` $1'],
+  ])('%j keeps its variable for the shell, as one word', (template, word) => {
+    expect(readByShell(quoteTemplate(template), { OUT: 'a b' })).toEqual([word]);
+  });
+});

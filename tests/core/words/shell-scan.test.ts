@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it, test } from 'vitest';
+import { scanShell } from '../../../src/core/words/shell-scan.ts';
+import fc from '../../support/fast-check.ts';
+
+describe('a quote that is never closed', () => {
+  it.each([
+    ["echo it's done", 7],
+    ['echo "a', 5],
+    ['echo "a $(b "c) d"', 5],
+    ["cat <<E\nit's\nE\necho 'x", 20],
+    ["echo # it's\necho it's", 19],
+    ["echo ${x:-it's}", 12],
+  ])('is found in %j', (text, at) => {
+    expect(scanShell(text).openQuote).toBe(at);
+  });
+
+  it.each([
+    "echo it\\'s 'a'\\''b' \"it's\" '\"'",
+    "echo # it's",
+    'cat <<E\nit\'s "\nE\n',
+    'echo "$(echo "a b" \')\')" `echo "x"`',
+    'echo "${x:-it\'s}" ${x/ #/"}"}',
+  ])('is not found in %j', (text) => {
+    expect(scanShell(text).openQuote).toBeNull();
+  });
+});
+
+test('a text with an open quote is a syntax error of the shell', () => {
+  const pieces = [...'\'"\\ a#$(){}\n;|', "'", '"', '$(', '${x:-', '${x#', "it's", '# ', '`', 'echo ', '$x'];
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => `: ${parts.join('')}`);
+  let compared = 0;
+  fc.assert(
+    fc.property(text, (code) => {
+      fc.pre(scanShell(code).openQuote !== null && !code.includes("$'"));
+      compared++;
+      expect(spawnSync('sh', ['-n', '-c', code]).status).not.toBe(0);
+    }),
+    { numRuns: 300 },
+  );
+  expect(compared).toBeGreaterThan(100);
+});
