@@ -81,7 +81,7 @@ const FOLDERS = {
       'service/',
       '(descriptors|stack|system-problem|turns)[.]ts$',
       'observers/metrics',
-      'render/(diagnostic-json|event-json|graph-json|log-lines)[.]ts$',
+      'render/(graph/graph-json|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
     ],
     builtins: [ANY],

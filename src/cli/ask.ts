@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Param } from '../core/run/run.ts';
 import { WfError } from '../errors.ts';
-import { escapeControls } from '../render/sanitize.ts';
+import { escapeControls } from '../render/text/sanitize.ts';
 import type { Console } from './console.ts';
 
 /** What is to be asked for; what is typed for one of `secrets` is not shown. */

@@ -1,4 +1,4 @@
-import type { Terminal } from '../render/reporter.ts';
+import type { Terminal } from '../render/reporters/reporter.ts';
 import { isTerminal } from './is-terminal.ts';
 import { createOutput, type Output } from './output.ts';
 

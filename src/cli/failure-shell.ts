@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { RunSummary } from '../core/run/summary.ts';
 import type { Attempt } from '../executors/executor.ts';
-import { escapeControls } from '../render/sanitize.ts';
+import { escapeControls } from '../render/text/sanitize.ts';
 import type { Console } from './console.ts';
 import { isInteractive } from './interactive.ts';
 

@@ -1,7 +1,7 @@
 import type { Workflow } from '../core/workflow.ts';
-import { createFileReporter } from '../render/file-reporter.ts';
-import { junitReport } from '../render/junit.ts';
-import type { Recap, Reporter } from '../render/reporter.ts';
+import { createFileReporter } from '../render/reporters/file-reporter.ts';
+import { junitReport } from '../render/reporters/junit.ts';
+import type { Recap, Reporter } from '../render/reporters/reporter.ts';
 import type { Console } from './console.ts';
 import { openReportFile } from './report-file.ts';
 import type { FileReport } from './reporter-list.ts';

@@ -5,7 +5,7 @@ import type { Param } from '../core/run/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../engine/engine.ts';
 import type { OnChild } from '../engine/local.ts';
 import { WfError } from '../errors.ts';
-import { escapeControls } from '../render/sanitize.ts';
+import { escapeControls } from '../render/text/sanitize.ts';
 import { shownWorkflow } from '../service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '../service/workflows/workflows.ts';
 import type { Console } from './console.ts';

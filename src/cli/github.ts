@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
 import { systemClock } from '../engine/clock.ts';
-import { createGithubReporter } from '../render/github.ts';
-import { githubSummary } from '../render/github-summary.ts';
-import type { RecapOptions } from '../render/recap.ts';
-import type { Reporter } from '../render/reporter.ts';
+import { createGithubReporter } from '../render/reporters/github/github.ts';
+import { githubSummary } from '../render/reporters/github/github-summary.ts';
+import type { Reporter } from '../render/reporters/reporter.ts';
+import type { RecapOptions } from '../render/views/recap.ts';
 import type { Console } from './console.ts';
 
 /** What GitHub takes as the summary of one step of a job; a larger one is refused as a whole. */

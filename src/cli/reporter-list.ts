@@ -1,6 +1,6 @@
 import { WfError } from '../errors.ts';
 import { didYouMean, nearNames } from '../language/near-names.ts';
-import { type ReporterKind, reporterKinds } from '../render/select.ts';
+import { type ReporterKind, reporterKinds } from '../render/reporters/select.ts';
 
 /** The reporters that write one file when the run is over. */
 const fileKinds = ['junit', 'summary'] as const;

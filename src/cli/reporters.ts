@@ -1,10 +1,10 @@
-import { createJsonReporter } from '../render/json.ts';
-import type { OutputMode } from '../render/left-output.ts';
-import { createPlainReporter } from '../render/plain.ts';
-import { createQuietReporter } from '../render/quiet.ts';
-import type { RecapOptions } from '../render/recap.ts';
-import type { Reporter } from '../render/reporter.ts';
-import { chooseReporter, type ReporterKind } from '../render/select.ts';
+import { createJsonReporter } from '../render/reporters/json.ts';
+import type { OutputMode } from '../render/reporters/left-output.ts';
+import { createPlainReporter } from '../render/reporters/plain.ts';
+import { createQuietReporter } from '../render/reporters/quiet.ts';
+import type { Reporter } from '../render/reporters/reporter.ts';
+import { chooseReporter, type ReporterKind } from '../render/reporters/select.ts';
+import type { RecapOptions } from '../render/views/recap.ts';
 import type { Console } from './console.ts';
 import { parseReporters } from './reporter-list.ts';
 
@@ -42,7 +42,7 @@ export async function createReporter(
   const reporter = await terminalReporter(kind, console, needs);
   if (files.length === 0) return { reporter, kind };
   const { createFileReports } = await import('./file-reports.ts');
-  const { groupReporters } = await import('../render/reporter-group.ts');
+  const { groupReporters } = await import('../render/reporters/reporter-group.ts');
   return { reporter: groupReporters([reporter, ...createFileReports(files, console)]), kind };
 }
 

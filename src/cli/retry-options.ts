@@ -1,4 +1,4 @@
-import { shortId } from '../render/short-id.ts';
+import { shortId } from '../render/text/short-id.ts';
 import type { AccessOptions } from './access/open-access.ts';
 import type { Console } from './console.ts';
 import { exitCodes } from './exit-codes.ts';

@@ -5,7 +5,7 @@ import type { RunState } from '../core/run/run-state.ts';
 import { summarize } from '../core/run/summarize.ts';
 import type { ActiveRun } from '../engine/engine.ts';
 import { locateSteps } from '../language/locate.ts';
-import type { ChildReporter, Recap, Reporter } from '../render/reporter.ts';
+import type { ChildReporter, Recap, Reporter } from '../render/reporters/reporter.ts';
 import type { LoadedWorkflow } from '../service/workflows/workflows.ts';
 
 /** How much of a step's output the recap has. */

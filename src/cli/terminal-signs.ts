@@ -1,4 +1,4 @@
-import type { TerminalSigns } from '../render/terminal-title.ts';
+import type { TerminalSigns } from '../render/reporters/tree/terminal-title.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../engine/clock.ts';
-import type { OutputMode } from '../render/left-output.ts';
-import type { RecapOptions } from '../render/recap.ts';
-import type { Recap, Reporter } from '../render/reporter.ts';
-import { createTreeReporter } from '../render/tree.ts';
+import type { OutputMode } from '../render/reporters/left-output.ts';
+import type { Recap, Reporter } from '../render/reporters/reporter.ts';
+import { createTreeReporter } from '../render/reporters/tree/tree.ts';
+import type { RecapOptions } from '../render/views/recap.ts';
 import type { Console } from './console.ts';
 import { terminalSigns } from './terminal-signs.ts';
 

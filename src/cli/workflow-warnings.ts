@@ -1,4 +1,4 @@
-import type { ReporterKind } from '../render/select.ts';
+import type { ReporterKind } from '../render/reporters/select.ts';
 import type { LoadedWorkflow } from '../service/workflows/workflows.ts';
 import type { Console } from './console.ts';
 
@@ -9,7 +9,7 @@ export async function printWarnings(
   { out, err, env, errTerminal }: Console,
 ): Promise<void> {
   if (warnings.length === 0) return;
-  const { githubAnnotation, renderDiagnostics } = await import('../render/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await import('../render/views/diagnostics.ts');
   const { color, unicode } = errTerminal;
   const cwd = process.cwd();
   if (reporter !== 'github') return err.write(renderDiagnostics(warnings, sources, { color, unicode, cwd }));

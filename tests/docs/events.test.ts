@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { StoredEvent } from '../../src/core/run/run.ts';
-import { createJsonReporter } from '../../src/render/json.ts';
+import { createJsonReporter } from '../../src/render/reporters/json.ts';
 import { eventKinds } from '../support/event-kinds.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 import { workflow } from '../support/workflow.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/run/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
-import { diagnosticJson } from '../../render/diagnostic-json.ts';
+import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import type { History } from '../../service/past/history.ts';
 import type { WorkflowEntry } from '../../service/past/run-access.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';

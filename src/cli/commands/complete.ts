@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { controlCharacters, escapeControls } from '../../render/sanitize.ts';
+import { controlCharacters, escapeControls } from '../../render/text/sanitize.ts';
 import type { Candidate, Candidates } from '../complete/candidate.ts';
 import { findCandidates } from '../complete/candidates.ts';
 import { expectedAt } from '../complete/expected.ts';

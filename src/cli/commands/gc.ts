@@ -1,6 +1,6 @@
 import { WfError } from '../../errors.ts';
-import type { RemovedRunView } from '../../render/removed-runs.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import type { RemovedRunView } from '../../render/views/removed-runs.ts';
 import type { RemovedRun, RetentionReport } from '../../service/past/retention.ts';
 import type { RetentionRule } from '../../service/past/retention-rule.ts';
 import { type AccessOptions, requireLocal } from '../access/open-access.ts';
@@ -60,7 +60,7 @@ async function show(
   if (json) {
     out.write(`${JSON.stringify({ dryRun, removed: runs, freedBytes, problems }, null, 2)}\n`);
   } else {
-    const { renderRemovedRuns } = await import('../../render/removed-runs.ts');
+    const { renderRemovedRuns } = await import('../../render/views/removed-runs.ts');
     out.write(renderRemovedRuns({ runs, freedBytes, dryRun }, outTerminal));
   }
   for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);

@@ -1,4 +1,4 @@
-import type { GraphFormat } from '../../render/graph-format.ts';
+import type { GraphFormat } from '../../render/graph/graph-format.ts';
 import { getWorkflow } from '../../service/workflows/workflows.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -18,7 +18,7 @@ export async function graphCommand(
   console: Console,
 ): Promise<number> {
   const { workflowPlaces } = await import('../../app.ts');
-  const { renderGraph } = await import('../../render/graph.ts');
+  const { renderGraph } = await import('../../render/graph/graph.ts');
   const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
   return exitCodes.succeeded;

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { WfError } from '../../errors.ts';
-import { createColors } from '../../render/colors.ts';
-import { escapeControls } from '../../render/sanitize.ts';
-import { shellQuote } from '../../render/shell-quote.ts';
-import { renderTable } from '../../render/table.ts';
+import { createColors } from '../../render/text/colors.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { shellQuote } from '../../render/text/shell-quote.ts';
+import { renderTable } from '../../render/text/table.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';

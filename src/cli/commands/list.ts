@@ -1,4 +1,4 @@
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -16,7 +16,7 @@ export function listCommand({ json, ...options }: ListOptions, console: Console)
     } else if (listed.length === 0) {
       err.write(`no workflows in ${escapeControls(access.workflowsPlace)}\n`);
     } else {
-      const { renderWorkflowList } = await import('../../render/workflow-list.ts');
+      const { renderWorkflowList } = await import('../../render/views/workflow-list.ts');
       out.write(renderWorkflowList(listed, outTerminal));
     }
     return exitCodes.succeeded;

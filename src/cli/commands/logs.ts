@@ -1,5 +1,5 @@
 import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
 import type { LogReader } from '../../service/past/log-view.ts';
 import type { RunLogs } from '../../service/past/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
@@ -39,9 +39,9 @@ type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail
 /** Prints for as long as somebody reads it. */
 async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
   const { step, raw, json, tail = null } = printing;
-  const { createLogLines } = await import('../../render/log-lines.ts');
-  const { createColors } = await import('../../render/colors.ts');
-  const { createPrefix } = await import('../../render/plain.ts');
+  const { createLogLines } = await import('../../render/views/log-lines.ts');
+  const { createColors } = await import('../../render/text/colors.ts');
+  const { createPrefix } = await import('../../render/reporters/plain.ts');
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
   const lines = createLogLines({

@@ -1,6 +1,6 @@
 import type { MarkedStatus } from '../../core/run/run.ts';
-import { statusText } from '../../render/recap.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { statusText } from '../../render/views/recap.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -6,7 +6,7 @@ import type { RunSummary } from '../../core/run/summary.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { renderReport } from '../../render/report/report.ts';
 import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
-import { shortId } from '../../render/short-id.ts';
+import { shortId } from '../../render/text/short-id.ts';
 import type { History } from '../../service/past/history.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import type { StoredRun } from '../../store/store.ts';

@@ -1,7 +1,7 @@
 import type { RetrySelection } from '../../core/run/retry.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
 import { requireRunOf } from '../../service/past/find-run.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';

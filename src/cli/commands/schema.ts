@@ -2,7 +2,7 @@ import { WfError } from '../../errors.ts';
 import { didYouMean } from '../../language/near-names.ts';
 import { editorSchema } from '../../language/schema/editor-schema.ts';
 import { nearPaths, schemaFor } from '../../language/schema/schema-doc.ts';
-import { renderKeyDoc } from '../../render/key-doc.ts';
+import { renderKeyDoc } from '../../render/views/key-doc.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';

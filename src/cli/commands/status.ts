@@ -17,7 +17,7 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
       out.write(`${JSON.stringify(await access.summary(word), null, 2)}\n`);
       return exitCodes.succeeded;
     }
-    const { renderStatus } = await import('../../render/status.ts');
+    const { renderStatus } = await import('../../render/views/status.ts');
     const shownRun = await access.view(word);
     const { state, workflow } = shownRun;
     const recap = await recapOfPast(shownRun, access);

@@ -1,9 +1,9 @@
 import type { RunSummary } from '../../core/run/summary.ts';
 import { systemClock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
-import { statusText } from '../../render/recap.ts';
-import { escapeControls } from '../../render/sanitize.ts';
-import { shortId } from '../../render/short-id.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { statusText } from '../../render/views/recap.ts';
 import type { RunAccess } from '../../service/past/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';

@@ -1,7 +1,7 @@
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
-import { diagnosticJson } from '../../render/diagnostic-json.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
 import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import type { Console } from '../console.ts';
@@ -62,7 +62,7 @@ function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
 }
 
 async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
-  const { githubAnnotation, renderDiagnostics } = await import('../../render/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await import('../../render/views/diagnostics.ts');
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {

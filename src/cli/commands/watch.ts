@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/sanitize.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import type { Console } from '../console.ts';
 import { stopSignals } from '../exit-codes.ts';

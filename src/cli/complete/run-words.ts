@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
-import { dateAndTime } from '../../render/duration.ts';
-import { shortId } from '../../render/short-id.ts';
+import { dateAndTime } from '../../render/text/duration.ts';
+import { shortId } from '../../render/text/short-id.ts';
 import { findRunId } from '../../service/past/find-run.ts';
 import { readPastRun } from '../../service/past/past-run.ts';
 import type { RunArchive } from '../../store/store.ts';

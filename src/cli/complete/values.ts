@@ -69,7 +69,7 @@ async function settings(): Promise<Candidates['values']> {
 
 /** Files are named behind `=`, where the shell begins a word of its own. */
 async function reporters(): Promise<Candidates['values']> {
-  const { reporterKinds } = await import('../../render/select.ts');
+  const { reporterKinds } = await import('../../render/reporters/select.ts');
   return [...reporterKinds, 'junit=', 'summary='].map(plain);
 }
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { graphFormats } from '../../render/graph-format.ts';
+import { graphFormats } from '../../render/graph/graph-format.ts';
 import type { AddCommand } from './add-command.ts';
 import { operands } from './operands.ts';
 import {

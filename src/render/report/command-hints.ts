@@ -1,5 +1,5 @@
-import { shellQuote } from '../shell-quote.ts';
-import { shortId } from '../short-id.ts';
+import { shellQuote } from '../text/shell-quote.ts';
+import { shortId } from '../text/short-id.ts';
 
 /** What of the logs of a step a command is to print; what is null is left to it. */
 type LogsHint = { readonly step: string; readonly attempt: number | null; readonly stream: 'stdout' | 'stderr' | null };

@@ -1,11 +1,11 @@
-import { retryCommand } from '../recap-commands.ts';
-import { childHtml } from './child-html.ts';
+import { retryCommand } from '../views/recap-commands.ts';
 import { logsHint } from './command-hints.ts';
 import { type Html, html } from './html.ts';
-import type { ReportStep } from './report-step.ts';
+import { tailHtml } from './log/tail-html.ts';
 import { placeLink, type SourcePlaces } from './source-html.ts';
 import { statusIcon, stepLook } from './status.ts';
-import { tailHtml } from './tail-html.ts';
+import { childHtml } from './step/child-html.ts';
+import type { ReportStep } from './step/report-step.ts';
 import { counted, shortened } from './text.ts';
 import type { ReportView } from './view.ts';
 

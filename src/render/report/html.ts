@@ -1,4 +1,4 @@
-import { escapeControl } from '../sanitize.ts';
+import { escapeControl } from '../text/sanitize.ts';
 
 /** Markup that can stand in a page. Made by `html`, so that nothing gets in that was not escaped. */
 export type Html = { readonly markup: string };

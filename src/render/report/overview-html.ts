@@ -1,10 +1,10 @@
 import type { StepStatus, Trigger } from '../../core/run/run.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import { formatDuration, formatElapsed } from '../duration.ts';
-import { fileText } from '../place-text.ts';
+import { formatDuration, formatElapsed } from '../text/duration.ts';
+import { fileText } from '../text/place-text.ts';
 import { type Html, html } from './html.ts';
 import { runLook, statusIcon, stepLook } from './status.ts';
-import { factList, timeHtml } from './step-html.ts';
+import { factList, timeHtml } from './step/step-html.ts';
 import { counted, shortened, zonedTime } from './text.ts';
 import type { ReportView } from './view.ts';
 

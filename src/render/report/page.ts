@@ -1,4 +1,4 @@
-import { shortId } from '../short-id.ts';
+import { shortId } from '../text/short-id.ts';
 import { type Html, html, trusted } from './html.ts';
 import { runLook } from './status.ts';
 import { zonedTime } from './text.ts';

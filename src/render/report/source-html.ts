@@ -1,5 +1,5 @@
 import type { Place, Source } from '../../language/diagnostic.ts';
-import { fileText, placeText } from '../place-text.ts';
+import { fileText, placeText } from '../text/place-text.ts';
 import { escapeHtml, type Html, html, trusted } from './html.ts';
 import { counted } from './text.ts';
 

@@ -1,4 +1,4 @@
-import { dateAndTime } from '../duration.ts';
+import { dateAndTime } from '../text/duration.ts';
 
 /** A number of bytes for a person: `812 bytes`, `64 KiB`, `4.8 GiB`. */
 export function byteText(bytes: number): string {

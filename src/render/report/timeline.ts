@@ -1,9 +1,9 @@
 import type { AttemptRecord } from '../../core/run/attempt-history.ts';
 import { stepState } from '../../core/run/run-state.ts';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../text/duration.ts';
 import { type Html, html } from './html.ts';
-import type { ReportStep } from './report-step.ts';
 import { statusIcon, stepLook } from './status.ts';
+import type { ReportStep } from './step/report-step.ts';
 import { counted } from './text.ts';
 import { marks, percent, type TimeScale, timeScale } from './time-scale.ts';
 import type { ReportView } from './view.ts';

@@ -4,7 +4,7 @@ import type { RunState } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
-import type { ShownLog } from './log.ts';
+import type { ShownLog } from './log/log.ts';
 
 /** What a report shows: one run at one moment. */
 export type ReportView = {

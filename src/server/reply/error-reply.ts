@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ErrorCode, WfError } from '../../errors.ts';
-import { diagnosticJson, diagnosticText } from '../../render/diagnostic-json.ts';
+import { diagnosticJson, diagnosticText } from '../../render/views/diagnostic-json.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import { stackOf } from '../../stack.ts';
 import { systemProblem } from '../../system-problem.ts';

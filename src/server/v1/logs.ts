@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { attemptMark } from '../../render/log-lines.ts';
+import { attemptMark } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/past/attempts.ts';
 import type { PastRun } from '../../service/past/past-run.ts';
 import type { LogExcerpt } from '../../store/files/logs/log-excerpt.ts';

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Param } from '../../core/run/run.ts';
 import type { HandlerKind, Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
-import { diagnosticText } from '../../render/diagnostic-json.ts';
+import { diagnosticText } from '../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';

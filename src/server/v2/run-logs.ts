@@ -1,5 +1,5 @@
 import { isFinished } from '../../core/run/run-state.ts';
-import { createLogLines, type LogForm } from '../../render/log-lines.ts';
+import { createLogLines, type LogForm } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/past/attempts.ts';
 import { followLogs, type LogView, showLogs } from '../../service/past/log-view.ts';
 import type { PastRun } from '../../service/past/past-run.ts';

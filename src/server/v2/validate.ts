@@ -1,4 +1,4 @@
-import { diagnosticJson } from '../../render/diagnostic-json.ts';
+import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import { type DescribedRoute, json, type Operation } from '../openapi/operation.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import { exampleDiagnostic } from './examples.ts';

@@ -1,7 +1,7 @@
 import { buildGraph } from '../../core/graph.ts';
 import { noSchedule, type Step, type Workflow } from '../../core/workflow.ts';
-import { diagnosticJson } from '../../render/diagnostic-json.ts';
-import { graphView } from '../../render/graph-json.ts';
+import { graphView } from '../../render/graph/graph-json.ts';
+import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../../src/core/run/run.ts';
 import { initialRun } from '../../../src/core/run/run-state.ts';
 import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
-import type { Recap, Reporter } from '../../../src/render/reporter.ts';
+import type { Recap, Reporter } from '../../../src/render/reporters/reporter.ts';
 
 /** 10:31:02 on the 15th of January 2026, wherever the test runs. */
 export const runStart = new Date(2026, 0, 15, 10, 31, 2).getTime();

@@ -1,4 +1,4 @@
-import type { Terminal } from '../../../src/render/reporter.ts';
+import type { Terminal } from '../../../src/render/reporters/reporter.ts';
 
 /** A terminal that remembers what was written to it: 80 by 24, UTF-8, no colours unless told otherwise. */
 export function recordingTerminal(settings: Partial<Omit<Terminal, 'write'>> = {}) {

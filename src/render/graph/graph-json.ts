@@ -1,0 +1,19 @@
+import { type Graph, nodeAt } from '../../core/graph.ts';
+import { handlerKind } from '../../core/workflow.ts';
+import { graphEdges } from './graph-edges.ts';
+
+/** The graph as JSON, see `graphView`. */
+export function graphJson(graph: Graph): string {
+  return `${JSON.stringify(graphView(graph), null, 2)}\n`;
+}
+
+/** A graph for programs: `{nodes: [{name, handler, executor}], edges: [{from, to}]}`; `handler` is null for a step. */
+export function graphView(graph: Graph): object {
+  const nodes = graph.nodes.map((node, number) => ({
+    name: node.name,
+    handler: number < graph.stepCount ? null : handlerKind(node.name),
+    executor: node.executor.type,
+  }));
+  const edges = graphEdges(graph).map(([from, to]) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name }));
+  return { nodes, edges };
+}

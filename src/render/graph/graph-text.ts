@@ -1,0 +1,145 @@
+import { type Graph, nodeAt } from '../../core/graph.ts';
+import { cut, padEnd } from '../text/fit.ts';
+import { chooseGlyphs } from '../text/glyphs.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { stepTitle } from '../text/step-title.ts';
+import { textWidth } from '../text/width.ts';
+import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
+
+/** The signs that lanes are drawn with. */
+type LaneSigns = {
+  readonly node: string;
+  readonly past: string;
+  readonly across: string;
+  readonly branch: string;
+  readonly join: string;
+  readonly crossing: string;
+  readonly merge: string;
+  readonly turn: string;
+};
+
+const unicodeSigns: LaneSigns = {
+  node: '●',
+  past: '│',
+  across: '─',
+  branch: '├',
+  join: '┤',
+  crossing: '┼',
+  merge: '┴',
+  turn: '╯',
+};
+const asciiSigns: LaneSigns = {
+  node: '*',
+  past: '|',
+  across: '-',
+  branch: '+',
+  join: '+',
+  crossing: '+',
+  merge: "'",
+  turn: "'",
+};
+
+const columns = 80;
+/** With more lanes than this side by side nobody can follow them: then the dependencies are written out. */
+const mostLanes = 16;
+const widestColumn = 30;
+
+/** The graph for a person: one row a step, lines for what it depends on; names where lines are too many or would meet. */
+export function graphText(graph: Graph, unicode: boolean): string {
+  const rows = layOutLanes(graph, mostLanes);
+  const lines = rows === null ? waveLines(graph, unicode) : rows.flatMap((row) => rowLines(graph, row, unicode));
+  return [...lines, ...handlerLines(graph, unicode), ''].join('\n');
+}
+
+function rowLines(graph: Graph, row: LaneRow, unicode: boolean): readonly string[] {
+  const signs = unicode ? unicodeSigns : asciiSigns;
+  const name = escapeControls(nodeAt(graph, row.node).name);
+  const needs = (graph.dependencies[row.node] ?? []).length > 1 ? needsText(graph, row.node, unicode) : '';
+  const line = withNeeds(`${laneText(row, signs)} ${name}`, needs, unicode);
+  return row.apart ? ['', line] : [line];
+}
+
+/** Lines between a node and the lanes that lead to it run across those that go past, which stay whole. */
+function laneText({ column, lanes }: LaneRow, signs: LaneSigns): string {
+  const touched = lanes.flatMap((lane, at) => (lane === 'through' || lane === 'end' ? [at] : []));
+  const first = Math.min(column, ...touched);
+  const last = Math.max(column, ...touched);
+  let text = '';
+  for (let at = 0; at < Math.max(lanes.length, column + 1); at++) {
+    text += at === column ? signs.node : laneSign(lanes[at] ?? 'free', { at, first, last }, signs);
+    text += at >= first && at < last ? signs.across : ' ';
+  }
+  return text.trimEnd();
+}
+
+type Span = { readonly at: number; readonly first: number; readonly last: number };
+
+function laneSign(lane: LaneRow['lanes'][number], { at, first, last }: Span, signs: LaneSigns): string {
+  switch (lane) {
+    case 'free':
+      return at > first && at < last ? signs.across : ' ';
+    case 'past':
+      return signs.past;
+    case 'through':
+      if (at === first) return signs.branch;
+      return at === last ? signs.join : signs.crossing;
+    case 'end':
+      return at === last ? signs.turn : signs.merge;
+  }
+}
+
+/** For graphs too wide to draw: the steps that can run together, and what each depends on in words. */
+function waveLines(graph: Graph, unicode: boolean): readonly string[] {
+  const names = graph.nodes.map((node) => escapeControls(node.name));
+  const width = Math.min(
+    widestColumn,
+    names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
+  );
+  return waves(graph).flatMap((nodes, index) => [
+    `wave ${index + 1}`,
+    ...nodes.map((node) =>
+      withNeeds(`  ${padEnd(names[node] ?? '', width)}`, needsText(graph, node, unicode), unicode).trimEnd(),
+    ),
+  ]);
+}
+
+/** The steps by the length of the longest way to them, in the order of the file. */
+function waves(graph: Graph): readonly (readonly number[])[] {
+  const found: number[][] = [];
+  const depth = new Map<number, number>();
+  for (const node of drawingOrder(graph)) {
+    const wave = (graph.dependencies[node] ?? []).reduce(
+      (deepest, number) => Math.max(deepest, (depth.get(number) ?? 0) + 1),
+      0,
+    );
+    depth.set(node, wave);
+    const members = found[wave] ?? [];
+    members.push(node);
+    found[wave] = members;
+  }
+  return found.map((nodes) => nodes.sort((a, b) => a - b));
+}
+
+function needsText(graph: Graph, node: number, unicode: boolean): string {
+  const names = (graph.dependencies[node] ?? []).map((number) => escapeControls(nodeAt(graph, number).name));
+  return names.length === 0 ? '' : `${chooseGlyphs(unicode).arrow} ${names.join(', ')}`;
+}
+
+/** A name is never cut; what it depends on is, where the line would be too long. */
+function withNeeds(line: string, needs: string, unicode: boolean): string {
+  const room = columns - textWidth(line) - 2;
+  return needs === '' || room < 10 ? line : `${line}  ${cut(needs, room, chooseGlyphs(unicode).ellipsis)}`;
+}
+
+function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
+  const handlers = graph.nodes.slice(graph.stepCount);
+  if (handlers.length === 0) return [];
+  const width = Math.max(...handlers.map((handler) => handler.name.length));
+  const { ellipsis } = chooseGlyphs(unicode);
+  return [
+    '',
+    ...handlers.map((handler) =>
+      cut(`${padEnd(handler.name, width)}  ${stepTitle(handler)}`, columns, ellipsis).trimEnd(),
+    ),
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Graph } from '../../../core/graph.ts';
+import { escapeControls } from '../../text/sanitize.ts';
+import { textWidth } from '../../text/width.ts';
+import type { ReportStep } from '../step/report-step.ts';
+import { stepDetail } from '../step/step-text.ts';
+import type { Edge, GraphShape } from './graph-layout.ts';
+
+/** What is drawn as one: a step, or steps that depend on the same and are needed by the same. */
+export type GraphItem = {
+  /** Numbers of the graph's nodes. */
+  readonly nodes: readonly number[];
+  readonly width: number;
+  readonly height: number;
+  /** How its steps stand in it; null for a single step. */
+  readonly grid: Grid | null;
+};
+
+/** Steps side by side, with their names or, when they are many, as mere squares. */
+export type Grid = {
+  readonly columns: number;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  readonly isNamed: boolean;
+};
+
+/** Sizes in pixels, for the page's font at 13. */
+export const drawing = {
+  boxHeight: 42,
+  titleHeight: 24,
+  padding: 8,
+  cellGap: 4,
+  character: 7.5,
+  smallCharacter: 6.2,
+  icon: 34,
+} as const;
+
+const fewestSiblings = 8;
+const mostNamed = 60;
+const longestName = 26;
+const shortestName = 9;
+const square = 14;
+const mostMeasured = 200;
+
+/** The boxes of a drawing of the steps, which are those of the graph in its order, and which leads to which. */
+export function graphItems(
+  graph: Graph,
+  steps: readonly ReportStep[],
+): { readonly items: readonly GraphItem[]; readonly shape: GraphShape } {
+  const items = siblings(graph).map((nodes) => {
+    const drawn = nodes.flatMap((node) => steps[node] ?? []);
+    return nodes.length === 1 ? box(nodes, drawn) : block(nodes, drawn);
+  });
+  const itemOf = new Map(items.flatMap(({ nodes }, item) => nodes.map((node) => [node, item] as const)));
+  const edges = new Map<string, Edge>();
+  graph.dependencies.slice(0, graph.stepCount).forEach((numbers, to) => {
+    for (const from of numbers) {
+      const edge: Edge = [itemOf.get(from) ?? 0, itemOf.get(to) ?? 0];
+      edges.set(edge.join(' '), edge);
+    }
+  });
+  return { items, shape: { sizes: items, edges: [...edges.values()] } };
+}
+
+/** Steps in groups: those that nothing but their names tells apart, where they are many, and each other one alone. */
+function siblings(graph: Graph): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  for (let node = 0; node < graph.stepCount; node++) {
+    const key = `${graph.dependencies[node]?.toSorted().join(' ')} > ${graph.dependents[node]?.join(' ')}`;
+    const group = groups.get(key) ?? [];
+    group.push(node);
+    groups.set(key, group);
+  }
+  return [...groups.values()].flatMap((nodes) =>
+    nodes.length >= fewestSiblings ? [nodes] : nodes.map((node) => [node]),
+  );
+}
+
+function box(nodes: readonly number[], steps: readonly ReportStep[]): GraphItem {
+  const detail = Math.max(0, ...steps.map((step) => stepDetail(step).length)) * drawing.smallCharacter;
+  const width = drawing.icon + Math.round(Math.max(nameWidth(steps), detail)) + 10;
+  return { nodes, width, height: drawing.boxHeight, grid: null };
+}
+
+function block(nodes: readonly number[], steps: readonly ReportStep[]): GraphItem {
+  const isNamed = nodes.length <= mostNamed;
+  const grid = isNamed
+    ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: nameWidth(steps) + drawing.icon, cellHeight: 26 }
+    : {
+        isNamed,
+        columns: Math.min(40, Math.ceil(Math.sqrt(nodes.length * 1.6))),
+        cellWidth: square,
+        cellHeight: square,
+      };
+  const rows = Math.ceil(nodes.length / grid.columns);
+  const { padding, cellGap, titleHeight } = drawing;
+  return {
+    nodes,
+    grid,
+    width: Math.max(120, grid.columns * (grid.cellWidth + cellGap) - cellGap + 2 * padding),
+    height: rows * (grid.cellHeight + cellGap) - cellGap + titleHeight + 2 * padding,
+  };
+}
+
+/** The room that the longest of the names gets. */
+function nameWidth(steps: readonly ReportStep[]): number {
+  const widths = steps.map(({ summary }) => textWidth(escapeControls(summary.name.slice(0, mostMeasured))));
+  const longest = widths.reduce((most, width) => Math.max(most, width), shortestName);
+  return Math.round(Math.min(longestName, longest) * drawing.character);
+}

@@ -1,0 +1,43 @@
+import type { Place } from '../../../language/diagnostic.ts';
+import { fileText } from '../../text/place-text.ts';
+
+/** The commands to GitHub Actions that are used here; see "Workflow commands" in its documentation. */
+export type GithubCommandName = 'error' | 'warning' | 'group' | 'endgroup';
+
+/** One property of a command, such as `file` or `title`. */
+export type GithubProperty = readonly [name: string, value: string];
+
+/** A workflow command of GitHub Actions, `::error file=etl.yaml,line=7::exit 3`, as one line without its end. */
+export function githubCommand(
+  name: GithubCommandName,
+  message: string,
+  properties: readonly GithubProperty[] = [],
+): string {
+  const list = properties.map(([key, value]) => `${key}=${escapeProperty(value)}`).join(',');
+  return `::${name}${list === '' ? '' : ` ${list}`}::${escapeData(message)}`;
+}
+
+/**
+ * The properties that show an annotation at a place; the file is named relative to `cwd` (null: never). GitHub's end
+ * column is the last one that belongs to the range, and given only for a range within one line.
+ */
+export function githubPlace({ file, start, end }: Place, cwd: string | null): readonly GithubProperty[] {
+  const endColumn = Math.max(start.column, end.column - 1);
+  return [
+    ...(file === '-' ? [] : [['file', fileText(file, cwd)] as const]),
+    ['line', String(start.line)],
+    ['col', String(start.column)],
+    ['endLine', String(end.line)],
+    ...(end.line === start.line ? [['endColumn', String(endColumn)] as const] : []),
+  ];
+}
+
+/** As the runner's toolkit escapes the text of a command. */
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** As the runner's toolkit escapes the value of a property. */
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,185 @@
+import type { StoredEvent } from '../../../core/run/run.ts';
+import type { StepSummary } from '../../../core/run/summary.ts';
+import type { Step, Workflow } from '../../../core/workflow.ts';
+import { createColors } from '../../text/colors.ts';
+import { formatElapsed, timeOfDay } from '../../text/duration.ts';
+import { escapeControls, stripControls } from '../../text/sanitize.ts';
+import { headerLine } from '../../views/header.ts';
+import { type RecapOptions, renderRecap, statusText } from '../../views/recap.ts';
+import type { FrameClock } from '../frames.ts';
+import { createHeartbeat } from '../heartbeat.ts';
+import { createHeldLines, type HeldLines } from '../held-lines.ts';
+import { nodesByName } from '../nodes.ts';
+import { createOutputColors } from '../output-colors.ts';
+import { plainEvent } from '../plain-event.ts';
+import type { OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
+import { createStepLines, type OutputLine } from '../step-lines.ts';
+import { githubCommand, githubPlace } from './github-command.ts';
+import { couldCommand, fenced } from './github-fence.ts';
+
+/** What the reporter for GitHub Actions needs beside its terminal. */
+export type GithubOptions = RecapOptions & {
+  readonly clock: FrameClock;
+  /** The checked-out repository: annotations name files relative to it. */
+  readonly workspace: string;
+  /** A new word that cannot be guessed, of letters and digits. */
+  readonly token: () => string;
+  /** Puts the run on the summary page of the job. */
+  readonly summarize: (recap: Recap, workflow: Workflow) => void;
+};
+
+type Finished = Extract<StoredEvent, { type: 'step.finished' }>;
+/** A step that failed: what is to be said of it at the end. */
+type Failure = { readonly title: string; readonly text: string };
+
+const silenceMs = 30_000;
+const mostNamed = 5;
+
+/**
+ * For GitHub Actions: a group for each step that can be unfolded, written when the step has ended, since steps run in
+ * parallel; at the end the output of the failed ones, not folded, an annotation at each one's line of the file, and a
+ * recap. Nothing that a step writes, and no name or message, can be a command to GitHub.
+ */
+export function createGithubReporter(terminal: Terminal, options: GithubOptions): Reporter {
+  let log: GithubLog | null = null;
+  return {
+    wantsOutput: true,
+    begin: (workflow) => {
+      log = new GithubLog(workflow, terminal, options);
+    },
+    event: (event) => log?.event(event),
+    output: (chunk) => log?.output(chunk),
+    end: (recap) => log?.end(recap),
+  };
+}
+
+class GithubLog {
+  readonly #workflow: Workflow;
+  readonly #terminal: Terminal;
+  readonly #options: GithubOptions;
+  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #colors;
+  readonly #heartbeat;
+  readonly #lines = createStepLines('overwrite');
+  readonly #outputColors;
+  readonly #held = new Map<string, HeldLines>();
+  readonly #startedAt = new Map<string, number>();
+  readonly #failures = new Map<string, Failure>();
+
+  constructor(workflow: Workflow, terminal: Terminal, options: GithubOptions) {
+    this.#workflow = workflow;
+    this.#terminal = terminal;
+    this.#options = options;
+    this.#steps = nodesByName(workflow);
+    this.#colors = createColors(terminal.color);
+    this.#outputColors = createOutputColors(terminal.stripsColors !== true);
+    this.#heartbeat = createHeartbeat(options.clock, silenceMs, () => this.#beat());
+  }
+
+  event(event: StoredEvent): void {
+    if (event.type === 'run.created') this.#put(`${headerLine(this.#workflow, event, this.#terminal)}\n`);
+    if (event.type === 'step.started') this.#startedAt.set(event.step, event.at);
+    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#endAttempt(event.step);
+    const text = this.#text(event, this.#colors);
+    if (event.type === 'step.finished') this.#finish(event, text);
+    else if (event.type === 'step.started' || event.type === 'step.waiting') this.#hold(event.step, text);
+    else if (text !== '') this.#say(event.at, 'step' in event ? event.step : null, text);
+    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#startedAt.delete(event.step);
+  }
+
+  output(chunk: OutputChunk): void {
+    this.#holdLines(this.#lines.push(chunk));
+  }
+
+  end(recap: Recap): void {
+    this.#heartbeat.stop();
+    const { summary, places } = recap;
+    for (const warning of summary.warnings) this.#command('warning', escapeControls(warning));
+    const reached = [...summary.steps, ...summary.handlers];
+    for (const [name, { title, text }] of this.#failures) {
+      this.#put(`${title}\n`);
+      this.#terminal.write(fenced(text, this.#options.token()));
+      const step = reached.find((found) => found.name === name);
+      if (step) this.#annotate(step, recap, places.get(name));
+    }
+    if (summary.status === 'failed' && this.#failures.size === 0) {
+      this.#command('error', escapeControls(summary.error ?? statusText(summary.status)), [
+        ['title', escapeControls(summary.workflow)],
+      ]);
+    }
+    // The last lines of what failed stand right above.
+    this.#put(renderRecap({ ...recap, tails: new Map() }, this.#terminal, this.#options));
+    this.#options.summarize(recap, this.#workflow);
+  }
+
+  #finish(event: Finished, text: string): void {
+    const { step: name, at, status, attempt } = event;
+    const held = this.#held.get(name)?.text() ?? '';
+    this.#held.delete(name);
+    if (status === 'failed') {
+      const title = `${this.#colors.bold(escapeControls(name))}  ${text}`;
+      this.#failures.set(name, { title, text: held });
+      this.#say(at, name, attempt === 0 ? text : `${text}; its output comes at the end`);
+    } else if (attempt === 0) this.#say(at, name, text);
+    else this.#group(`${escapeControls(name)}  ${this.#text(event, createColors(false))}`, held);
+  }
+
+  #group(title: string, text: string): void {
+    const { token } = this.#options;
+    const [begin, end] = [githubCommand('group', title.replace(/ {2,}/g, ' ')), githubCommand('endgroup', '')];
+    this.#terminal.write(`${begin}\n${fenced(text, token())}${end}\n`);
+    this.#heartbeat.wrote();
+  }
+
+  /** A failure that the file tolerates is a warning, unless the run is strict: the job goes on. */
+  #annotate(step: StepSummary, { summary, tails }: Recap, place: Parameters<typeof githubPlace>[0] | undefined): void {
+    const tail = (tails.get(step.name) ?? []).map((line) => escapeControls(stripControls(line)));
+    const after = step.attempts > 1 ? ` after ${step.attempts} attempts` : '';
+    const message = [`${escapeControls(step.error ?? 'failed')}${after}`, ...tail].join('\n');
+    const where = place === undefined ? [] : githubPlace(place, this.#options.workspace);
+    const isTolerated = !summary.strict && (this.#steps.get(step.name)?.continueOn.failure ?? false);
+    this.#command(isTolerated ? 'warning' : 'error', message, [...where, ['title', escapeControls(step.name)]]);
+  }
+
+  #command(...[name, message, properties]: Parameters<typeof githubCommand>): void {
+    this.#terminal.write(`${githubCommand(name, message, properties)}\n`);
+  }
+
+  #text(event: StoredEvent, colors: ReturnType<typeof createColors>): string {
+    const name = 'step' in event ? (event.step ?? '') : '';
+    return plainEvent(event, { step: this.#steps.get(name), startedAt: this.#startedAt.get(name), colors }) ?? '';
+  }
+
+  #endAttempt(step: string): void {
+    this.#holdLines(this.#lines.end(step));
+    this.#outputColors.end(step);
+  }
+
+  #holdLines(lines: readonly OutputLine[]): void {
+    for (const line of lines) this.#hold(line.step, this.#outputColors.isolate(line));
+  }
+
+  #hold(step: string, line: string): void {
+    const held = this.#held.get(step) ?? createHeldLines();
+    this.#held.set(step, held);
+    held.add(line);
+  }
+
+  #beat(): void {
+    const now = this.#options.clock.now();
+    const running = [...this.#startedAt].map(([name, at]) => `${escapeControls(name)} (${formatElapsed(now - at)})`);
+    if (running.length === 0) return;
+    const more = running.length > mostNamed ? ` and ${running.length - mostNamed} more` : '';
+    this.#put(`${timeOfDay(now)} running: ${running.slice(0, mostNamed).join(', ')}${more}\n`);
+  }
+
+  #say(at: number, step: string | null, text: string): void {
+    this.#put(`${timeOfDay(at)} ${step === null ? '' : `[${escapeControls(step)}] `}${text}\n`);
+  }
+
+  /** Our own lines name things of the user's: they are fenced where that could matter. */
+  #put(text: string): void {
+    this.#terminal.write(couldCommand(text) ? fenced(text, this.#options.token()) : text);
+    this.#heartbeat.wrote();
+  }
+}

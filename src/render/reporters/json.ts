@@ -1,0 +1,55 @@
+import type { StoredEvent } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { hideSecretParams } from '../text/params-text.ts';
+import { eventJson, isoTime } from '../views/event-json.ts';
+import { createBatch } from './batch.ts';
+import type { Reporter, Terminal } from './reporter.ts';
+import { createStepLines, type OutputLine } from './step-lines.ts';
+
+/** What the JSON reporter needs beside its terminal. */
+export type JsonOptions = {
+  /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
+  readonly now: () => number;
+  /** Calls back once the present work is done, as `setImmediate` does. */
+  readonly defer: (callback: () => void) => void;
+};
+
+/**
+ * One JSON object a line and nothing else, each with `type`, `runId` and `at` first: the run's events, `step.output` for
+ * each line of output (`step`, `attempt`, `stream`, `text`, and `continues` where the line goes on in the next one), and as the last line `run.summary`, a RunSummary. Times are
+ * ISO 8601 UTC.
+ */
+export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptions): Reporter {
+  const batch = createBatch(terminal.write, defer);
+  const lines = createStepLines('keep');
+  let workflow: Workflow | null = null;
+  let runId = '';
+
+  const put = (type: string, at: string, rest: object) => batch.add(JSON.stringify({ type, runId, at, ...rest }));
+  const putLines = (found: readonly OutputLine[]) => {
+    for (const line of found) put('step.output', isoTime(now()), line);
+  };
+
+  return {
+    wantsOutput: true,
+    begin: (begun, id) => {
+      workflow = begun;
+      runId = id;
+    },
+    event: (event) => {
+      if (event.type === 'step.finished' || event.type === 'step.waiting') putLines(lines.end(event.step));
+      batch.add(JSON.stringify(eventJson(runId, withoutSecrets(event, workflow))));
+    },
+    output: (chunk) => putLines(lines.push(chunk)),
+    end: ({ summary }) => {
+      putLines(lines.end(null));
+      put('run.summary', isoTime(now()), summary);
+      batch.flush();
+    },
+  };
+}
+
+function withoutSecrets(event: StoredEvent, workflow: Workflow | null): StoredEvent {
+  if (!('params' in event) || workflow === null) return event;
+  return { ...event, params: hideSecretParams(event.params, workflow) };
+}

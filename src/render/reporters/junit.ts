@@ -1,0 +1,132 @@
+import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { fileText } from '../text/place-text.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { stepStatusText } from '../text/step-status-text.ts';
+import { xmlAttribute, xmlText } from '../text/xml.ts';
+import { nodesByName } from './nodes.ts';
+import type { Recap } from './reporter.ts';
+
+/** What became of a test case beside its success. */
+type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
+type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
+type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
+
+/**
+ * A run as a JUnit file: one test suite, a test case for each step and each handler that ran, with its last lines. A failed
+ * step is a `failure`, one that was stopped an `error`; skipped ones and those that never ran are `skipped`, as are failures
+ * that `continueOn` tolerates, with a word about it, unless the run is strict. A run that failed without a failed step gets a case of its own.
+ */
+export function junitReport({ summary, places, tails }: Recap, workflow: Workflow, cwd: string): string {
+  const nodes = nodesByName(workflow);
+  const view = { summary, places, tails, cwd };
+  const cases = [...summary.steps, ...summary.handlers].map((step) => {
+    return { step, verdict: verdictOn(step, !summary.strict && (nodes.get(step.name)?.continueOn.failure ?? false)) };
+  });
+  const run = runVerdict(summary, cases);
+  const all = run === null ? cases : [...cases, { step: runStep(summary), verdict: run }];
+  const suite = suiteAttributes(all, summary);
+  const { name, tests, failures, errors, skipped, time } = suite;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name, tests, failures, errors, skipped, time })}>`,
+    `  <testsuite${attributes(suite)}>`,
+    '    <properties>',
+    `      <property${attributes({ name: 'runId', value: summary.runId })}/>`,
+    `      <property${attributes({ name: 'status', value: summary.status })}/>`,
+    '    </properties>',
+    ...all.flatMap((found) => caseLines(found, view)),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function verdictOn(step: StepSummary, isTolerated: boolean): Verdict | null {
+  const { status, attempts } = step;
+  const said = step.error ?? '';
+  const message = said === '' || said === stepStatusText(status) ? stepStatusText(status) : said;
+  switch (status) {
+    case 'succeeded':
+      return null;
+    case 'failed':
+      if (isTolerated) return { kind: 'skipped', type: 'tolerated', message: `failed, which is tolerated: ${message}` };
+      return { kind: 'failure', type: step.reason ?? 'error', message };
+    case 'canceled':
+      return { kind: attempts > 0 ? 'error' : 'skipped', type: status, message };
+    case 'skipped':
+    case 'upstream_failed':
+    case 'pending':
+    case 'scheduled':
+    case 'running':
+    case 'waiting':
+      return { kind: 'skipped', type: status, message };
+  }
+}
+
+/** A run can fail although no step did: its environment cannot be evaluated, or its time is up between two steps. */
+function runVerdict({ status, reason, error }: RunSummary, cases: readonly TestCase[]): Verdict | null {
+  const isTold = cases.some(({ verdict }) => verdict?.kind === 'failure' || verdict?.kind === 'error');
+  if (status !== 'failed' || isTold) return null;
+  return { kind: 'error', type: reason ?? 'error', message: error ?? 'failed' };
+}
+
+function runStep({ workflow, startedAt, finishedAt, durationMs, reason, error }: RunSummary): StepSummary {
+  const none = { exitCode: null, signal: null, outputs: {}, log: null, attempts: 0, status: 'failed' } as const;
+  return {
+    ...none,
+    name: workflow,
+    startedAt,
+    finishedAt,
+    durationMs,
+    error,
+    reason: reason === null ? null : 'error',
+  };
+}
+
+function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
+  const count = (kind: Verdict['kind']) => String(cases.filter(({ verdict }) => verdict?.kind === kind).length);
+  return {
+    name: summary.workflow,
+    tests: String(cases.length),
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds(summary.durationMs),
+    // As the schemas of those who read it have it: no milliseconds, no zone.
+    timestamp: (summary.startedAt ?? summary.createdAt).slice(0, 19),
+    ...(summary.owner === null ? {} : { hostname: summary.owner.host }),
+  };
+}
+
+function caseLines({ step, verdict }: TestCase, { summary, places, tails, cwd }: View): readonly string[] {
+  const place = places.get(step.name);
+  const head = attributes({
+    name: step.name,
+    classname: summary.workflow,
+    time: seconds(step.durationMs),
+    ...(place === undefined ? {} : { file: fileText(place.file, cwd), line: String(place.start.line) }),
+  });
+  const tail = (tails.get(step.name) ?? []).join('\n');
+  const lines = [
+    ...(verdict === null ? [] : [verdictLine(verdict, tail)]),
+    ...(tail === '' ? [] : [`      <system-out>${xmlText(tail)}</system-out>`]),
+  ];
+  return lines.length === 0 ? [`    <testcase${head}/>`] : [`    <testcase${head}>`, ...lines, '    </testcase>'];
+}
+
+function verdictLine({ kind, type, message }: Verdict, tail: string): string {
+  const text = escapeControls(message);
+  if (kind === 'skipped') return `      <skipped${attributes({ message: text })}/>`;
+  return `      <${kind}${attributes({ message: text, type })}>${xmlText(tail)}</${kind}>`;
+}
+
+function attributes(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${xmlAttribute(value)}"`)
+    .join('');
+}
+
+function seconds(ms: number | null): string {
+  return ((ms ?? 0) / 1000).toFixed(3);
+}

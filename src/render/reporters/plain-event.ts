@@ -1,0 +1,117 @@
+import type { ChalkInstance } from 'chalk';
+import type { SettledStatus, StoredEvent } from '../../core/run/run.ts';
+import type { Step } from '../../core/workflow.ts';
+import { attemptText } from '../text/attempt-text.ts';
+import { formatDuration, formatInterval } from '../text/duration.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { stepTitle } from '../text/step-title.ts';
+
+/** What is known about the step that an event is about. */
+export type PlainContext = {
+  readonly step: Step | undefined;
+  /** When its present attempt started; undefined when it did not. */
+  readonly startedAt: number | undefined;
+  readonly colors: ChalkInstance;
+};
+
+/** What to say about an event, a word that can be searched for first; null for events that nobody waits for. */
+export function plainEvent(event: StoredEvent, context: PlainContext): string | null {
+  const { colors, step } = context;
+  switch (event.type) {
+    case 'step.started':
+      return `${word('START', colors.blue)} ${joined(step ? stepTitle(step) : '', bracketed(step, event.attempt))}`.trimEnd();
+    case 'step.restored':
+      return `${word('KEPT', colors.dim)} ${keptText(event)}`;
+    case 'step.waiting':
+      return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
+    case 'step.finished':
+      return finishedText(event, context);
+    case 'run.canceling':
+      return `${word('STOP', colors.yellow)} ${event.message === '' ? event.reason : escapeControls(event.message)}`;
+    case 'run.warned':
+      return `${word('WARN', colors.yellow)} ${escapeControls(event.message)}`;
+    case 'step.marked':
+      return `${word('MARK', colors.yellow)} ${event.status} by ${escapeControls(event.by)}`;
+    case 'run.created':
+    case 'run.queued':
+    case 'run.owned':
+    case 'run.prepared':
+    case 'run.started':
+    case 'run.delayed':
+    case 'run.handling':
+    case 'run.finished':
+    case 'step.scheduled':
+    case 'step.ready':
+      return null;
+  }
+}
+
+function keptText({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): string {
+  return joined(`${status.replace('_', ' ')} before`, escapeControls(before?.message ?? ''), ': ');
+}
+
+function retryText(
+  event: Extract<StoredEvent, { type: 'step.waiting' }>,
+  { step, startedAt, colors }: PlainContext,
+): string {
+  const why = event.outcome.status === 'succeeded' ? '' : escapeControls(event.outcome.message);
+  const next = `${inTime(event)} ${bracketed(step, event.attempt + 1)}`.trimEnd();
+  return `${word('RETRY', colors.yellow)} ${joined(next, afterTime(why, event.at, startedAt), ': ')}`;
+}
+
+function repeatText(event: Extract<StoredEvent, { type: 'step.waiting' }>, { step, colors }: PlainContext): string {
+  return `${word('REPEAT', colors.blue)} ${inTime(event)} ${bracketed(step, event.attempt + 1)}`.trimEnd();
+}
+
+function inTime(event: { readonly at: number; readonly until: number }): string {
+  return event.until > event.at ? `in ${formatInterval(event.until - event.at)}` : 'now';
+}
+
+function finishedText(
+  event: Extract<StoredEvent, { type: 'step.finished' }>,
+  { step, startedAt, colors }: PlainContext,
+): string {
+  const { status, at, attempt } = event;
+  const [name, color] = settledWord(status, colors);
+  const message = escapeControls(event.message);
+  const said =
+    status === 'succeeded' && startedAt !== undefined
+      ? formatDuration(at - startedAt)
+      : afterTime(message, at, startedAt);
+  return `${word(name, color)} ${joined(said, bracketed(step, attempt))}`.trimEnd();
+}
+
+function settledWord(status: SettledStatus, colors: ChalkInstance): [string, (text: string) => string] {
+  switch (status) {
+    case 'succeeded':
+      return ['OK', colors.green];
+    case 'failed':
+      return ['FAIL', colors.red];
+    case 'skipped':
+      return ['SKIP', colors.yellow];
+    case 'canceled':
+      return ['CANCEL', colors.yellow];
+    case 'upstream_failed':
+      return ['NOTRUN', colors.yellow];
+  }
+}
+
+/** Words are padded to one width, so that what follows stands in a column. */
+function word(text: string, color: (text: string) => string): string {
+  return color(text.padEnd(6));
+}
+
+function afterTime(message: string, at: number, startedAt: number | undefined): string {
+  // A time limit says itself how long it took.
+  if (startedAt === undefined || message.startsWith('timed out')) return message;
+  return joined(message, `after ${formatDuration(at - startedAt)}`);
+}
+
+function bracketed(step: Step | undefined, attempt: number): string {
+  const text = attemptText(step, attempt);
+  return text === '' ? '' : `(${text})`;
+}
+
+function joined(first: string, second: string, separator = ' '): string {
+  return first !== '' && second !== '' ? `${first}${separator}${second}` : first || second;
+}

@@ -1,0 +1,132 @@
+import type { ChalkInstance } from 'chalk';
+import type { StoredEvent } from '../../core/run/run.ts';
+import type { Step, Workflow } from '../../core/workflow.ts';
+import { colorStep, createColors } from '../text/colors.ts';
+import { timeOfDay } from '../text/duration.ts';
+import { padEnd } from '../text/fit.ts';
+import { nameText } from '../text/name-text.ts';
+import { textWidth } from '../text/width.ts';
+import { headerLine } from '../views/header.ts';
+import { type RecapOptions, renderRecap } from '../views/recap.ts';
+import { createBatch } from './batch.ts';
+import { nodesByName } from './nodes.ts';
+import { createOutputColors } from './output-colors.ts';
+import { plainEvent } from './plain-event.ts';
+import type { Reporter, Terminal } from './reporter.ts';
+import { createStepLines, type OutputLine } from './step-lines.ts';
+
+/** What the plain reporter needs beside its terminal. */
+export type PlainOptions = RecapOptions & {
+  /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
+  readonly now: () => number;
+  /** Calls back once the present work is done, as `setImmediate` does. */
+  readonly defer: (callback: () => void) => void;
+};
+
+/**
+ * One line for everything that happens and for every line of output, each with the time and its step in front, so that
+ * parallel steps never mix inside a line and every line can be searched for:
+ * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`. The colours of the steps' output stay.
+ */
+export function createPlainReporter(terminal: Terminal, options: PlainOptions): Reporter {
+  const batch = createBatch(terminal.write, options.defer);
+  const colors = createColors(terminal.color);
+  const lines = createStepLines('overwrite');
+  const timeColumn = createTimeColumn(colors);
+  const startedAt = new Map<string, number>();
+  const outputColors = createOutputColors(terminal.stripsColors !== true);
+  const bar = colors.dim('|');
+  let workflow: Workflow | null = null;
+  let steps: ReadonlyMap<string, Step> = new Map();
+  let prefix = (name: string) => `[${name}]`;
+
+  const put = (at: number, step: string | null, text: string) =>
+    batch.add(`${timeColumn(at)} ${step === null ? '' : `${prefix(step)} `}${text}`);
+  const putLines = (found: readonly OutputLine[]) => {
+    for (const line of found) {
+      const text = outputColors.isolate(line);
+      put(options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
+    }
+  };
+  /** A step of a child run has the steps that lead to it before its name. */
+  const show = (event: StoredEvent, step: string | null, of: Step | undefined) => {
+    if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(step ?? '');
+    if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
+    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors });
+    if (text !== null) put(event.at, step, text);
+    if (event.type === 'step.finished' || event.type === 'step.waiting') startedAt.delete(step ?? '');
+  };
+  const endAttempt = (step: string) => {
+    putLines(lines.end(step));
+    outputColors.end(step);
+  };
+
+  return {
+    wantsOutput: true,
+    begin: (begun) => {
+      workflow = begun;
+      steps = nodesByName(begun);
+      prefix = createPrefix(begun, colors);
+    },
+    event: (event) => {
+      if (event.type === 'run.created' && workflow) batch.add(headerLine(workflow, event, terminal));
+      const step = stepOf(event);
+      show(event, step, steps.get(step ?? ''));
+    },
+    output: (chunk) => putLines(lines.push(chunk)),
+    child: ({ path, workflow: own }) => {
+      const nodes = nodesByName(own);
+      const nameOf = (step: string) => [...path, step].join(' > ');
+      return {
+        event: (event) => {
+          const step = stepOf(event);
+          if (step !== null) show(event, nameOf(step), nodes.get(step));
+        },
+        output: (chunk) => putLines(lines.push({ ...chunk, step: nameOf(chunk.step) })),
+      };
+    },
+    end: (recap) => {
+      putLines(lines.end(null));
+      batch.flush();
+      terminal.write(renderRecap(recap, terminal, options));
+    },
+  };
+}
+
+function stepOf(event: StoredEvent): string | null {
+  return 'step' in event ? event.step : null;
+}
+
+/** The time of day, made anew only when the second changes. */
+function createTimeColumn(colors: ChalkInstance): (at: number) => string {
+  let second = Number.NaN;
+  let text = '';
+  return (at) => {
+    const now = Math.floor(at / 1000);
+    if (now !== second) {
+      second = now;
+      text = colors.dim(timeOfDay(at));
+    }
+    return text;
+  };
+}
+
+/** Longer names are not cut to this, since they are searched for; they only push their own lines to the right. */
+const widestPrefix = 26;
+
+/** `[load]  `: as wide as the longest step's up to a limit, in the step's own colour. */
+export function createPrefix(
+  workflow: { readonly steps: readonly { readonly name: string }[] },
+  colors: ChalkInstance,
+): (name: string) => string {
+  const prefixes = new Map<string, string>();
+  const names = workflow.steps.map((step) => `[${nameText(step.name)}]`);
+  const width = Math.min(
+    widestPrefix,
+    names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
+  );
+  workflow.steps.forEach((step, index) => {
+    prefixes.set(step.name, colorStep(colors, index, padEnd(names[index] ?? '', width)));
+  });
+  return (name) => prefixes.get(name) ?? padEnd(`[${nameText(name)}]`, width);
+}

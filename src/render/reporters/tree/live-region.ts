@@ -1,0 +1,82 @@
+import { stripControls } from '../../text/sanitize.ts';
+import { clusters, textWidth } from '../../text/width.ts';
+import type { Terminal } from '../reporter.ts';
+
+/** The lower end of a terminal: lines that scroll up and stay, and below them a block that is painted over. */
+export type LiveRegion = {
+  /** Puts `scrolled` (whole lines with their ends) above the block and paints the block anew; writes only changes. */
+  readonly draw: (scrolled: string, block: readonly string[]) => void;
+  /** Takes the block away and gives the cursor back. */
+  readonly close: () => void;
+  /** What gives the cursor back where the block has to stay. */
+  readonly abandon: () => string;
+};
+
+const showCursor = '\u001b[?25h';
+const hideCursor = '\u001b[?25l';
+const eraseBelow = '\u001b[J';
+const eraseRight = '\u001b[K';
+
+/** The lines of a block must be narrower than the terminal; they may hold colours but nothing else that is not text. */
+export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): LiveRegion {
+  let drawn: readonly string[] = [];
+  let isHidden = false;
+
+  const draw = (scrolled: string, block: readonly string[]) => {
+    if (scrolled === '' && isSame(block, drawn)) return;
+    const { columns } = terminal.size();
+    const up = cursorUp(wrappedRows(drawn, columns));
+    const hide = block.length > 0 && !isHidden ? hideCursor : '';
+    isHidden ||= block.length > 0;
+    drawn = block;
+    terminal.write(hide + up + (scrolled === '' ? paintOver(block) : paintBelow(scrolled, block)));
+  };
+  const close = () => {
+    draw('', []);
+    terminal.write(abandon());
+  };
+  const abandon = () => {
+    const text = isHidden ? showCursor : '';
+    isHidden = false;
+    return text;
+  };
+  return { draw, close, abandon };
+}
+
+/** Line over line, so that nothing flickers. */
+function paintOver(block: readonly string[]): string {
+  return block.map((line) => `${line}${eraseRight}\n`).join('') + eraseBelow;
+}
+
+/** Lines that scroll can be wider than the terminal, where erasing to the right would take the last character away. */
+function paintBelow(scrolled: string, block: readonly string[]): string {
+  return eraseBelow + scrolled + block.map((line) => `${line}\n`).join('');
+}
+
+function cursorUp(rows: number): string {
+  return rows === 0 ? '' : `\r\u001b[${rows}A`;
+}
+
+/** A window that became narrower has broken the lines that no longer fit. */
+function wrappedRows(block: readonly string[], columns: number): number {
+  return block.reduce((rows, line) => rows + rowsOf(stripControls(line), columns), 0);
+}
+
+/** A wide character that has room for half of it only begins the next row. */
+function rowsOf(text: string, columns: number): number {
+  if (textWidth(text) <= columns) return 1;
+  let rows = 1;
+  let column = 0;
+  for (const { width } of clusters(text)) {
+    if (column + width > columns) {
+      rows++;
+      column = 0;
+    }
+    column += width;
+  }
+  return rows;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((line, index) => line === b[index]);
+}

@@ -1,0 +1,172 @@
+import { allSteps } from '../../../core/all-steps.ts';
+import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
+import type { Workflow } from '../../../core/workflow.ts';
+import { nameText } from '../../text/name-text.ts';
+import { textWidth } from '../../text/width.ts';
+import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
+import { nodesByName } from '../nodes.ts';
+import { createOutputColors } from '../output-colors.ts';
+import type { OutputChunk } from '../reporter.ts';
+import { createStepLines, type OutputLine } from '../step-lines.ts';
+import { type TreeRoom, treeLine } from './tree-line.ts';
+import { finishedLine, type TreeStyle } from './tree-lines.ts';
+import { TreeView } from './tree-view.ts';
+
+/** What all branches of a tree share. */
+export type BranchContext = {
+  readonly style: Omit<TreeStyle, 'steps'>;
+  readonly columns: () => number;
+  readonly mode: OutputMode;
+  readonly keepsColors: boolean;
+  /** A line that says where the rest of a step's output is. */
+  readonly restHint: (count: number, runId: string, step: string) => string;
+};
+
+/** What one branch is of. */
+export type BranchRun = { readonly workflow: Workflow; readonly runId: string; readonly depth: number };
+
+/** From this many lines of finished steps on only failed ones get a line; the others are counted. */
+const mostFinished = 100;
+
+/**
+ * One run in the tree: what it is at, and the lines that its finished steps leave. A step that runs another workflow has a
+ * branch of its own, whose lines follow the step's.
+ */
+export class TreeBranch {
+  readonly view: TreeView;
+  readonly style: TreeStyle;
+  /** The runs of its steps at which an attempt is being made. */
+  readonly nested = new Map<string, TreeBranch>();
+  /** A line for each finished step, without its output. */
+  readonly rows: string[] = [];
+  readonly #run: BranchRun;
+  readonly #context: BranchContext;
+  readonly #emit: (line: string) => void;
+  readonly #names: number;
+  /** One step alone cannot mix with others: its lines are left as they come. */
+  readonly #isLive: boolean;
+  readonly #lines = createStepLines('overwrite');
+  readonly #colors;
+  readonly #left = new Map<string, LeftOutput>();
+  readonly #folded = new Map<SettledStatus, number>();
+  #finished = 0;
+  #nestedLines = new Map<string, string[]>();
+
+  constructor(run: BranchRun, context: BranchContext, emit: (line: string) => void) {
+    this.#run = run;
+    this.#context = context;
+    this.#emit = emit;
+    this.view = new TreeView(run.workflow);
+    this.style = { ...context.style, steps: nodesByName(run.workflow) };
+    this.#colors = createOutputColors(context.keepsColors);
+    this.#names = allSteps(run.workflow).reduce((widest, { name }) => Math.max(widest, textWidth(nameText(name))), 0);
+    this.#isLive = run.depth === 0 && isOneStep(run.workflow) && (context.mode === null || context.mode === 'full');
+  }
+
+  get showsOutput(): boolean {
+    return this.#isLive;
+  }
+
+  event(event: StoredEvent): void {
+    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#endAttempt(event.step);
+    if (event.type === 'step.waiting') this.#forget(event.step);
+    if (event.type === 'step.finished' || event.type === 'step.restored') this.#settle(event);
+    this.view.apply(event);
+  }
+
+  output(chunk: OutputChunk): void {
+    if (this.#isLive || this.#isKept(chunk.step)) this.#put(this.#lines.push(chunk));
+    this.view.active.get(chunk.step)?.lastLine.push(chunk.bytes);
+  }
+
+  /** The branch of the run that a step carries out. */
+  child(step: string, run: Omit<BranchRun, 'depth'>): TreeBranch {
+    const lines: string[] = [];
+    const branch = new TreeBranch({ ...run, depth: this.#run.depth + 1 }, this.#context, (line) => lines.push(line));
+    this.#nestedLines.set(step, lines);
+    this.nested.set(step, branch);
+    return branch;
+  }
+
+  /** Leaves what was begun and not ended, and how many steps have no line. */
+  end(): void {
+    if (this.#isLive) this.#put(this.#lines.end(null));
+    const counts = [...this.#folded].map(
+      ([status, count]) => `${count} ${status === 'upstream_failed' ? 'not run' : status}`,
+    );
+    if (counts.length > 0) this.#emit(`${this.#indent()}${this.style.glyphs.ellipsis} and ${counts.join(', ')}`);
+    this.#folded.clear();
+  }
+
+  room(): TreeRoom {
+    const { columns, style } = this.#context;
+    return { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth };
+  }
+
+  #settle(event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>): void {
+    const { step, status } = event;
+    if (status !== 'failed' && this.#finished >= mostFinished) {
+      this.#folded.set(status, (this.#folded.get(status) ?? 0) + 1);
+      this.#forget(step);
+      return;
+    }
+    this.#finished++;
+    const startedAt = this.view.active.get(step)?.startedAt ?? null;
+    const row = treeLine(finishedLine(event, startedAt, this.style), this.room());
+    this.rows.push(row);
+    this.#emit(row);
+    this.nested.get(step)?.end();
+    const nested = this.#nestedLines.get(step);
+    for (const line of nested ?? []) this.#emit(line);
+    if (nested === undefined) this.#leaveOutput(step, status);
+    this.#forget(step);
+  }
+
+  #leaveOutput(step: string, status: SettledStatus): void {
+    const left = this.#left.get(step);
+    if (left === undefined || (this.#context.mode === 'errors' && status !== 'failed')) return;
+    const { lines, leftOut } = left.take();
+    const { colors, glyphs } = this.style;
+    const indent = `${this.#indent()}  `;
+    if (leftOut > 0) this.#emit(colors.dim(`${indent}${this.#context.restHint(leftOut, this.#run.runId, step)}`));
+    for (const line of lines) this.#emit(`${indent}${colors.dim(glyphs.bar)} ${line}`);
+  }
+
+  /** What a step that runs another workflow prints is that one's result, for programs. */
+  #isKept(step: string): boolean {
+    return this.#context.mode !== 'none' && !this.#isLive && !this.#nestedLines.has(step);
+  }
+
+  #endAttempt(step: string): void {
+    this.#put(this.#lines.end(step));
+    this.#colors.end(step);
+  }
+
+  #put(lines: readonly OutputLine[]): void {
+    for (const line of lines) {
+      const text = this.#colors.isolate(line);
+      if (this.#isLive) this.#emit(text);
+      else this.#leftOf(line.step).add(text);
+    }
+  }
+
+  #leftOf(step: string): LeftOutput {
+    const left = this.#left.get(step) ?? createLeftOutput(this.#context.mode);
+    this.#left.set(step, left);
+    return left;
+  }
+
+  #forget(step: string): void {
+    this.#left.delete(step);
+    this.#nestedLines.delete(step);
+    this.nested.delete(step);
+  }
+
+  #indent(): string {
+    return '  '.repeat(this.#run.depth + 1);
+  }
+}
+
+function isOneStep({ steps }: Workflow): boolean {
+  return steps.length === 1 && steps[0]?.executor.type !== 'workflow';
+}

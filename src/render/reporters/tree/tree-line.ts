@@ -1,0 +1,48 @@
+import { cut, padEnd } from '../../text/fit.ts';
+import { textWidth } from '../../text/width.ts';
+
+/** One line of the tree. The texts hold no control characters; colours are added by the `paint…` functions. */
+export type TreeLine = {
+  readonly glyph: string;
+  readonly name: string;
+  /** A duration, or empty. */
+  readonly time: string;
+  readonly detail: string;
+  readonly paintGlyph: (text: string) => string;
+  readonly paintDetail: (text: string) => string;
+};
+
+/** The room there is. */
+export type TreeRoom = {
+  /** Cells of the terminal. */
+  readonly columns: number;
+  /** Cells of the longest name. */
+  readonly names: number;
+  readonly ellipsis: string;
+  /** How deep the line stands: 0 for a step of the run itself, 1 for one of a workflow that such a step runs. */
+  readonly depth?: number;
+};
+
+const indentPerLevel = 2;
+const timeWidth = 6;
+const widestName = 32;
+const narrowestDetail = 8;
+
+/**
+ * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. Where it is narrow the detail goes
+ * first, then the time, then the end of the name.
+ */
+export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0 }: TreeRoom): string {
+  const indent = indentPerLevel * (depth + 1);
+  const head = indent + textWidth(line.glyph) + 1;
+  const room = columns - 1 - head;
+  const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;
+  const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widestName, Math.max(8, Math.floor(room / 2)));
+  if (room < 1) return cut(`${line.glyph}${line.name}`, Math.max(0, columns - 1), ellipsis);
+  if (nameWidth + 1 + timeWidth > room) return start + cut(line.name, room, ellipsis);
+  const name = padEnd(cut(line.name, nameWidth, ellipsis), nameWidth);
+  const left = room - nameWidth - 1 - timeWidth - 2;
+  const detail =
+    left < narrowestDetail || line.detail === '' ? '' : `  ${line.paintDetail(cut(line.detail, left, ellipsis))}`;
+  return `${start}${name} ${line.time.padStart(timeWidth)}${detail}`.trimEnd();
+}

@@ -1,0 +1,127 @@
+import type { ChalkInstance } from 'chalk';
+import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
+import type { Step } from '../../../core/workflow.ts';
+import { attemptText } from '../../text/attempt-text.ts';
+import { formatDuration, formatElapsed } from '../../text/duration.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { nameText } from '../../text/name-text.ts';
+import { escapeControls } from '../../text/sanitize.ts';
+import type { TreeLine } from './tree-line.ts';
+import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
+
+/** How lines of the tree are written, and the steps they speak of. */
+export type TreeStyle = {
+  readonly colors: ChalkInstance;
+  readonly glyphs: Glyphs;
+  readonly steps: ReadonlyMap<string, Step>;
+};
+
+/** The line that stays of a step that is settled; `startedAt` is null when its last attempt never started. */
+export function finishedLine(
+  event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>,
+  startedAt: number | null,
+  style: TreeStyle,
+): TreeLine {
+  const { colors, glyphs, steps } = style;
+  return {
+    glyph: glyphs.status[event.status],
+    name: nameText(event.step),
+    time: startedAt === null ? '' : formatDuration(event.at - startedAt),
+    detail: event.type === 'step.restored' ? keptDetail(event) : finishedDetail(event, steps.get(event.step)),
+    paintGlyph: statusColor(event.status, colors),
+    paintDetail: event.status === 'failed' ? colors.red : colors.dim,
+  };
+}
+
+function keptDetail({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): string {
+  const message = status === 'failed' ? escapeControls(before?.message ?? '') : '';
+  return [message, 'kept from before'].filter((part) => part !== '').join('  ');
+}
+
+function finishedDetail(event: Extract<StoredEvent, { type: 'step.finished' }>, step: Step | undefined): string {
+  const attempt = attemptText(step, event.attempt);
+  const message = escapeControls(event.message);
+  switch (event.status) {
+    case 'succeeded':
+      return attempt;
+    case 'failed':
+      return [message, attempt].filter((part) => part !== '').join('  ');
+    case 'skipped':
+      return labelled('skipped', message);
+    case 'canceled':
+      return labelled('canceled', message);
+    case 'upstream_failed':
+      return labelled('not run', message);
+  }
+}
+
+function labelled(word: string, message: string): string {
+  return message === '' || message === word ? word : `${word}: ${message}`;
+}
+
+function statusColor(status: SettledStatus, colors: ChalkInstance): (text: string) => string {
+  switch (status) {
+    case 'succeeded':
+      return colors.green;
+    case 'failed':
+      return colors.red;
+    case 'skipped':
+    case 'canceled':
+    case 'upstream_failed':
+      return colors.yellow;
+  }
+}
+
+/** A running step with the last line it wrote; where whole lines are shown anyway, with the one not yet whole. */
+export function activeLine(
+  step: ActiveStep,
+  now: number,
+  frame: number,
+  showsOutput: boolean,
+  style: TreeStyle,
+): TreeLine {
+  const { colors, glyphs, steps } = style;
+  const attempt = attemptText(steps.get(step.name), step.attempt);
+  const last = showsOutput ? step.lastLine.unfinished() : step.lastLine.text();
+  return {
+    glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
+    name: nameText(step.name),
+    time: formatElapsed(now - step.startedAt),
+    detail: [attempt, last === '' ? '' : `${glyphs.bar} ${last}`].filter((part) => part !== '').join('  '),
+    paintGlyph: colors.cyan,
+    paintDetail: colors.dim,
+  };
+}
+
+/** A step between two attempts. */
+export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, steps }: TreeStyle): TreeLine {
+  const attempt = attemptText(steps.get(step.name), step.attempt);
+  const next =
+    step.until > now ? `again in ${formatElapsed(step.until - now + 999)}` : 'again as soon as there is a free place';
+  const what = attempt === '' ? next : `${next}, ${attempt}`;
+  return {
+    glyph: glyphs.status.waiting,
+    name: nameText(step.name),
+    time: '',
+    detail: step.message === '' ? what : `${what}: ${escapeControls(step.message)}`,
+    paintGlyph: colors.yellow,
+    paintDetail: colors.dim,
+  };
+}
+
+/** A step that was not started yet, and what it waits for. */
+export function pendingLine(
+  name: string,
+  view: Pick<TreeView, 'settled'>,
+  { colors, glyphs, steps }: TreeStyle,
+): TreeLine {
+  const unmet = (steps.get(name)?.depends ?? []).filter((dependency) => !view.settled.has(dependency));
+  return {
+    glyph: glyphs.status.pending,
+    name: nameText(name),
+    time: '',
+    detail: unmet.length === 0 ? 'waits for its turn' : `waits for ${unmet.map((name) => nameText(name)).join(', ')}`,
+    paintGlyph: colors.dim,
+    paintDetail: colors.dim,
+  };
+}

@@ -1,0 +1,162 @@
+import type { StoredEvent } from '../../../core/run/run.ts';
+import type { Workflow } from '../../../core/workflow.ts';
+import { createColors } from '../../text/colors.ts';
+import { chooseGlyphs } from '../../text/glyphs.ts';
+import { escapeControls } from '../../text/sanitize.ts';
+import { textWidth } from '../../text/width.ts';
+import { headerLine } from '../../views/header.ts';
+import { type RecapOptions, renderRecap } from '../../views/recap.ts';
+import { logsCommand } from '../../views/recap-commands.ts';
+import { createFrames, type FrameClock } from '../frames.ts';
+import type { OutputMode } from '../left-output.ts';
+import type { ChildReporter, ChildRun, OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
+import { createLiveRegion } from './live-region.ts';
+import { createTerminalTitle, type TerminalSigns } from './terminal-title.ts';
+import { treeBlock } from './tree-block.ts';
+import { type BranchContext, TreeBranch } from './tree-branch.ts';
+
+/** What the tree needs beside its terminal. */
+export type TreeOptions = RecapOptions & {
+  readonly clock: FrameClock;
+  readonly output: OutputMode;
+  readonly signs: TerminalSigns;
+};
+
+/** Lines that scroll are written with the next frame, or as soon as they are this many characters. */
+const fullScroll = 64 * 1024;
+
+/**
+ * For a terminal: one line a step. Finished ones scroll up and stay, with what they have printed; below them lives a block
+ * with what is running, the last line of its output, and counts. A workflow of a single step shows all of its output as it
+ * comes, since nothing can mix with it.
+ */
+export function createTreeReporter(terminal: Terminal, options: TreeOptions): Reporter {
+  let tree: Tree | null = null;
+  return {
+    wantsOutput: true,
+    begin: (workflow, runId) => {
+      tree = new Tree(workflow, runId, terminal, options);
+    },
+    event: (event) => tree?.event(event),
+    output: (chunk) => tree?.output(chunk),
+    child: (run) => tree?.child(run) ?? { event: () => undefined, output: () => undefined },
+    end: (recap) => tree?.end(recap),
+    abandon: () => tree?.abandon() ?? '',
+  };
+}
+
+class Tree {
+  readonly #workflow: Workflow;
+  readonly #terminal: Terminal;
+  readonly #options: TreeOptions;
+  readonly #context: BranchContext;
+  readonly #root: TreeBranch;
+  readonly #region;
+  readonly #frames;
+  readonly #title;
+  readonly #stopsListening: () => void;
+  #scrolled = '';
+  #frame = 0;
+
+  constructor(workflow: Workflow, runId: string, terminal: Terminal, options: TreeOptions) {
+    this.#workflow = workflow;
+    this.#terminal = terminal;
+    this.#options = options;
+    const style = { colors: createColors(terminal.color), glyphs: chooseGlyphs(terminal.unicode) };
+    this.#context = {
+      style,
+      columns: () => terminal.size().columns,
+      mode: options.output,
+      keepsColors: terminal.stripsColors !== true,
+      restHint: (count, run, step) => this.#restHint(count, run, step),
+    };
+    this.#root = new TreeBranch({ workflow, runId, depth: 0 }, this.#context, (line) => this.#scroll(line));
+    this.#region = createLiveRegion(terminal);
+    this.#title = createTerminalTitle(options.signs);
+    this.#frames = createFrames(options.clock, () => this.#paint());
+    // At once, so that a block which no longer fits is painted anew before its rows leave the window.
+    this.#stopsListening = terminal.onResize?.(() => void this.#paint()) ?? (() => undefined);
+  }
+
+  event(event: StoredEvent): void {
+    if (event.type === 'run.created') this.#scroll(headerLine(this.#workflow, event, this.#terminal));
+    if (event.type === 'run.warned') this.#scroll(this.#warning(event.message));
+    this.#root.event(event);
+    this.#frames.request();
+  }
+
+  output(chunk: OutputChunk): void {
+    this.#root.output(chunk);
+    this.#frames.request();
+  }
+
+  child({ path, runId, workflow }: ChildRun): ChildReporter {
+    const parent = path
+      .slice(0, -1)
+      .reduce<TreeBranch>((branch, step) => branch.nested.get(step) ?? branch, this.#root);
+    const branch = parent.child(path.at(-1) ?? '', { workflow, runId });
+    return {
+      event: (event) => {
+        branch.event(event);
+        this.#frames.request();
+      },
+      output: (chunk) => {
+        branch.output(chunk);
+        this.#frames.request();
+      },
+    };
+  }
+
+  end(recap: Recap): void {
+    this.#stop();
+    this.#root.end();
+    this.#region.draw(this.#takeScrolled(), []);
+    this.#region.close();
+    this.#terminal.write(this.#title.restore() + renderRecap(recap, this.#terminal, this.#options));
+  }
+
+  abandon(): string {
+    this.#stop();
+    return this.#region.abandon() + this.#title.restore();
+  }
+
+  #stop(): void {
+    this.#frames.stop();
+    this.#stopsListening();
+  }
+
+  #paint(): { showsTime: boolean } {
+    const { rows } = this.#terminal.size();
+    const moment = { now: this.#options.clock.now(), frame: this.#frame++, rows };
+    this.#region.draw(this.#takeScrolled(), treeBlock(this.#root, moment));
+    const { active, waiting, done, total, failed, isStopping } = this.#root.view;
+    const { name } = this.#workflow;
+    const title = this.#title.show({ name, done, total, hasFailed: failed > 0, isStopping });
+    if (title !== '') this.#terminal.write(title);
+    return { showsTime: active.size + waiting.size > 0 };
+  }
+
+  #warning(message: string): string {
+    return `${this.#context.style.colors.yellow('warning:')} ${escapeControls(message)}`;
+  }
+
+  /** Without the command where it would be broken by the terminal, or where nothing is kept that it could print. */
+  #restHint(count: number, runId: string, step: string): string {
+    const { commands } = this.#options;
+    const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
+    const text = `${style.glyphs.ellipsis} ${count} ${count === 1 ? 'line' : 'lines'} more`;
+    const whole = `${text}: ${logsCommand(runId, step, commands.options)}`;
+    return commands.logs && textWidth(whole) + 6 < columns ? whole : text;
+  }
+
+  #scroll(line: string): void {
+    this.#scrolled += `${line}\n`;
+    if (this.#scrolled.length >= fullScroll) this.#region.draw(this.#takeScrolled(), []);
+  }
+
+  #takeScrolled(): string {
+    const scrolled = this.#scrolled;
+    this.#scrolled = '';
+    return scrolled;
+  }
+}

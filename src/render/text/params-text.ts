@@ -1,0 +1,20 @@
+import type { Param } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { escapeControls } from './sanitize.ts';
+import { shellQuote } from './shell-quote.ts';
+
+/** Parameters as they could be typed: `env=prod 'two words'`. */
+export function paramsText(params: readonly Param[]): string {
+  return params.map(({ name, value }) => `${name === null ? '' : `${name}=`}${shown(value)}`).join(' ');
+}
+
+/** The parameters with the values of those that the workflow declares secret replaced by `***`. */
+export function hideSecretParams(params: readonly Param[], workflow: Pick<Workflow, 'secrets'>): readonly Param[] {
+  const secrets = new Set(workflow.secrets.map((secret) => secret.name));
+  if (secrets.size === 0) return params;
+  return params.map((param) => (param.name !== null && secrets.has(param.name) ? { ...param, value: '***' } : param));
+}
+
+function shown(value: string): string {
+  return value === '***' ? value : escapeControls(shellQuote(value));
+}

@@ -1,0 +1,32 @@
+import type { Step } from '../../core/workflow.ts';
+import { escapeControls } from './sanitize.ts';
+
+/**
+ * What a step runs, in one line, as its file says it: variables are not replaced, and passwords in addresses left out, so
+ * that no secret shows. Of several lines only the first that does something is given.
+ */
+export function stepTitle(step: Step): string {
+  const command = commandText(step);
+  const script = step.script === null ? '' : firstLine(step.script);
+  const work = command !== '' && script !== '' ? `${command}: ${script}` : command || script;
+  const type = step.executor.type === 'command' ? '' : step.executor.type;
+  return type !== '' && work !== '' ? `${type}: ${work}` : type || work;
+}
+
+function commandText(step: Step): string {
+  if (step.executor.type === 'workflow') return firstLine(String(step.executor.config.run ?? ''));
+  const command = step.command === null ? [] : typeof step.command === 'string' ? [step.command] : step.command;
+  return firstLine([...command, ...step.args].join(' '));
+}
+
+/** The first line that is neither empty nor a comment, marked when more lines follow. */
+function firstLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
+  const first = escapeControls(withoutPasswords((lines[0] ?? '').trim()));
+  return lines.length > 1 ? `${first} ...` : first;
+}
+
+/** `https://user:***@host`, unless a variable holds the password. */
+function withoutPasswords(text: string): string {
+  return text.replace(/(:\/\/[^/@\s:?#]*):(?!\$)[^/@\s?#]+@/g, '$1:***@');
+}

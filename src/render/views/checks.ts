@@ -1,0 +1,28 @@
+import type { Check } from '../../doctor/check.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { chooseGlyphs } from '../text/glyphs.ts';
+import { escapeControls } from '../text/sanitize.ts';
+
+/** One line for each thing that was looked at, and one on how to mend what is not as it should be. Ends with a line end. */
+export function renderChecks(
+  checks: readonly Check[],
+  { color, unicode }: Pick<Terminal, 'color' | 'unicode'>,
+): string {
+  const colors = createColors(color);
+  const { status } = chooseGlyphs(unicode);
+  const widths = {
+    name: Math.max(...checks.map(({ name }) => name.length)),
+    version: Math.max(...checks.map(({ version }) => (version ?? '').length)),
+  };
+  const lines = checks.flatMap(({ name, ok, version, detail, help }) => [
+    [
+      ok ? colors.green(status.succeeded) : colors.red(status.failed),
+      name.padEnd(widths.name),
+      escapeControls(version ?? '').padEnd(widths.version),
+      escapeControls(detail),
+    ].join('  '),
+    ...(help === null ? [] : [`   ${colors.dim(`help: ${escapeControls(help)}`)}`]),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
+}

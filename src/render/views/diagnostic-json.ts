@@ -1,0 +1,38 @@
+import type { Diagnostic } from '../../language/diagnostic.ts';
+
+/**
+ * One problem of a workflow file, as `wf validate --json` and the API tell it. Lines and columns count from 1; null: the
+ * file as a whole.
+ */
+export type DiagnosticJson = {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly endLine: number | null;
+  readonly endColumn: number | null;
+  readonly help: string | null;
+};
+
+/** The JSON form of a diagnostic. A label says what to do just as `help` does, so it stands in when there is no help. */
+export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
+  return {
+    severity,
+    code,
+    message,
+    file: place?.file ?? null,
+    line: place?.start.line ?? null,
+    column: place?.start.column ?? null,
+    endLine: place?.end.line ?? null,
+    endColumn: place?.end.column ?? null,
+    help: help ?? (label === '' ? null : label),
+  };
+}
+
+/** A diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
+export function diagnosticText({ message, place, label }: Diagnostic): string {
+  const position = place === null ? '' : `${place.start.line}:${place.start.column}: `;
+  return `${position}${message}${label === '' ? '' : ` (${label})`}`;
+}

@@ -1,0 +1,33 @@
+import type { StoredEvent } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { cut } from '../text/fit.ts';
+import { chooseGlyphs } from '../text/glyphs.ts';
+import { nameText } from '../text/name-text.ts';
+import { columnsOf, packLines } from '../text/pack-lines.ts';
+import { hideSecretParams, paramsText } from '../text/params-text.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { shortId } from '../text/short-id.ts';
+
+/** Parameters are data of any size; what is longer is no heading. */
+const widestParams = 500;
+
+/** The first line of a run's report: `▶ nightly-etl  01997c3e-1a2b  env=prod`, the parameters as the caller gave them. */
+export function headerLine(
+  workflow: Pick<Workflow, 'name' | 'secrets'>,
+  created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,
+  terminal: Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,
+): string {
+  const colors = createColors(terminal.color);
+  const glyphs = chooseGlyphs(terminal.unicode);
+  const params = paramsText(hideSecretParams(created.params, workflow));
+  const plain = (text: string) => text;
+  const name = nameText(workflow.name, glyphs.ellipsis);
+  const parts = [
+    { text: `${glyphs.run} ${name}`, paint: () => `${colors.cyan(glyphs.run)} ${colors.bold(name)}` },
+    { text: escapeControls(shortId(created.runId)), paint: colors.dim },
+    ...(params === '' ? [] : [{ text: cut(params, widestParams, glyphs.ellipsis), paint: plain }]),
+  ];
+  return packLines(parts, 2, columnsOf(terminal)).join('\n');
+}

@@ -1,0 +1,40 @@
+import type { ChalkInstance } from 'chalk';
+import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { dateAndTime, formatDuration } from '../text/duration.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { shortId } from '../text/short-id.ts';
+import { type Cell, renderTable } from '../text/table.ts';
+import { paintStatus, statusText } from './recap.ts';
+
+const plain = (text: string): string => text;
+
+/** Past runs, one a line: which, of what, when, how it ended and why. Ends with a line end. */
+export function renderHistory(runs: readonly RunSummary[], { color }: Pick<Terminal, 'color'>): string {
+  const colors = createColors(color);
+  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', ''].map((text) => ({ text, paint: colors.dim }));
+  return renderTable([heads, ...runs.map((run) => row(run, colors))]);
+}
+
+function row(run: RunSummary, colors: ChalkInstance): readonly Cell[] {
+  return [
+    { text: shortId(run.runId), paint: plain },
+    { text: escapeControls(run.workflow), paint: colors.bold },
+    { text: dateAndTime(Date.parse(run.createdAt)), paint: plain },
+    { text: statusText(run.status), paint: (text) => paintStatus(run.status, colors, text) },
+    { text: run.durationMs === null ? '' : formatDuration(run.durationMs), paint: plain },
+    { text: escapeControls(note(run)), paint: colors.dim },
+  ];
+}
+
+/** Why a run did not succeed: the first step that failed, else what the run itself says; and that its files are damaged. */
+function note(run: RunSummary): string {
+  const failed = [...run.steps, ...run.handlers].find(({ status }) => status === 'failed');
+  const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);
+  return [why, ...run.warnings].filter((text) => text !== '').join('; ');
+}
+
+function failureText({ name, error }: StepSummary): string {
+  return error === null ? name : `${name}: ${error}`;
+}

@@ -1,0 +1,42 @@
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { padEnd } from '../text/fit.ts';
+import { textWidth } from '../text/width.ts';
+
+/** One key of the workflow file, as its schema documents it. */
+export type KeyText = {
+  readonly key: string;
+  readonly type: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly default: unknown;
+  readonly examples: readonly unknown[];
+};
+
+/** A place of the workflow file: itself, and the keys that may stand there. */
+export type PlaceText = { readonly path: string; readonly doc: KeyText; readonly keys: readonly KeyText[] };
+
+/** What `wf schema <path>` tells a person. Ends with a line end. */
+export function renderKeyDoc({ path, doc, keys }: PlaceText, { color }: Pick<Terminal, 'color'>): string {
+  const colors = createColors(color);
+  const width = Math.max(0, ...keys.map(({ key }) => textWidth(key)));
+  const lines = [
+    `${colors.bold(path)}  ${colors.dim(facts(doc).join(', '))}`,
+    ...(doc.description === '' ? [] : [`  ${doc.description}`]),
+    ...doc.examples.map((example) => `  ${colors.dim('for example')} ${JSON.stringify(example)}`),
+    ...(keys.length === 0 ? [] : ['']),
+    ...keys.map(
+      (key) =>
+        `  ${colors.cyan(padEnd(key.key, width))}  ${key.description} ${colors.dim(`(${facts(key).join(', ')})`)}`,
+    ),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function facts({ type, required, default: fallback }: KeyText): readonly string[] {
+  return [
+    ...(type === '' ? [] : [type]),
+    ...(required ? ['required'] : []),
+    ...(fallback === undefined || fallback === null ? [] : [`default ${JSON.stringify(fallback)}`]),
+  ];
+}

@@ -1,0 +1,84 @@
+import type { Param } from '../../core/run/run.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { padEnd } from '../text/fit.ts';
+import { paramsText } from '../text/params-text.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { textWidth } from '../text/width.ts';
+
+/** What `wf dry` shows: its JSON has the same shape. */
+export type PlanView = {
+  readonly workflow: string;
+  readonly params: readonly Param[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Names of the steps that can run together, wave after wave. */
+  readonly waves: readonly (readonly string[])[];
+  readonly steps: readonly {
+    readonly name: string;
+    readonly depends: readonly string[];
+    readonly executor: string;
+    readonly command: string;
+    readonly dir: string;
+    /** The most attempts, retries included. */
+    readonly attempts: number;
+    /** Why it would be skipped; null where it would run, or where that is decided by the run. */
+    readonly skipped: string | null;
+  }[];
+  readonly handlers: PlanView['steps'];
+  /** Why nothing would run. */
+  readonly skipped: string | null;
+};
+
+/**
+ * A plan for a person: parameters and environment, then wave after wave the steps with what they would run. The
+ * directory is named once, and again only where a step's differs. Ends with a line end.
+ */
+export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): string {
+  const colors = createColors(color);
+  const all = [...plan.steps, ...plan.handlers];
+  const steps = new Map(all.map((step) => [step.name, step]));
+  const dir = plan.steps[0]?.dir ?? '';
+  const width = Math.min(30, Math.max(0, ...all.map(({ name }) => textWidth(escapeControls(name)))));
+  const stepLine = (name: string) => {
+    const step = steps.get(name);
+    const label = `  ${colors.bold(padEnd(escapeControls(name), width))}`;
+    return step === undefined
+      ? label
+      : [label, workText(step), elsewhere(step.dir, dir), attemptsText(step), skippedText(step)]
+          .filter((part) => part !== '')
+          .join('  ');
+  };
+  const lines = [
+    `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
+    ...(plan.skipped === null ? [] : [colors.yellow(`nothing would run: ${escapeControls(plan.skipped)}`)]),
+    ...(plan.params.length === 0 ? [] : [`${colors.dim('params:')} ${paramsText(plan.params)}`]),
+    ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
+    ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
+    ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
+    ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),
+    ...plan.handlers.map(({ name }) => stepLine(name)),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function workText({ executor, command }: PlanView['steps'][number]): string {
+  const work = escapeControls(command);
+  if (executor === 'command') return work;
+  return work === '' ? executor : `${executor}: ${work}`;
+}
+
+function attemptsText({ attempts }: PlanView['steps'][number]): string {
+  return attempts === 1 ? '' : `(up to ${attempts} attempts)`;
+}
+
+function skippedText({ skipped }: PlanView['steps'][number]): string {
+  return skipped === null ? '' : `(would be skipped: ${escapeControls(skipped)})`;
+}
+
+function elsewhere(dir: string, usual: string): string {
+  return dir === usual ? '' : `(in ${escapeControls(dir)})`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

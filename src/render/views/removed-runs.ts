@@ -1,0 +1,65 @@
+import type { RunStatus } from '../../core/run/run.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { dateAndTime } from '../text/duration.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { shortId } from '../text/short-id.ts';
+import { type Cell, renderTable } from '../text/table.ts';
+import { paintStatus, statusText } from './recap.ts';
+
+/** A run that was removed; what is not known of it is null. */
+export type RemovedRunView = {
+  readonly runId: string;
+  readonly workflow: string | null;
+  readonly group: string | null;
+  readonly file: string | null;
+  readonly status: RunStatus | null;
+  readonly createdAt: string | null;
+  /** What that freed of the disk. */
+  readonly bytes: number;
+};
+
+export type RemovedRunsView = {
+  readonly runs: readonly RemovedRunView[];
+  readonly freedBytes: number;
+  readonly dryRun: boolean;
+};
+
+/** Removed runs, one a line, and what that freed. Ends with a line end. */
+export function renderRemovedRuns(
+  { runs, freedBytes, dryRun }: RemovedRunsView,
+  { color }: Pick<Terminal, 'color'>,
+): string {
+  const colors = createColors(color);
+  const plain = (text: string): string => text;
+  const row = ({ runId, workflow, status, createdAt, bytes }: RemovedRunView): readonly Cell[] => [
+    { text: shortId(runId), paint: plain },
+    { text: escapeControls(workflow ?? '?'), paint: colors.bold },
+    { text: createdAt === null ? '?' : dateAndTime(Date.parse(createdAt)), paint: plain },
+    status === null
+      ? { text: '?', paint: plain }
+      : { text: statusText(status), paint: (text) => paintStatus(status, colors, text) },
+    { text: formatBytes(bytes), paint: plain },
+  ];
+  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'SIZE'].map((text) => ({ text, paint: colors.dim }));
+  const table = runs.length === 0 ? '' : renderTable([heads, ...runs.map(row)]);
+  return `${table}${conclusion(runs.length, freedBytes, dryRun)}\n`;
+}
+
+function conclusion(count: number, bytes: number, dryRun: boolean): string {
+  if (count === 0 && bytes === 0) return 'nothing to remove';
+  const runs = count === 1 ? '1 run' : `${count} runs`;
+  return dryRun ? `would remove ${runs}, ${formatBytes(bytes)}` : `removed ${runs}, ${formatBytes(bytes)}`;
+}
+
+/** In the units of the disk's own tools: `512 B`, `20 KiB`, `4.2 MiB`. */
+function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}

@@ -1,0 +1,132 @@
+import type { ChalkInstance } from 'chalk';
+import { allSteps } from '../../core/all-steps.ts';
+import type { SettledStatus } from '../../core/run/run.ts';
+import { isFinished, isSettled, type RunState, type StepState, stepState, steps } from '../../core/run/run-state.ts';
+import { handlerName, type Workflow } from '../../core/workflow.ts';
+import type { Recap, Terminal } from '../reporters/reporter.ts';
+import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
+import { finishedLine, pendingLine, type TreeStyle, waitingLine } from '../reporters/tree/tree-lines.ts';
+import { attemptText } from '../text/attempt-text.ts';
+import { createColors } from '../text/colors.ts';
+import { dateAndTime, formatElapsed } from '../text/duration.ts';
+import { chooseGlyphs } from '../text/glyphs.ts';
+import { nameText } from '../text/name-text.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { shortId } from '../text/short-id.ts';
+import { textWidth } from '../text/width.ts';
+import { headerLine } from './header.ts';
+import { type RecapOptions, renderRecap } from './recap.ts';
+
+/** One run at one moment; `workflow` is null when what it was made from is lost. */
+export type StatusView = {
+  readonly run: RunState;
+  readonly workflow: Workflow | null;
+  readonly recap: Recap;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: number;
+};
+
+type Moment = Pick<StatusView, 'run' | 'now'> & { readonly settled: Set<string> };
+
+/** Where nobody looks at a terminal no line is cut. */
+const endlessColumns = 10_000;
+
+/** A run as `wf status` shows it: what it is, step by step how it stands, and the recap. Ends with a line end. */
+export function renderStatus(
+  { run, workflow, recap, now }: StatusView,
+  terminal: Terminal,
+  options: RecapOptions,
+): string {
+  const colors = createColors(terminal.color);
+  const glyphs = chooseGlyphs(terminal.unicode);
+  const style = { colors, glyphs, steps: stepsByName(workflow) };
+  const { summary } = recap;
+  const { runId } = summary;
+  const names = shownSteps(run).map(({ name }) => textWidth(nameText(name)));
+  const room = {
+    columns: terminal.isTerminal ? terminal.size().columns : endlessColumns,
+    names: Math.max(0, ...names),
+    ellipsis: glyphs.ellipsis,
+  };
+  const moment = { run, now, settled: new Set([...steps(run)].filter(isSettled).map(({ name }) => name)) };
+  const known = { name: summary.workflow, secrets: workflow?.secrets ?? [] };
+  return [
+    `${headerLine(known, { runId, params: run.givenParams }, terminal)}\n`,
+    `${colors.dim(`  ${originText(recap)}`)}\n`,
+    ...shownSteps(run).map((step) => `${treeLine(stepLine(step, moment, style), room)}\n`),
+    renderRecap(recap, terminal, options),
+  ].join('');
+}
+
+function stepsByName(workflow: Workflow | null): TreeStyle['steps'] {
+  if (workflow === null) return new Map();
+  return new Map(allSteps(workflow).map((step) => [step.name, step]));
+}
+
+/** All steps, and the handlers that the run has reached. */
+function shownSteps(run: RunState): readonly StepState[] {
+  const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
+  return [...steps(run), ...handlers.filter(({ status }) => status !== 'pending')];
+}
+
+function originText({ summary }: Recap): string {
+  const { createdAt, trigger, retryOf, owner, finishedAt } = summary;
+  return [
+    dateAndTime(Date.parse(createdAt)),
+    ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
+    ...(retryOf === null ? [] : [`retry of ${shortId(retryOf)}`]),
+    ...(owner === null || finishedAt !== null ? [] : [`process ${owner.pid} on ${escapeControls(owner.host)}`]),
+  ].join('  ');
+}
+
+function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeStyle): TreeLine {
+  const { name, attempt, until, waitingFor, message } = step;
+  if (isFinished(run) && !isSettled(step)) return notReachedLine(name, style.colors, style.glyphs.status.pending);
+  switch (step.status) {
+    case 'pending':
+      return pendingLine(name, { settled }, style);
+    case 'waiting':
+      return waitingLine(
+        { name, attempt: attempt + 1, until: until ?? now, why: waitingFor ?? 'retry', message },
+        now,
+        style,
+      );
+    case 'scheduled':
+    case 'running':
+      return {
+        glyph: style.glyphs.run,
+        name: nameText(name),
+        time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
+        detail: [
+          attemptText(style.steps.get(name), attempt),
+          ...(step.child === undefined ? [] : [`run ${shortId(step.child)}`]),
+        ]
+          .filter((text) => text !== '')
+          .join('  '),
+        paintGlyph: style.colors.cyan,
+        paintDetail: style.colors.dim,
+      };
+    case 'succeeded':
+    case 'failed':
+    case 'skipped':
+    case 'canceled':
+    case 'upstream_failed':
+      return finishedLine(settledEvent(step, step.status), step.startedAt, style);
+  }
+}
+
+/** The event that settled the step, as far as a line shows it. */
+function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof finishedLine>[0] {
+  const { name, outputs, attempt, reason, message, exitCode, signal, origin } = step;
+  const at = step.finishedAt ?? 0;
+  if (step.restored) {
+    const before = origin === undefined ? {} : { before: { runId: origin, reason, message, exitCode, signal } };
+    return { type: 'step.restored', seq: 0, at, step: name, status, outputs, ...before };
+  }
+  return { type: 'step.finished', seq: 0, at, step: name, status, attempt, reason, message, exitCode, signal, outputs };
+}
+
+function notReachedLine(name: string, colors: ChalkInstance, glyph: string): TreeLine {
+  const { dim } = colors;
+  return { glyph, name: nameText(name), time: '', detail: 'not reached', paintGlyph: dim, paintDetail: dim };
+}

@@ -1,0 +1,59 @@
+import type { ChalkInstance } from 'chalk';
+import type { RunSummary } from '../../core/run/summary.ts';
+import type { Schedule } from '../../core/workflow.ts';
+import type { Terminal } from '../reporters/reporter.ts';
+import { createColors } from '../text/colors.ts';
+import { dateAndTime } from '../text/duration.ts';
+import { escapeControls } from '../text/sanitize.ts';
+import { type Cell, renderTable } from '../text/table.ts';
+import { paintStatus, statusText } from './recap.ts';
+
+/** A workflow of the workflows directory, as `wf list` shows it. */
+export type ListedWorkflowView = {
+  readonly name: string;
+  readonly group: string;
+  readonly description: string;
+  readonly schedule: Pick<Schedule, 'start' | 'stop' | 'restart'>;
+  /** When it is started next, in ISO 8601; null for never, or not by the time. */
+  readonly next: string | null;
+  readonly suspended: boolean;
+  readonly lastRun: RunSummary | null;
+  readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
+};
+
+/** Workflows, one a line. Ends with a line end. */
+export function renderWorkflowList(
+  workflows: readonly ListedWorkflowView[],
+  { color }: Pick<Terminal, 'color'>,
+): string {
+  const colors = createColors(color);
+  const heads = ['WORKFLOW', 'LAST RUN', '', 'SCHEDULE', 'NEXT', ''].map((text) => ({ text, paint: colors.dim }));
+  return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))]);
+}
+
+function row(
+  { name, group, description, schedule, next, suspended, lastRun, diagnostics }: ListedWorkflowView,
+  colors: ChalkInstance,
+): Cell[] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const status = lastRun?.status;
+  return [
+    { text: escapeControls(group === '' ? name : `${group}/${name}`), paint: colors.bold },
+    {
+      text: status === undefined ? '-' : statusText(status),
+      paint: (text) => (status === undefined ? text : paintStatus(status, colors, text)),
+    },
+    { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: (text) => text },
+    { text: escapeControls(scheduleText(schedule)), paint: (text) => text },
+    suspended
+      ? { text: 'suspended', paint: colors.yellow }
+      : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: (text) => text },
+    errors > 0
+      ? { text: `not valid: ${errors} ${errors === 1 ? 'error' : 'errors'} (wf validate)`, paint: colors.red }
+      : { text: escapeControls(description), paint: colors.dim },
+  ];
+}
+
+function scheduleText({ start, stop, restart }: ListedWorkflowView['schedule']): string {
+  return [...start, ...stop.map((cron) => `stop ${cron}`), ...restart.map((cron) => `restart ${cron}`)].join(', ');
+}

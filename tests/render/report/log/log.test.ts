@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { logHtml, type ShownLog } from '../../../../src/render/report/log/log.ts';
+import { shareLogBudget } from '../../../../src/render/report/log/log-budget.ts';
+
+const none = new Uint8Array(0);
+
+function shown(log: Partial<ShownLog> & { head: Uint8Array }): string {
+  return logHtml({ size: log.head.length, tail: none, ...log }, 'wf logs 1 a').markup;
+}
+
+function note(missing: string): string {
+  return `<span class="cut" role="note">${missing} left out here. All of it: wf logs 1 a</span>\n`;
+}
+
+describe('a log', () => {
+  it('that is small is shown whole, its last line too', () => {
+    expect(shown({ head: Buffer.from('a\rb\r\nlast') })).toBe('b\nlast\n');
+  });
+
+  it('that is cut is cut at line ends, and says how much is missing', () => {
+    const markup = shown({ size: 2000, head: Buffer.from('one\ntwo\nthr'), tail: Buffer.from('ne\nlast\n') });
+
+    expect(markup).toBe(`one\ntwo\n${note('1.9 KiB')}last\n`);
+  });
+
+  it('of one long line is cut between characters', () => {
+    const [head, tail] = [Buffer.from('aé').subarray(0, 2), Buffer.from('éz').subarray(1)];
+
+    expect(shown({ size: 100, head, tail })).toBe(`a\n${note('98 bytes')}z\n`);
+  });
+
+  it('of which nothing may be shown is only told of', () => {
+    expect(shown({ size: 100, head: none })).toBe(note('100 bytes'));
+  });
+
+  it('whose colours would make it grow too much is shown without them', () => {
+    const text = '\u001b[1;3;4;31mx\u001b[32my\n'.repeat(2000);
+
+    expect(shown({ head: Buffer.from(text) })).toBe('xy\n'.repeat(2000));
+  });
+});
+
+describe('the room for logs', () => {
+  const mebi = 1024 * 1024;
+
+  it('holds small logs whole and 256 KiB of a large one', () => {
+    expect(shareLogBudget([log(10), log(0), log(5 * 1024 * mebi)])).toEqual([10, 0, 256 * 1024]);
+  });
+
+  it('is shared fairly when all logs together are too large, and small ones stay whole', () => {
+    const shares = shareLogBudget([...Array.from({ length: 999 }, () => log(mebi)), log(100)]);
+
+    expect(new Set(shares.slice(0, 999)).size).toBe(1);
+    expect(shares[999]).toBe(100);
+    const sum = shares.reduce((total, share) => total + share, 0);
+    expect(sum).toBeLessThanOrEqual(12 * mebi);
+    expect(sum).toBeGreaterThan(11.9 * mebi);
+  });
+
+  it('goes to urgent logs first', () => {
+    const others = Array.from({ length: 999 }, () => log(mebi));
+
+    expect(shareLogBudget([...others, log(mebi, true)]).at(-1)).toBe(256 * 1024);
+  });
+
+  function log(bytes: number, isUrgent = false) {
+    return { bytes, isUrgent };
+  }
+});

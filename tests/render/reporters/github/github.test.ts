@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { createGithubReporter } from '../../../../src/render/reporters/github/github.ts';
+import type { Recap } from '../../../../src/render/reporters/reporter.ts';
+import fc from '../../../support/fast-check.ts';
+import { step, workflow } from '../../../support/workflow.ts';
+import { etl, tellEtl } from '../../support/etl.ts';
+import { readAsRunner } from '../../support/github-runner.ts';
+import { expectGolden } from '../../support/golden.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { failedSummary, recapOf, recapOptions, runStart, stepSummary, tell } from '../../support/story.ts';
+import { recordingTerminal } from '../../support/terminal.ts';
+
+function github() {
+  const recorded = recordingTerminal();
+  const clock = new ManualClock(runStart);
+  const summarized: Recap[] = [];
+  let tokens = 0;
+  const reporter = createGithubReporter(recorded.terminal, {
+    ...recapOptions,
+    clock,
+    workspace: '/project',
+    token: () => `token${++tokens}`,
+    summarize: (recap) => summarized.push(recap),
+  });
+  return { ...recorded, reporter, clock, summarized };
+}
+
+const commandsOf = (log: string) => readAsRunner(log).map(({ name }) => name);
+
+test('a whole run reads as in goldens/github.txt', () => {
+  const { reporter, text, summarized } = github();
+  tellEtl(reporter);
+  expectGolden('github', text());
+  expect(summarized.map(({ summary }) => summary.status)).toEqual(['failed']);
+});
+
+test('a step that has ended is a group of its own, whole, although steps run at once', () => {
+  const { reporter, text } = github();
+  tell(reporter, etl)
+    .begin()
+    .start('extract')
+    .start('load')
+    .output('extract', 'one\n')
+    .output('load', 'two\n')
+    .output('extract', 'three\n')
+    .finish('extract')
+    .finish('load');
+  const groups = text().split('::group::').slice(1);
+  expect(groups.map((group) => group.split('\n').filter((line) => /^(one|two|three|extract|load)/.test(line)))).toEqual(
+    [
+      ['extract OK 0.0s', 'one', 'three'],
+      ['load OK 0.0s', 'two'],
+    ],
+  );
+});
+
+test('what failed comes last, in no group, with an annotation at its line', () => {
+  const { reporter, text } = github();
+  tell(reporter, etl).begin().start('load').output('load', 'boom\n').fail('load').start('index').finish('index');
+  expect(text()).not.toContain('boom');
+  const place = { file: '/project/a,b.yaml', start: { line: 14, column: 5 }, end: { line: 14, column: 9 } };
+  reporter.end(
+    recapOf(
+      {
+        status: 'failed',
+        reason: 'step',
+        steps: [failedSummary('load', { error: 'exit 3: 100%' }), stepSummary('index')],
+      },
+      { places: new Map([['load', place]]), tails: new Map([['load', ['boom', '\u001b[31mcrash\u001b[0m']]]) },
+    ),
+  );
+  const end = text().slice(text().lastIndexOf('::endgroup::'));
+  expect(end.indexOf('\nboom\n')).toBeGreaterThan(0);
+  expect(end).not.toContain('::group::');
+  expect(readAsRunner(text()).at(-1)?.line).toBe(
+    '::error file=a%2Cb.yaml,line=14,col=5,endLine=14,endColumn=8,title=load::exit 3: 100%25%0Aboom%0Acrash',
+  );
+});
+
+test('a failure that the file tolerates is a warning, as are the warnings of the run', () => {
+  const { reporter, text } = github();
+  const tolerant = workflow({ steps: [step('a', { continueOn: { failure: true, skipped: false } })] });
+  tell(reporter, tolerant).begin().start('a').fail('a');
+  reporter.end(recapOf({ status: 'partially_succeeded', steps: [failedSummary('a')], warnings: ['no mail'] }));
+  const annotations = readAsRunner(text()).filter(({ name }) => name === 'warning' || name === 'error');
+  expect(annotations.map(({ line }) => line)).toEqual(['::warning::no mail', '::warning title=a::exit 3']);
+});
+
+test('a run that fails without a failed step is annotated too', () => {
+  const { reporter, text } = github();
+  tell(reporter, etl).begin();
+  reporter.end(recapOf({ status: 'failed', reason: 'timeout', error: 'timed out after 5s' }));
+  expect(text()).toContain('::error title=nightly-etl::timed out after 5s\n');
+});
+
+test('a step that never ran is a line', () => {
+  const { reporter, text } = github();
+  tell(reporter, etl).begin().finish('report', { status: 'upstream_failed', attempt: 0, message: '"load" failed' });
+  expect(text().split('\n').at(-2)).toBe('10:31:02 [report] NOTRUN "load" failed');
+});
+
+test('a silent run tells every 30 seconds what it is at', () => {
+  const { reporter, text, clock } = github();
+  tell(reporter, etl).begin().start('load').start('index');
+  clock.advance(29_000);
+  expect(text()).not.toContain('running:');
+  clock.advance(32_000);
+  expect(text().match(/^.*running: .*$/gm)).toEqual([
+    '10:31:32 running: load (30s), index (30s)',
+    '10:32:02 running: load (1m00s), index (1m00s)',
+  ]);
+  reporter.end(recapOf());
+  expect(clock.pending()).toBe(0);
+});
+
+test('of very much output the first and the last is kept, and what is missing is told', () => {
+  const { reporter, text } = github();
+  const story = tell(reporter, etl).begin().start('load');
+  for (let i = 0; i < 100; i++) story.output('load', `${`line ${i} `.padEnd(99, 'x')}\n`.repeat(1000));
+  story.finish('load');
+  expect(text().length).toBeLessThan(1_200_000);
+  expect(text()).toContain('line 0 x');
+  expect(text()).toContain('line 99 x');
+  const [, missing] = /\[(\d+) lines are left out here/.exec(text()) ?? [];
+  const shown = text()
+    .split('\n')
+    .filter((line) => line.startsWith('line ')).length;
+  expect(Number(missing) + shown).toBe(100_000);
+});
+
+const hostile = fc
+  .array(
+    fc.constantFrom(
+      '::',
+      'error',
+      'set-env name=X',
+      '##[',
+      ']',
+      ' ',
+      '\n',
+      '\r',
+      '\r\n',
+      'stop-commands',
+      'token1',
+      'a',
+      '\t',
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+test('nothing that a step writes, and no name or message, is a command', () => {
+  fc.assert(
+    fc.property(fc.array(hostile, { minLength: 1, maxLength: 4 }), hostile, hostile, (outputs, name, message) => {
+      const { reporter, text } = github();
+      const flow = workflow({ name: `w${name}`, steps: [step(`a${name}`, { command: message }), step(`b${name}`)] });
+      const story = tell(reporter, flow).begin([{ name: null, value: message }]);
+      for (const which of [`a${name}`, `b${name}`]) {
+        story.start(which);
+        for (const output of outputs) story.output(which, output).output(which, output, 'stderr');
+      }
+      story.finish(`a${name}`).fail(`b${name}`, message);
+      reporter.end(
+        recapOf({
+          status: 'failed',
+          error: message,
+          workflow: name,
+          steps: [failedSummary(`b${name}`, { error: message })],
+        }),
+      );
+      const commands = commandsOf(text()).filter((command) => command !== 'stop-commands');
+      expect(commands).toEqual(['group', 'endgroup', 'error']);
+    }),
+  );
+});
+
+test('the reading of a log finds what it looks for', () => {
+  const log =
+    'a ::error::no\n  ::error::yes\nx ##[warning]old\n::stop-commands::t\n::error::no\n::t::\rb\r::notice::yes';
+  expect(commandsOf(log)).toEqual(['error', 'warning', 'stop-commands', 'notice']);
+});

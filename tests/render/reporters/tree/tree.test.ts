@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import type { Workflow } from '../../../../src/core/workflow.ts';
+import type { Terminal } from '../../../../src/render/reporters/reporter.ts';
+import { createTreeReporter, type TreeOptions } from '../../../../src/render/reporters/tree/tree.ts';
+import fc from '../../../support/fast-check.ts';
+import { VirtualScreen } from '../../../support/virtual-screen.ts';
+import { step, workflow } from '../../../support/workflow.ts';
+import { etl, tellEtl } from '../../support/etl.ts';
+import { expectGolden } from '../../support/golden.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { recapOf, recapOptions, runStart, tell } from '../../support/story.ts';
+import { recordingTerminal } from '../../support/terminal.ts';
+
+const noSigns = { title: false, progress: false };
+
+type TreeLook = Pick<TreeOptions, 'output' | 'signs'>;
+
+/** A tree on a virtual screen, whose clock moves with the story. */
+function onScreen(columns = 80, rows = 24, settings: Partial<Terminal> & Partial<TreeLook> = {}) {
+  const { output = null, signs = noSigns } = settings;
+  const screen = new VirtualScreen(columns, rows);
+  const clock = new ManualClock(runStart);
+  const { write, size } = screen;
+  const terminal = { isTerminal: true, color: true, unicode: true, write, size, ...settings };
+  const reporter = createTreeReporter(terminal, { ...recapOptions, clock, output, signs });
+  const moveTo = (at: number) => clock.advance(at - clock.now());
+  const begin = (shape: Workflow) => tell(reporter, shape, { moveTo }).begin();
+  return { screen, clock, reporter, moveTo, begin };
+}
+
+function many(count: number): Workflow {
+  return workflow({ name: 'many', steps: Array.from({ length: count }, (_, index) => step(`step-${index}`)) });
+}
+
+describe('the living block', () => {
+  test.each([
+    ['tree-80', 80, {}],
+    ['tree-20', 20, {}],
+    ['tree-200', 200, {}],
+    ['tree-ascii', 80, { unicode: false }],
+  ])('reads as in goldens/%s.txt', (golden, columns, settings) => {
+    const { screen, begin } = onScreen(columns, 24, settings);
+    begin(etl)
+      .start('extract')
+      .start('validate')
+      .finish('weekly-only', { status: 'skipped', attempt: 0, message: '`date +%u` was "5", expected "7"' })
+      .at(1200)
+      .finish('extract')
+      .start('index')
+      .output('index', 'shard 2/8\n\u001b[32mshard 3/8\u001b[0m\r\n\n')
+      .retry('validate', 5000)
+      .at(4300);
+    expectGolden(golden, `${screen.text()}\n`);
+  });
+
+  test('is painted in the colours of goldens/tree-color.txt', () => {
+    const recorded = recordingTerminal({ color: true, isTerminal: true });
+    const clock = new ManualClock(runStart);
+    const reporter = createTreeReporter(recorded.terminal, { ...recapOptions, clock, output: null, signs: noSigns });
+    tellEtl(reporter, { moveTo: (at) => clock.advance(at - clock.now()) });
+    expectGolden('tree-color', recorded.text());
+  });
+
+  test('stays within the height of the terminal and says how many it leaves out', () => {
+    const { screen, begin } = onScreen(80, 8);
+    const story = begin(many(1000));
+    for (let index = 0; index < 500; index++) story.start(`step-${index}`);
+    story.at(1100);
+    const window = screen.window();
+    expect(window.filter((line) => line.includes('step-'))).toHaveLength(5);
+    expect(window.at(-2)).toBe('  0/1000 · 500 running · 500 waiting   1s   Ctrl-C stops');
+    expect(screen.text().split('\n')).toHaveLength(7);
+  });
+
+  test('in a window of one line is left out', () => {
+    const { screen, begin } = onScreen(80, 1);
+    begin(many(3)).start('step-0').at(5000).finish('step-0').at(6000);
+    expect(screen.text()).toBe('▶ many  01997c3e-1a2b\n  ✔ step-0   5.0s');
+  });
+
+  test('shows what a stop waits for', () => {
+    const { screen, begin } = onScreen();
+    begin(many(3))
+      .start('step-0')
+      .event((at) => ({ type: 'run.canceling', at, reason: 'stop', message: 'SIGINT', force: false }))
+      .at(2100);
+    expect(screen.text().split('\n').slice(1)).toEqual([
+      '  ⠹ step-0     2s',
+      '  0/3 · 1 running · 2 waiting   2s   stopping… Ctrl-C again kills',
+    ]);
+  });
+});
+
+describe('painting', () => {
+  test('happens at most ten times a second, however much happens', () => {
+    const { screen, clock, begin } = onScreen();
+    const story = begin(many(1000));
+    for (let index = 0; index < 1000; index++) {
+      story.start(`step-${index}`).output(`step-${index}`, 'line\n');
+      clock.advance(1);
+    }
+    expect(screen.writes).toBeLessThanOrEqual(10);
+    expect(screen.writes).toBeGreaterThanOrEqual(9);
+  });
+
+  test('happens once a second while nothing but time goes on', () => {
+    const { screen, clock, begin } = onScreen();
+    begin(etl).start('extract').at(100);
+    const before = screen.writes;
+    clock.advance(10_000);
+    expect(screen.writes - before).toBe(10);
+  });
+
+  test('does not happen when nothing runs', () => {
+    const { screen, clock, begin } = onScreen();
+    begin(etl).at(100);
+    const before = screen.writes;
+    clock.advance(60_000);
+    expect([screen.writes - before, clock.pending()]).toEqual([0, 0]);
+  });
+
+  test('is over at the end: no timer is left, the block is gone, the cursor is back', () => {
+    const { screen, clock, reporter, begin } = onScreen();
+    begin(etl).start('extract').at(1000);
+    expect(screen.isCursorVisible).toBe(false);
+    reporter.end(recapOf({ status: 'canceled' }));
+    expect([clock.pending(), screen.isCursorVisible]).toEqual([0, true]);
+    expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nCANCELED nightly-etl in 14s');
+  });
+
+  test('of a run that is over at once is only its result', () => {
+    const { screen, reporter, begin } = onScreen();
+    begin(many(2)).start('step-0').finish('step-0').start('step-1').finish('step-1');
+    reporter.end(recapOf({ workflow: 'many' }));
+    expect(screen.text()).toBe('▶ many  01997c3e-1a2b\n  ✔ step-0   0.0s\n  ✔ step-1   0.0s\nSUCCEEDED many in 14s');
+  });
+});
+
+test.each([
+  ['tree-end-80', 80],
+  ['tree-end-20', 20],
+])('after the end the screen reads as in goldens/%s.txt', (golden, columns) => {
+  const { screen, reporter, moveTo } = onScreen(columns, 12);
+  tellEtl(reporter, { moveTo });
+  expectGolden(golden, `${screen.text()}\n`);
+});
+
+test('of very many finished steps the first hundred and every failed one keep a line', () => {
+  const { screen, reporter, begin } = onScreen(80, 10);
+  const story = begin(many(1000));
+  for (let index = 0; index < 1000; index++) {
+    story.start(`step-${index}`).at(index * 10);
+    if (index === 700) story.fail(`step-${index}`);
+    else story.finish(`step-${index}`);
+  }
+  reporter.end(recapOf({ workflow: 'many' }));
+  const lines = screen.text().split('\n');
+  expect(lines.filter((line) => line.includes('✔'))).toHaveLength(100);
+  expect(lines.slice(-3)).toEqual(['  ✖ step-700   0.0s  exit 3', '  … and 899 succeeded', 'SUCCEEDED many in 14s']);
+});
+
+describe('a workflow of one step', () => {
+  const single = workflow({ name: 'hello', steps: [step('greet')] });
+
+  test('shows all of its output above the block', () => {
+    const { screen, reporter, begin } = onScreen();
+    const story = begin(single).start('greet').output('greet', 'hello\nwor').at(200);
+    expect(screen.text().split('\n').slice(1, 3)).toEqual(['hello', '  ⠋ greet     0s  │ wor']);
+    story.output('greet', 'ld').at(1000).finish('greet');
+    reporter.end(recapOf({ workflow: 'hello' }));
+    expect(screen.text()).toBe('▶ hello  01997c3e-1a2b\nhello\nworld\n  ✔ greet   1.0s\nSUCCEEDED hello in 14s');
+  });
+
+  test('loses no line to a repaint, whatever their number and width and whenever they come', () => {
+    const line = fc.oneof(fc.stringMatching(/^[a-z ]{0,50}[a-z]$/), fc.constant(''));
+    const burst = fc.record({ lines: fc.array(line, { maxLength: 8 }), afterMs: fc.integer({ min: 0, max: 1500 }) });
+    fc.assert(
+      fc.property(fc.array(burst, { maxLength: 15 }), fc.integer({ min: 2, max: 12 }), (bursts, rows) => {
+        const { screen, clock, reporter, begin } = onScreen(60, rows);
+        const story = begin(single).start('greet');
+        for (const { lines, afterMs } of bursts) {
+          story.output('greet', lines.map((text) => `${text}\n`).join(''));
+          clock.advance(afterMs);
+        }
+        reporter.end(recapOf({ workflow: 'hello' }));
+        const written = bursts.flatMap(({ lines }) => lines);
+        expect(screen.text().split('\n')).toEqual(['▶ hello  01997c3e-1a2b', ...written, 'SUCCEEDED hello in 14s']);
+      }),
+    );
+  });
+
+  test('that writes a torrent is not kept in memory until the next frame', () => {
+    const { screen, begin } = onScreen();
+    begin(single).start('greet').output('greet', 'x'.repeat(79).concat('\n').repeat(10_000));
+    expect(screen.text().split('\n').length).toBeGreaterThan(9000);
+  });
+});
+
+test('a window that becomes narrower leaves nothing of the block behind', () => {
+  const { screen, clock, reporter, begin } = onScreen(80, 24);
+  begin(etl)
+    .start('extract')
+    .output('extract', `${'a long line of output '.repeat(5)}\n`)
+    .at(200);
+  screen.resize(30, 24);
+  clock.advance(1000);
+  expect(screen.text().split('\n').slice(1)).toEqual([
+    '  ⠙ extract          1s',
+    '  ○ validate',
+    '  ○ load',
+    '  ○ index',
+    '  ○ weekly-only',
+    '  ○ report',
+    '  0/6 · 1 running · 5 waitin…',
+  ]);
+  reporter.end(recapOf());
+  expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nSUCCEEDED nightly-etl in 14s');
+});
+
+test('a step cannot write on the terminal by its name, its message or its output', () => {
+  const nasty = 'x\u001b[2J\u0007\ny';
+  const { screen, reporter, begin } = onScreen();
+  begin(workflow({ name: nasty, steps: [step(nasty), step('other')] }))
+    .start(nasty)
+    .output(nasty, `${nasty}\u001b]0;title\u0007\n`)
+    .at(1000)
+    .fail(nasty, nasty)
+    .at(2000);
+  reporter.end(recapOf({ workflow: nasty }));
+  expect(screen.text().split('\n')[1]).toBe('  ✖ x^[[2J^G y   1.0s  x^[[2J^G y');
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { escapeControls, keepColors, stripControls } from '../../../src/render/text/sanitize.ts';
+import { isolateColors } from '../../../src/render/text/sgr.ts';
+import fc from '../../support/fast-check.ts';
+
+const esc = '\u001b';
+
+test.each([
+  [`${esc}[2Jgone`, '^[[2Jgone'],
+  ['bell\u0007', 'bell^G'],
+  ['delete\u007f', 'delete^?'],
+  ['two\nlines\r\n', 'two lines  '],
+  ['\u009b31m', '<U+009B>31m'],
+  ['left\u202eright', 'left<U+202E>right'],
+  ['\ud800', '\ufffd'],
+  ['日本 👨‍👩‍👧 é', '日本 👨‍👩‍👧 é'],
+])('%j becomes the harmless %j', (text, expected) => {
+  expect(escapeControls(text)).toBe(expected);
+});
+
+test.each([
+  ['colours stay', `${esc}[1;31mred${esc}[0m`, `${esc}[1;31mred${esc}[0m`],
+  ['the cursor is not moved', `a${esc}[2Ab${esc}[10;10Hc${esc}[2K`, 'abc'],
+  ['a title is not set', `${esc}]0;title\u0007text`, 'text'],
+  ['a link loses its address', `${esc}]8;;http://host${esc}\\link${esc}]8;;${esc}\\`, 'link'],
+  ['a private sequence that ends in m is no colour', `${esc}[>4;2mtext`, 'text'],
+  ['a torn sequence is dropped', `text${esc}[`, 'text'],
+  ['controls but the tab are dropped', 'a\tb\u0008c\u0000d\u009be', 'a\tbcde'],
+  ['the screen is not reset', `${esc}ctext${esc}(0`, 'text'],
+])('in output %s', (_what, line, expected) => {
+  expect(keepColors(line)).toBe(expected);
+});
+
+test('text to be measured has neither colours nor tabs', () => {
+  expect(stripControls(`${esc}[31ma\tb${esc}[0m`)).toBe('a  b');
+});
+
+test('whatever a program writes, no control character but the tab is left beside colours', () => {
+  const piece = fc.constantFrom(
+    esc,
+    '[',
+    ']',
+    '0',
+    ';',
+    'm',
+    'A',
+    '?',
+    '\u0007',
+    '\u009b',
+    '\\',
+    'P',
+    ' ',
+    'x',
+    '\t',
+    '\r',
+    '\u0000',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be found
+      const rest = keepColors(pieces.join('')).replace(/\u001b\[[0-9;:]*m/g, '');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be found
+      expect(rest).not.toMatch(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/);
+    }),
+  );
+});
+
+test('a colour left on ends with its line and is on again in the next', () => {
+  const open = new Map<string, string>();
+  const lines = [`${esc}[1;31mred`, 'still', `done${esc}[0m`, 'plain'].map((line) => isolateColors(line, open));
+  expect(lines).toEqual([
+    `${esc}[1;31mred${esc}[0m`,
+    `${esc}[1m${esc}[31mstill${esc}[0m`,
+    `${esc}[1m${esc}[31mdone${esc}[0m`,
+    'plain',
+  ]);
+});
+
+test.each([
+  ['a default closes a foreground', `${esc}[38;5;200m${esc}[39m`, []],
+  ['a later colour replaces an earlier one', `${esc}[31m${esc}[38;2;1;2;3m`, ['38;2;1;2;3']],
+  ['normal weight closes bold and dim', `${esc}[1m${esc}[2m${esc}[22m`, []],
+  ['no number is a reset', `${esc}[44m${esc}[m`, []],
+  ['foreground and background are two things', `${esc}[31;44m`, ['31', '44']],
+  ['colons belong to one code', `${esc}[38:5:200m`, ['38:5:200']],
+  ['what means nothing is not carried on', `${esc}[999m`, []],
+])('of colours, %s', (_what, line, expected) => {
+  const open = new Map<string, string>();
+  isolateColors(line, open);
+  expect([...open.values()]).toEqual(expected);
+});

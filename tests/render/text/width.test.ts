@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { cut, padEnd } from '../../../src/render/text/fit.ts';
+import { clusters, textWidth } from '../../../src/render/text/width.ts';
+
+test.each([
+  ['', 0],
+  ['plain', 5],
+  ['é', 1],
+  ['e\u0301', 1],
+  ['日本', 4],
+  ['한국', 4],
+  ['ｆｕｌｌ', 8],
+  ['👍', 2],
+  ['👨‍👩‍👧', 2],
+  ['🇩🇪', 2],
+  ['🇩', 1],
+  ['❤', 1],
+  ['❤️', 2],
+  ['⠋✔│●', 4],
+  ['a\u200db', 2],
+  ['नी', 1],
+])('"%s" takes %i cells', (text, width) => {
+  expect(textWidth(text)).toBe(width);
+});
+
+test('text that needs no segmenter is measured as the segmenter would', () => {
+  const fast = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter(
+    (sign) => sign >= ' ' && !/\p{Cc}/u.test(sign),
+  );
+  // Before a wide character nothing takes the short way.
+  const different = fast.filter((sign) => textWidth(`x${sign}y`) + 2 !== textWidth(`x${sign}y日`));
+  expect(different).toEqual([]);
+});
+
+test('what is seen as one character is never split', () => {
+  expect([...clusters('e\u0301👨‍👩‍👧日')]).toEqual([
+    { text: 'e\u0301', width: 1 },
+    { text: '👨‍👩‍👧', width: 2 },
+    { text: '日', width: 2 },
+  ]);
+});
+
+test.each([
+  ['fits', 4, 'fits'],
+  ['too long', 5, 'too …'],
+  ['日本語', 6, '日本語'],
+  ['日本語', 5, '日本…'],
+  ['日本語', 4, '日…'],
+  ['text', 1, '…'],
+  ['text', 0, ''],
+  ['text', -3, ''],
+])('"%s" cut to %i cells is "%s"', (text, cells, expected) => {
+  expect(cut(text, cells, '…')).toBe(expected);
+});
+
+test('a letter under a heap of accents does not get more room than it may have', () => {
+  const heap = `a${'\u0301'.repeat(100_000)}`;
+  expect(cut(heap, 3, '…').length).toBeLessThan(100);
+});
+
+test('a longer sign for what is missing is counted in cells too', () => {
+  expect(cut('abcdefgh', 6, '...')).toBe('abc...');
+  expect(cut('abcdefgh', 2, '...')).toBe('..');
+});
+
+test('padding counts cells', () => {
+  expect([padEnd('日', 4), padEnd('longer', 4)]).toEqual(['日  ', 'longer']);
+});

@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'vitest';
+import type { Diagnostic, Place } from '../../../src/language/diagnostic.ts';
+import { diagnosticJson } from '../../../src/render/views/diagnostic-json.ts';
+import { githubAnnotation, renderDiagnostics } from '../../../src/render/views/diagnostics.ts';
+import { expectGolden } from '../support/golden.ts';
+
+const plain = { color: false, unicode: true, cwd: '/project' };
+
+/** An error without anything that can be left out. */
+function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'unknown-key',
+    message: 'unknown key "comand" in step "fetch"',
+    place: null,
+    label: '',
+    related: [],
+    importedFrom: [],
+    help: null,
+    ...settings,
+  };
+}
+
+/** The place of `text` in a source (its first occurrence), of its first `length` code units. */
+function placeOf(source: { readonly path: string; readonly text: string }, text: string, length = text.length): Place {
+  const before = source.text.slice(0, source.text.indexOf(text)).split('\n');
+  const start = { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+  return { file: source.path, start, end: { line: start.line, column: start.column + length } };
+}
+
+/** The frame for one mark in a file of one line: the line as shown, and what stands below it. */
+function frame(text: string, marked: string): readonly string[] {
+  const source = { path: '/project/a.yaml', text };
+  const shown = renderDiagnostics([diagnostic({ place: placeOf(source, marked) })], [source], plain);
+  return shown.split('\n').slice(2, 4);
+}
+
+const etl = {
+  path: '/project/etl.yaml',
+  text: [
+    'imports: [steps/fetch]',
+    'steps:',
+    '  - name: a',
+    '    command: "true"',
+    '    depends: [c]',
+    '  - name: b',
+    '    depends: [a]',
+    '  - name: c',
+    '    depends: [b]',
+    '    comand: curl -fsS $URL',
+    '',
+  ].join('\n'),
+};
+const fetch = { path: '/project/steps/fetch.yaml', text: 'steps:\n  - name: b\n    schedule: "* * * * 8"\n' };
+
+const found: readonly Diagnostic[] = [
+  diagnostic({
+    code: 'cron',
+    message: 'the day of the week of "* * * * 8" is not 0 to 7',
+    place: placeOf(fetch, '"* * * * 8"'),
+    importedFrom: [placeOf(etl, 'steps/fetch')],
+  }),
+  diagnostic({
+    place: placeOf(etl, 'comand'),
+    label: 'did you mean "command"?',
+    help: 'a step takes name, command, script, executor, depends, ...   (wf schema steps)',
+  }),
+  diagnostic({
+    code: 'cycle',
+    message: 'the steps depend on each other: a -> c -> b -> a',
+    place: placeOf(etl, 'c]', 1),
+    label: 'a waits for c',
+    related: [
+      { place: placeOf(etl, 'b]', 1), message: 'c waits for b' },
+      { place: placeOf(etl, 'a]', 1), message: 'b waits for a' },
+    ],
+  }),
+  diagnostic({
+    severity: 'warning',
+    code: 'ignored-key',
+    message: '"imports" is ignored',
+    place: placeOf(etl, 'imports'),
+  }),
+];
+
+test.each([
+  ['diagnostics', plain],
+  ['diagnostics-color', { ...plain, color: true }],
+  ['diagnostics-ascii', { ...plain, unicode: false }],
+])('problems of several files read as in goldens/%s.txt', (golden, options) => {
+  expectGolden(golden, renderDiagnostics(found, [etl, fetch], options));
+});
+
+test('no problems are no text', () => {
+  expect(renderDiagnostics([], [etl], plain)).toBe('');
+});
+
+test('a problem of the file as a whole has no frame and belongs to the file', () => {
+  const text = renderDiagnostics([diagnostic({ message: 'not UTF-8' })], [etl], plain);
+  expect(text).toBe('error: not UTF-8\n\n1 error in 1 file\n');
+});
+
+test('a place in a file whose text is not at hand is still named', () => {
+  const place = { file: '-', start: { line: 3, column: 9 }, end: { line: 3, column: 10 } };
+  const text = renderDiagnostics([diagnostic({ message: 'odd', place, label: 'here' })], [], plain);
+  expect(text).toBe('error: odd\n  ┌─ <stdin>:3:9 here\n\n1 error in 1 file\n');
+});
+
+describe('the mark stands under what it means', () => {
+  test.each([
+    ['after tabs', 'a:\t\tkey', 'key', ['1 │ a:      key', '  │         ^^^']],
+    ['after wide characters', 'name: "日本" x', 'x', ['1 │ name: "日本" x', '  │              ^']],
+    ['below wide characters', 'n: 日本', '日本', ['1 │ n: 日本', '  │    ^^^^']],
+    ['after combined accents', 'e\u0301e\u0301 key', 'key', ['1 │ e\u0301e\u0301 key', '  │    ^^^']],
+    ['after emoji', '👨‍👩‍👧👍 key', 'key', ['1 │ 👨‍👩‍👧👍 key', '  │      ^^^']],
+    ['after control characters', '\u001b[31mkey', 'key', ['1 │ ^[[31mkey', '  │       ^^^']],
+    ['below part of a character', 'x e\u0301 y', '\u0301', ['1 │ x e\u0301 y', '  │   ^']],
+  ])('%s', (_what, line, marked, expected) => {
+    expect(frame(line, marked)).toEqual(expected);
+  });
+
+  test('when the range is empty, at the end of the line or beyond the file', () => {
+    const source = { path: '/project/a.yaml', text: 'key:\r\n' };
+    const at = (line: number, column: number) => ({ line, column });
+    const marks = [at(1, 5), at(1, 50), at(7, 3)].map((start) => {
+      const place = { file: source.path, start, end: start };
+      return renderDiagnostics([diagnostic({ place })], [source], plain)
+        .split('\n')
+        .slice(2, 4);
+    });
+    expect(marks).toEqual([
+      ['1 │ key:', '  │     ^'],
+      ['1 │ key:', '  │     ^'],
+      ['7 │', '  │ ^'],
+    ]);
+  });
+
+  test('when the range goes on in the next lines', () => {
+    const source = { path: '/project/a.yaml', text: 'a: |\n  b\n  c\n' };
+    const place = { file: source.path, start: { line: 1, column: 4 }, end: { line: 3, column: 4 } };
+    expect(
+      renderDiagnostics([diagnostic({ place })], [source], plain)
+        .split('\n')
+        .slice(2, 4),
+    ).toEqual(['1 │ a: |', '  │    ^']);
+  });
+});
+
+describe('a long line', () => {
+  test.each([
+    ['is cut on both sides', `${'x'.repeat(5000)}KEY${'y'.repeat(5000)}`],
+    ['is cut on the right', `KEY${'y'.repeat(5000)}`],
+    ['is cut on the left', `${'x'.repeat(5000)}KEY`],
+    ['of wide characters is cut between them', `${'日'.repeat(500)}KEY${'本'.repeat(500)}`],
+  ])('%s, and the mark stays right', (_what, line) => {
+    const [shown = '', below = ''] = frame(line, 'KEY');
+    // Two code units of a wide character here take two cells there: blanks below stand for cells, so count them so.
+    const cells = shown.replaceAll(/[日本]/gu, 'ww');
+    expect(cells.length).toBeLessThanOrEqual(104);
+    expect(cells.slice(below.indexOf('^'), below.lastIndexOf('^') + 1)).toBe('KEY');
+  });
+
+  test('with a long mark shows where it begins', () => {
+    const [shown = '', below = ''] = frame(`${'x'.repeat(300)}${'K'.repeat(300)}`, 'K'.repeat(300));
+    expect([shown[below.indexOf('^')], shown[below.indexOf('^') - 1], below.length <= shown.length]).toEqual([
+      'K',
+      'x',
+      true,
+    ]);
+  });
+});
+
+test('nothing in a file, a name or a message can write on the terminal', () => {
+  const nasty = 'x\u001b[2J\u0007\u009b1m\u202e';
+  const source = { path: `/project/${nasty}.yaml`, text: `key: ${nasty}\n` };
+  const place = placeOf(source, nasty);
+  const bad = diagnostic({
+    message: nasty,
+    label: nasty,
+    help: nasty,
+    place,
+    related: [{ place, message: nasty }],
+    importedFrom: [place],
+  });
+  const text = renderDiagnostics([bad], [source], plain);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be found
+  expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+});
+
+test('thousands of problems in one file are shown without splitting it each time', () => {
+  const source = { path: '/project/a.yaml', text: 'key: 1\n'.repeat(5000) };
+  const many = Array.from({ length: 5000 }, (_, index) => {
+    const line = 5000 - index;
+    return diagnostic({ place: { file: source.path, start: { line, column: 1 }, end: { line, column: 4 } } });
+  });
+  const lines = renderDiagnostics(many, [source], plain).trimEnd().split('\n');
+  expect([lines[1], lines.at(-1)]).toEqual(
+    ['     ┌─ a.yaml:1:1', '5000 errors in 1 file'].map((line) => line.replace(/^ {5}/, '  ')),
+  );
+});
+
+test('that more is wrong than is shown comes after what is shown', () => {
+  const source = { path: '/project/a.yaml', text: 'key: 1\n' };
+  const unshown = { errors: 4, warnings: 3, files: [source.path, '/project/b.yaml'] };
+  const more = diagnostic({ code: 'more-problems', message: '7 more problems are not shown', unshown });
+  const shown = renderDiagnostics([more, diagnostic({ place: placeOf(source, 'key') })], [source], plain);
+  expect(shown.split('\n').filter((line) => line.startsWith('error: '))).toEqual([
+    'error: unknown key "comand" in step "fetch"',
+    'error: 7 more problems are not shown',
+  ]);
+  expect(shown.trimEnd().split('\n').at(-1)).toBe('5 errors, 3 warnings in 2 files');
+});
+
+test('as JSON a diagnostic has all its keys', () => {
+  const place = placeOf(etl, 'comand');
+  expect([
+    diagnosticJson(diagnostic({ place, label: 'did you mean "command"?' })),
+    diagnosticJson(diagnostic()),
+  ]).toEqual([
+    {
+      severity: 'error',
+      code: 'unknown-key',
+      message: 'unknown key "comand" in step "fetch"',
+      file: etl.path,
+      line: 10,
+      column: 5,
+      endLine: 10,
+      endColumn: 11,
+      help: 'did you mean "command"?',
+    },
+    {
+      severity: 'error',
+      code: 'unknown-key',
+      message: 'unknown key "comand" in step "fetch"',
+      file: null,
+      line: null,
+      column: null,
+      endLine: null,
+      endColumn: null,
+      help: null,
+    },
+  ]);
+});
+
+describe('as a command of GitHub Actions', () => {
+  test('a diagnostic names its place and its kind', () => {
+    const place = placeOf(etl, 'comand');
+    expect(githubAnnotation(diagnostic({ place, label: 'did you mean "command"?' }), { cwd: '/project' })).toBe(
+      '::error file=etl.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
+        'unknown key "comand" in step "fetch" (did you mean "command"?)',
+    );
+  });
+
+  test('text cannot end the command or begin another', () => {
+    const place = { ...placeOf(etl, 'comand'), file: '/project/a,b:c%.yaml' };
+    const related = [{ place: placeOf(etl, 'c]', 1), message: 'first' }];
+    const annotation = githubAnnotation(
+      diagnostic({ severity: 'warning', message: '100%\r\n::error::no', place, related, help: 'mend it' }),
+    );
+    expect(annotation).toBe(
+      '::warning file=/project/a%2Cb%3Ac%25.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
+        '100%25  ::error::no%0A/project/etl.yaml:5:15: first%0Ahelp: mend it',
+    );
+  });
+
+  test('a problem without a place has none', () => {
+    expect(githubAnnotation(diagnostic({ message: 'not UTF-8' }))).toBe('::error title=unknown-key::not UTF-8');
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { OutputChunk } from '../../../src/render/reporters/reporter.ts';
+import { longestLine } from '../../../src/render/text/lines.ts';
+import { createLogLines, type LogLinesOptions } from '../../../src/render/views/log-lines.ts';
+
+type Printed = readonly [step: string, attempt: number, stream: OutputChunk['stream'], text: string];
+
+/** What is written of these chunks, each step's held text included. */
+function written(chunks: readonly Printed[], options: Partial<LogLinesOptions> = {}): string {
+  const texts: string[] = [];
+  const lines = createLogLines({
+    form: 'text',
+    prefix: (step) => `[${step}] `,
+    tail: null,
+    marksAttempts: true,
+    write: (text) => void texts.push(String(text)),
+    ...options,
+  });
+  for (const [step, attempt, stream, text] of chunks) lines.push({ step, attempt, stream, bytes: Buffer.from(text) });
+  for (const step of new Set(chunks.map(([name]) => name))) lines.end(step);
+  lines.release();
+  return texts.join('');
+}
+
+const long = 'x'.repeat(longestLine * 2 + 10);
+
+test('a long line is written whole', () => {
+  expect(written([['a', 1, 'stdout', `${long}\nnext\n`]])).toBe(`[a] ${long}\n[a] next\n`);
+  expect(written([['a', 1, 'stdout', `one\n${long}`]], { form: 'raw', tail: 1 })).toBe(`${long}\n`);
+  expect(written([['a', 1, 'stdout', `one\n${long}\ntwo\n`]], { tail: 2 })).toBe(`[a] ${long}\n[a] two\n`);
+});
+
+test('a long line that another stream interrupts goes on in a line of its own', () => {
+  const text = written([
+    ['a', 1, 'stdout', long.slice(0, longestLine + 5)],
+    ['b', 1, 'stdout', 'between\n'],
+    ['a', 1, 'stdout', 'rest\n'],
+  ]);
+  expect(text).toBe(`[a] ${long.slice(0, longestLine)}\n[b] between\n[a] xxxxxrest\n`);
+});
+
+test('in JSON each piece of a long line but the last says that the line continues', () => {
+  const objects = written([['a', 1, 'stdout', `${long}\nnext\n`]], { form: 'json' })
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const piece = { step: 'a', attempt: 1, stream: 'stdout' };
+  expect(objects).toEqual([
+    { ...piece, text: 'x'.repeat(longestLine), continues: true },
+    { ...piece, text: 'x'.repeat(longestLine), continues: true },
+    { ...piece, text: 'x'.repeat(10) },
+    { ...piece, text: 'next' },
+  ]);
+});
+
+test('a line comes before the output of each attempt but the first', () => {
+  const attempts: Printed[] = [
+    ['a', 1, 'stdout', 'one\n'],
+    ['b', 1, 'stdout', 'other\n'],
+    ['a', 2, 'stdout', 'two, out\n'],
+    ['a', 2, 'stderr', 'two, err\n'],
+    ['a', 3, 'stderr', 'three\n'],
+  ];
+  expect(written(attempts)).toBe(
+    '[a] one\n[b] other\n[a] --- attempt 2 ---\n[a] two, out\n[a] two, err\n[a] --- attempt 3 ---\n[a] three\n',
+  );
+  expect(written(attempts, { tail: 1 })).toBe('[a] --- attempt 3 ---\n[a] three\n');
+  expect(written(attempts, { marksAttempts: false })).not.toContain('---');
+  expect(written(attempts, { form: 'json' })).not.toContain('---');
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { type PlanView, renderPlan } from '../../../src/render/views/plan.ts';
+import { expectGolden } from '../support/golden.ts';
+
+const plan: PlanView = {
+  workflow: 'nightly-etl',
+  params: [
+    { name: 'env', value: 'prod' },
+    { name: null, value: 'two words' },
+  ],
+  env: { BUCKET: 's3://data', NOTE: 'first\nsecond' },
+  waves: [['extract', 'validate everything'], ['load']],
+  steps: [
+    {
+      name: 'extract',
+      depends: [],
+      executor: 'command',
+      command: 'python extract.py',
+      dir: '/project',
+      attempts: 3,
+      skipped: null,
+    },
+    {
+      name: 'validate everything',
+      depends: [],
+      executor: 'command',
+      command: 'bash (script of 3 lines)',
+      dir: '/project/v',
+      attempts: 1,
+      skipped: '$DAY was "5", expected "7"',
+    },
+    {
+      name: 'load',
+      depends: ['extract', 'validate everything'],
+      executor: 'http',
+      command: 'POST http://host/',
+      dir: '/project',
+      attempts: 1,
+      skipped: null,
+    },
+  ],
+  handlers: [
+    {
+      name: 'handlerOn.failure',
+      depends: [],
+      executor: 'command',
+      command: 'notify',
+      dir: '/project',
+      attempts: 1,
+      skipped: null,
+    },
+  ],
+  skipped: null,
+};
+
+test.each([
+  ['plan', false],
+  ['plan-color', true],
+])('a plan reads as in goldens/%s.txt', (golden, color) => {
+  expectGolden(golden, renderPlan(plan, { color }));
+});
+
+test('a plan of nothing but a step has no empty sections', () => {
+  const step = {
+    name: 'only',
+    depends: [],
+    executor: 'command',
+    command: 'true',
+    dir: '/',
+    attempts: 1,
+    skipped: null,
+  };
+  const only: PlanView = {
+    workflow: 'one',
+    params: [],
+    env: {},
+    waves: [['only']],
+    steps: [step],
+    handlers: [],
+    skipped: null,
+  };
+  expect(renderPlan(only, { color: false })).toBe('one: 1 step in 1 wave\ndir: /\n\nwave 1\n  only  true\n');
+});
+
+test('nothing that is planned can write on the terminal', () => {
+  const nasty = '\u001b[2J';
+  const step = {
+    name: nasty,
+    depends: [],
+    executor: 'command',
+    command: nasty,
+    dir: nasty,
+    attempts: 1,
+    skipped: nasty,
+  };
+  const text = renderPlan(
+    {
+      workflow: nasty,
+      params: [{ name: null, value: nasty }],
+      env: { A: nasty },
+      waves: [[nasty]],
+      steps: [step],
+      handlers: [],
+      skipped: nasty,
+    },
+    { color: false },
+  );
+  expect(text).not.toContain('\u001b');
+});
