@@ -46,7 +46,7 @@ const FOLDERS = {
     src: [
       'core/',
       'language/',
-      'engine/(engine|environment|known-secrets|precondition)[.]ts$',
+      'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'store/store[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],

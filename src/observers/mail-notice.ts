@@ -2,7 +2,7 @@ import { summarize } from '../core/run/summarize.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import { PathProblem } from '../core/words/json-path.ts';
 import type { MailSettings } from '../core/workflow.ts';
-import type { Notice } from '../engine/notices.ts';
+import type { Notice } from '../engine/local/notices.ts';
 import { addresses } from '../mail/addresses.ts';
 import { MailProblem } from '../mail/problem.ts';
 import { type Mail, type Sent, sendMail } from '../mail/send.ts';

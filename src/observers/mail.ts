@@ -1,5 +1,5 @@
 import type { Step, Workflow } from '../core/workflow.ts';
-import type { Notice, Notify } from '../engine/notices.ts';
+import type { Notice, Notify } from '../engine/local/notices.ts';
 import type { MailNoticeOptions } from './mail-notice.ts';
 
 /** For which outcomes a workflow or a step mails. */

@@ -4,8 +4,8 @@ import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.
 import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { BackgroundProcesses, Leader } from '../../engine/background.ts';
 import type { Clock } from '../../engine/clock.ts';
+import type { BackgroundProcesses, Leader } from '../../engine/local/background.ts';
 import { WfError } from '../../errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';

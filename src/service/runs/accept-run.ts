@@ -1,5 +1,5 @@
 import type { RunRequest } from '../../engine/engine.ts';
-import type { Environment } from '../../engine/environment.ts';
+import type { Environment } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import type { AcceptedRun } from './run-desk.ts';
 import { runRequest, type StartRequest } from './runs.ts';

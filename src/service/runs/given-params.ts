@@ -1,7 +1,7 @@
 import type { Param } from '../../core/run/run.ts';
 import { workflowMentions } from '../../core/words/mentions.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { mergeParams } from '../../engine/environment.ts';
+import { mergeParams } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';

@@ -1,6 +1,6 @@
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { mergeParams } from '../../engine/environment.ts';
+import { mergeParams } from '../../engine/local/environment/environment.ts';
 
 /** The names of the parameters for which neither the file nor the caller has a value, in the order of the file. */
 export function openParams({ params }: Pick<Workflow, 'params'>, given: readonly Param[]): readonly string[] {

@@ -8,8 +8,8 @@ import { previewWords } from '../../core/words/list-words.ts';
 import { quoteTemplate } from '../../core/words/quote-word.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
-import { type Environment, evaluateEnvironment, paramText } from '../../engine/environment.ts';
-import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
+import { type Environment, evaluateEnvironment, paramText } from '../../engine/local/environment/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 

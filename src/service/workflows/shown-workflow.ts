@@ -1,8 +1,8 @@
 import type { Param } from '../../core/run/run.ts';
 import { maskWorkflow } from '../../core/secrets/mask-workflow.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Environment } from '../../engine/environment.ts';
-import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/known-secrets.ts';
+import type { Environment } from '../../engine/local/environment/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 
 /** The workflow as it may be shown to those who watch a run of it. */
 export function shownWorkflow(workflow: Workflow, given: readonly Param[], processEnv: Environment): Workflow {

@@ -1,0 +1,216 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Outcome } from '../../core/run/run.ts';
+import { expandText } from '../../core/words/interpolate.ts';
+import { PathProblem } from '../../core/words/json-path.ts';
+import type { Step, Workflow } from '../../core/workflow.ts';
+import type {
+  Attempt,
+  Executor,
+  Scope,
+  Started,
+  SubworkflowRequest,
+  SubworkflowResult,
+} from '../../executors/executor.ts';
+import { canceled, type EndSignal, isAskedToEnd } from '../../processes/end-signal.ts';
+import type { RunJournal } from '../../store/store.ts';
+import { type Environment, EvaluationProblem } from './environment/environment.ts';
+import { type Captured, firstUnmet } from './environment/precondition.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import { addStepEnv } from './environment/step-env.ts';
+import type { RunVariables } from './environment/variables.ts';
+import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
+import { OutputCopy } from './output/output-copy.ts';
+import { formatSeconds } from './seconds.ts';
+
+/** Runs a shell command and takes what it prints; for backticks and `condition` commands. */
+export type Capture = (
+  command: string,
+  options: {
+    readonly env: Environment;
+    readonly cwd: string;
+    readonly shell: string;
+    /** The command's `$1`, `$2`... */
+    readonly params?: readonly string[];
+    readonly signal?: AbortSignal;
+  },
+) => Promise<Captured>;
+
+/** What an attempt has of its run. */
+export type AttemptContext = {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  readonly step: Step;
+  readonly number: number;
+  /** Steps of this run whose preconditions were met: they are not checked again at a retry or a repetition. */
+  readonly admitted: Set<string>;
+  /** Already open; the attempt closes it. */
+  readonly output: AttemptOutput;
+  readonly secrets: RunSecrets;
+  readonly journal: RunJournal;
+  readonly variables: RunVariables;
+  readonly executor: Executor;
+  readonly capture: Capture;
+  readonly signal: EndSignal;
+  readonly kill: EndSignal;
+  readonly started: Started;
+  readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
+};
+
+/**
+ * Makes one attempt at a step: its precondition, variables, directory and output files, then the executor, then its
+ * `output`. What a step does wrong is an outcome; a rejection is a bug.
+ */
+export async function runAttempt(context: AttemptContext): Promise<Outcome> {
+  const { step, output, secrets, variables } = context;
+  try {
+    const { scope, env } = variables.forStep(stepEnvironment(context));
+    if (step.env.length > 0) await addStepEnv(step.env, { scope, env, capture: captureFor(context) });
+    secrets.learnStep(step, env, scope);
+    const cwd = stepDirectory(context.workflow, step, scope);
+    const refusal = await checkPreconditions(context, scope, env, cwd);
+    if (context.signal.aborted) return afterEnd(canceled, context);
+    if (refusal !== null) return refusal;
+    return await withCopies(context, scope, cwd, async () => {
+      env['PWD'] = cwd;
+      const attempt = makeAttempt(context, { scope, env, cwd });
+      const outcome = withCause(await context.executor.run(step.executor.config, attempt), output);
+      output.settle();
+      return afterEnd(outcome, context);
+    });
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
+    return afterEnd(errorOutcome(error.message), context);
+  } finally {
+    output.close();
+  }
+}
+
+/** Backticks in a step's `env` run where those of the workflow's `env` do. */
+function captureFor({ workflow, step, signal, capture, variables }: AttemptContext) {
+  const shell = step.shell ?? workflow.shell;
+  return (command: string, env: Environment) =>
+    capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
+}
+
+/** An outcome of reason `error`: something around the step went wrong, not its program. */
+export function errorOutcome(message: string): Outcome {
+  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+}
+
+function stepEnvironment({ step, number, output: { log } }: AttemptContext): Environment {
+  return {
+    WF_STEP: step.name,
+    WF_ATTEMPT: String(number),
+    WF_LOG_FILE: log.stdoutPath,
+    DAG_EXECUTION_LOG_PATH: log.stdoutPath,
+  };
+}
+
+function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
+  if (step.dir === null) return workflow.dir;
+  const dir = expandText(step.dir, scope);
+  const home = scope('HOME');
+  if (home !== undefined && (dir === '~' || dir.startsWith('~/'))) return resolve(home, dir.slice(2));
+  return resolve(workflow.dir, dir);
+}
+
+/** Null where the step may go on. */
+async function checkPreconditions(
+  context: AttemptContext,
+  scope: Scope,
+  env: Environment,
+  cwd: string,
+): Promise<Outcome | null> {
+  const { step, admitted, workflow, signal, capture, variables } = context;
+  if (step.preconditions.length === 0 || admitted.has(step.name)) return null;
+  const shell = step.shell ?? workflow.shell;
+  const params = variables.args;
+  try {
+    const unmet = await firstUnmet(step.preconditions, {
+      scope,
+      capture: (command, extra) =>
+        capture(command, { env: { ...env, ...extra }, cwd, shell, params, signal: signal.toAbortSignal() }),
+    });
+    if (unmet !== null) return { status: 'skipped', message: unmet };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem)) throw error;
+    return errorOutcome(error.message);
+  }
+  admitted.add(step.name);
+  return null;
+}
+
+function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {
+  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started } = context;
+  const attempt: Attempt = {
+    runId,
+    workflow,
+    step,
+    number,
+    ...own,
+    params: variables.args,
+    expand: (text) => expandText(text, own.scope),
+    holdsSecret: (text) => secrets.shared.mask(text) !== text,
+    log: output.log,
+    write: output.write,
+    started,
+    scratch: journal.scratch,
+    signal,
+    kill,
+    runWorkflow: (request) => context.runWorkflow(request, attempt),
+  };
+  return attempt;
+}
+
+/** Runs the work with its output copied to the files that `stdout` and `stderr` name, then reads `output`. */
+async function withCopies(
+  context: AttemptContext,
+  scope: Scope,
+  cwd: string,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { step, output } = context;
+  const hasCopies = step.stdout !== null || step.stderr !== null;
+  if (hasCopies && !existsSync(cwd)) return errorOutcome(`directory "${cwd}" does not exist`);
+  const copies: OutputCopy[] = [];
+  const { log } = output;
+  let outcome: Outcome;
+  try {
+    if (step.stdout !== null) copies.push(new OutputCopy(log.stdoutPath, resolve(cwd, expandText(step.stdout, scope))));
+    if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
+    outcome = withOutput(await work(), step, output);
+  } catch (error) {
+    if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
+    outcome = errorOutcome(error.message);
+  }
+  const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));
+  const problem = ends.find((found) => found !== null) ?? null;
+  return problem !== null && outcome.status === 'succeeded' ? afterEnd(errorOutcome(problem), context) : outcome;
+}
+
+function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {
+  if (step.output === null || (outcome.status !== 'succeeded' && outcome.status !== 'failed')) return outcome;
+  const output = text(step.output);
+  if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
+  return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
+}
+
+/** A program that cannot write its output fails without a word, since that would go to the same disk. */
+function withCause(outcome: Outcome, { log }: AttemptOutput): Outcome {
+  if (outcome.status !== 'failed' || !log.isDirect || !isDeviceFull(log.stdoutPath)) return outcome;
+  return { ...outcome, message: `${outcome.message} (no space is left on the device of its log)` };
+}
+
+/** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */
+function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
+  if (outcome.status === 'skipped' || !isAskedToEnd(context)) return outcome;
+  const { signal, step } = context;
+  const signalName = outcome.status === 'succeeded' ? null : outcome.signal;
+  if (signal.reason === 'timeout') {
+    const message = `timed out after ${formatSeconds(step.timeoutMs)}`;
+    const outputs = outcome.status === 'canceled' ? {} : outcome.outputs;
+    return { status: 'failed', reason: 'timeout', message, exitCode: outcome.exitCode, signal: signalName, outputs };
+  }
+  return { status: 'canceled', message: 'stopped', exitCode: outcome.exitCode, signal: signalName };
+}

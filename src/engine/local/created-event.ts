@@ -1,0 +1,10 @@
+import type { RunEvent } from '../../core/run/run.ts';
+import type { RunRequest } from '../engine.ts';
+
+/** The first event of a run, with its secrets. */
+export function createdEvent(request: RunRequest, at: number): RunEvent {
+  const { runId, workflow, trigger, retryOf, params, strict } = request;
+  const { name, group, file } = workflow;
+  const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
+  return strict ? { ...created, strict } : created;
+}

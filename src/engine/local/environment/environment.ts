@@ -1,0 +1,211 @@
+import type { Param } from '../../../core/run/run.ts';
+import { expandText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
+import { withoutPaths } from '../../../core/words/shell-paths.ts';
+import type { Assignment, Template, Workflow } from '../../../core/workflow.ts';
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** Runs the command between backticks, whose text was `written`, with an environment; resolves to what it printed, throws when it fails. */
+export type Substitute = (command: string, env: Environment, written: string) => Promise<string>;
+
+/** A value of `params` or `env` that cannot be evaluated; the message is for the user. */
+export class EvaluationProblem extends Error {}
+
+/** What the file's `params` and `env` come to for one run. */
+export type RunEnvironment = {
+  readonly params: readonly Param[];
+  /** The `env` entries and, over them, the named parameters. */
+  readonly variables: Environment;
+};
+
+/**
+ * Evaluates the defaults that the caller did not replace, and `env`. An entry may use the process's environment, earlier
+ * entries and parameters; a default may use earlier parameters and `env`. Each value is evaluated once, when first needed.
+ * Throws an `EvaluationProblem` when a substitution fails or two values need each other.
+ */
+export async function evaluateEnvironment(
+  workflow: Pick<Workflow, 'params' | 'env' | 'secrets'>,
+  given: readonly Param[],
+  processEnv: Environment,
+  substitute: Substitute,
+): Promise<RunEnvironment> {
+  const evaluation = new Evaluation(workflow, given, processEnv, substitute);
+  return evaluation.all();
+}
+
+/** A parameter on its way: given ones are data, defaults are still templates. */
+type PendingParam = Param & { readonly isTemplate: boolean };
+
+/**
+ * Puts given parameters in the place of defaults: named ones by name, the others in order into the places that no name
+ * took; a place keeps its name. What is left over comes after, as it was given.
+ */
+export function mergeParams(defaults: Workflow['params'], given: readonly Param[]): readonly PendingParam[] {
+  const merged: PendingParam[] = defaults.map((param) => ({ ...param, isTemplate: true }));
+  const placed = new Set<Param>();
+  const place = (param: Param, index: number) => {
+    const taken = merged[index];
+    if (!taken) return;
+    merged[index] = { ...param, name: taken.name, isTemplate: false };
+    placed.add(param);
+  };
+  const isNamed = ({ name }: Param) => name !== null;
+  for (const param of given.filter(isNamed))
+    place(
+      param,
+      merged.findIndex(({ name }) => name === param.name),
+    );
+  for (const param of given.filter((other) => !isNamed(other)))
+    place(
+      param,
+      merged.findIndex((other) => other.isTemplate),
+    );
+  const extra = given.filter((param) => !placed.has(param)).map((param) => ({ ...param, isTemplate: false }));
+  return [...merged, ...extra];
+}
+
+/**
+ * A parameter as `$1` and a program's arguments show it: a named one with its name. Other users of the machine see the
+ * arguments of processes, so that a secret one is empty there and keeps its place.
+ */
+export function paramText({ name, value }: Param, secrets: Workflow['secrets']): string {
+  if (name === null) return value;
+  return secrets.some((secret) => secret.name === name) ? '' : `${name}=${value}`;
+}
+
+type Slot = { readonly label: string; value: string | null; isBusy: boolean };
+
+/** One evaluation of all parameters and entries, each at most once. */
+class Evaluation {
+  readonly #params: readonly PendingParam[];
+  readonly #env: readonly Assignment[];
+  readonly #secrets: Workflow['secrets'];
+  readonly #processEnv: Environment;
+  readonly #substitute: Substitute;
+  readonly #paramSlots: readonly Slot[];
+  readonly #envSlots: readonly Slot[];
+
+  constructor(
+    { params: defaults, env, secrets }: Pick<Workflow, 'params' | 'env' | 'secrets'>,
+    given: readonly Param[],
+    processEnv: Environment,
+    substitute: Substitute,
+  ) {
+    const params = mergeParams(defaults, given);
+    this.#params = params;
+    this.#env = env;
+    this.#secrets = secrets;
+    this.#processEnv = processEnv;
+    this.#substitute = substitute;
+    this.#paramSlots = params.map(({ name }, i) => slot(`parameter ${name === null ? i + 1 : `"${name}"`}`));
+    this.#envSlots = env.map(({ name }) => slot(`env "${name}"`));
+  }
+
+  async all(): Promise<RunEnvironment> {
+    for (let i = 0; i < this.#params.length; i++) await this.#param(i);
+    for (let i = 0; i < this.#env.length; i++) await this.#entry(i);
+    const params = this.#params.map(({ name }, i) => ({ name, value: this.#paramSlots[i]?.value ?? '' }));
+    return { params, variables: this.#known() };
+  }
+
+  async #param(index: number): Promise<string> {
+    const param = this.#params[index];
+    const place = this.#paramSlots[index];
+    if (!param || !place) return '';
+    if (!param.isTemplate) place.value = param.value;
+    return this.#once(place, param.value, (name) => this.#lookup(name, index, this.#env.length));
+  }
+
+  async #entry(index: number): Promise<string> {
+    const entry = this.#env[index];
+    const place = this.#envSlots[index];
+    if (!entry || !place) return '';
+    // What the substitution's command reads without naming it has to be there too.
+    if (splitBackticks(entry.value).some((part) => 'command' in part)) {
+      for (let i = 0; i < index; i++) if (!this.#envSlots[i]?.isBusy) await this.#entry(i);
+    }
+    return this.#once(place, entry.value, (name) => this.#lookup(name, this.#params.length, index));
+  }
+
+  async #once(place: Slot, template: Template, lookup: (name: string) => Promise<string | undefined>): Promise<string> {
+    if (place.value !== null) return place.value;
+    if (place.isBusy) throw new EvaluationProblem(`${place.label} needs its own value`);
+    place.isBusy = true;
+    place.value = await this.#evaluate(template, lookup, place.label);
+    place.isBusy = false;
+    return place.value;
+  }
+
+  async #evaluate(
+    template: Template,
+    lookup: (name: string) => Promise<string | undefined>,
+    label: string,
+  ): Promise<string> {
+    const found = new Map<string, string | undefined>();
+    // expandText is synchronous: the values of all names have to be there first.
+    const parts = splitBackticks(template);
+    const names = parts.flatMap((part) => [...namesIn('text' in part ? part.text : part.command)]);
+    for (const name of names) if (!found.has(name)) found.set(name, await lookup(name));
+    let value = '';
+    for (const part of parts) {
+      if ('text' in part) value += textOf(part.text, found, label);
+      else value += await this.#run(part.command, found, label);
+    }
+    return value;
+  }
+
+  async #run(command: string, found: ReadonlyMap<string, string | undefined>, label: string): Promise<string> {
+    const env: Record<string, string> = { ...this.#processEnv, ...this.#known() };
+    for (const [name, value] of found) if (value !== undefined && !/^\d/.test(name)) env[name] = value;
+    try {
+      const pathless = withoutPaths(command, (name) => found.get(name) ?? env[name]);
+      return await this.#substitute(pathless.code, { ...env, ...pathless.env }, command);
+    } catch (error) {
+      if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
+      throw new EvaluationProblem(`${label}: ${error.message}`);
+    }
+  }
+
+  /** The value of a name as seen from before parameter `params` and entry `env`. */
+  async #lookup(name: string, params: number, env: number): Promise<string | undefined> {
+    if (/^\d+$/.test(name)) return this.#position(Number(name) - 1, params);
+    const param = this.#params.findIndex((candidate, i) => candidate.name === name && i < params);
+    if (param >= 0) return this.#param(param);
+    for (let i = env - 1; i >= 0; i--) if (this.#env[i]?.name === name) return this.#entry(i);
+    return this.#processEnv[name];
+  }
+
+  async #position(index: number, before: number): Promise<string | undefined> {
+    const param = index < before ? this.#params[index] : undefined;
+    return param && paramText({ name: param.name, value: await this.#param(index) }, this.#secrets);
+  }
+
+  /** All values so far, parameters over entries. */
+  #known(): Environment {
+    const known: Record<string, string> = {};
+    this.#env.forEach(({ name }, i) => {
+      const value = this.#envSlots[i]?.value;
+      if (typeof value === 'string') known[name] = value;
+    });
+    this.#params.forEach(({ name }, i) => {
+      const value = this.#paramSlots[i]?.value;
+      if (name !== null && typeof value === 'string') known[name] = value;
+    });
+    return known;
+  }
+}
+
+function textOf(template: string, found: ReadonlyMap<string, string | undefined>, label: string): string {
+  try {
+    return expandText(template, (name) => found.get(name));
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    throw new EvaluationProblem(`${label}: ${error.message}`);
+  }
+}
+
+function slot(label: string): Slot {
+  return { label, value: null, isBusy: false };
+}

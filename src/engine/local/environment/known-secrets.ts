@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { allSteps } from '../../../core/all-steps.ts';
+import type { Param } from '../../../core/run/run.ts';
+import { Secrets } from '../../../core/secrets/secrets.ts';
+import { expandText, literalText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
+import type { Json, JsonObject, SecretSource, Step, Template, Workflow } from '../../../core/workflow.ts';
+import { readRegular } from '../../../regular-file.ts';
+import { type Environment, mergeParams } from './environment.ts';
+
+/** What is known of a run's secrets before anything of it is evaluated. */
+export type KnownSecrets = {
+  readonly secrets: Secrets;
+  /** The variables that are secret by name. */
+  readonly names: ReadonlySet<string>;
+  /** Those whose values are read from elsewhere. */
+  readonly variables: Environment;
+  /** Why one of them cannot be read; null when all can. */
+  readonly problem: string | null;
+  /** Names of secrets that are too short to be masked. */
+  readonly tooShort: readonly string[];
+};
+
+/** Can anything in a run of this workflow be secret? */
+export function hasSecrets({ secrets, smtp, ...workflow }: Workflow): boolean {
+  return secrets.length > 0 || Boolean(smtp?.password) || allSteps(workflow).some((step) => passwords(step).length > 0);
+}
+
+/**
+ * Reads the secrets that lie elsewhere and takes those that the caller gives, the process's environment holds or the file
+ * spells out. They go into `secrets`, which may hold those of the run that this one is a part of.
+ */
+export function knownSecrets(
+  workflow: Workflow,
+  given: readonly Param[],
+  processEnv: Environment,
+  secrets: Secrets = new Secrets(),
+): KnownSecrets {
+  const names = new Set(workflow.secrets.map(({ name }) => name));
+  const tooShort = new Set<string>();
+  const add = (name: string, value: string) => {
+    if (!secrets.add(value)) tooShort.add(name);
+  };
+  const { variables, problem } = readSources(workflow, processEnv);
+  for (const [name, value] of Object.entries(variables)) add(name, value);
+  for (const name of names) add(name, processEnv[name] ?? '');
+  for (const { name, value, isTemplate } of mergeParams(workflow.params, given)) {
+    if (name !== null && names.has(name) && !isTemplate) add(name, value);
+  }
+  for (const { name, value } of secretTemplates(workflow, names)) if (isLiteral(value)) add(name, literalText(value));
+  return { secrets, names, variables, problem, tooShort: [...tooShort] };
+}
+
+/**
+ * What must not be found in a copy of the file: the secrets known so far, and the texts from which further ones will be
+ * made, unless such a text only names another variable.
+ */
+export function secretsAtRest(
+  workflow: Workflow,
+  { secrets, names }: Pick<KnownSecrets, 'secrets' | 'names'>,
+): Secrets {
+  const all = secrets.copy();
+  for (const { value } of secretTemplates(workflow, names)) if (!isReference(value)) all.add(value);
+  return all;
+}
+
+/** The values of an executor's settings that are passwords. */
+export function passwords({ executor }: Step): readonly Template[] {
+  return passwordsIn(executor.config);
+}
+
+function passwordsIn(config: JsonObject): readonly string[] {
+  return Object.entries(config).flatMap(([key, value]: [string, Json]) => {
+    if (typeof value === 'string') return /^(password|passwd)$/i.test(key) ? [value] : [];
+    if (typeof value !== 'object' || value === null) return [];
+    return Array.isArray(value) ? value.flatMap((item) => passwordsIn({ item })) : passwordsIn(value as JsonObject);
+  });
+}
+
+function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readonly { name: string; value: Template }[] {
+  const { params, env, smtp } = workflow;
+  const steps = allSteps(workflow);
+  const entries = [...params, ...env, ...steps.flatMap((step) => step.env)];
+  return [
+    ...entries.flatMap(({ name, value }) => (name !== null && names.has(name) ? [{ name, value }] : [])),
+    ...(smtp?.password ? [{ name: 'smtp.password', value: smtp.password }] : []),
+    ...steps.flatMap((step) => passwords(step).map((value) => ({ name: `password of step "${step.name}"`, value }))),
+  ];
+}
+
+/** Does the text mean itself? */
+function isLiteral(template: Template): boolean {
+  return namesIn(template).size === 0 && splitBackticks(template).every((part) => 'text' in part);
+}
+
+function isReference(template: Template): boolean {
+  return /^\s*\$(\w+|\{\w+\})\s*$/.test(template);
+}
+
+type Read = { readonly variables: Environment; readonly problem: string | null };
+
+function readSources({ secrets, dir }: Workflow, processEnv: Environment): Read {
+  const variables: Record<string, string> = {};
+  let problem: string | null = null;
+  for (const source of secrets) {
+    const read = readSource(source, dir, processEnv);
+    if (read === null) continue;
+    if ('value' in read) variables[source.name] = read.value;
+    else problem ??= `secret "${source.name}": ${read.problem}`;
+  }
+  return { variables, problem };
+}
+
+/** Null for a secret that is a variable of the workflow anyway. */
+function readSource(
+  { env, file }: SecretSource,
+  dir: string,
+  processEnv: Environment,
+): { readonly value: string } | { readonly problem: string } | null {
+  const inherited = env === null ? undefined : processEnv[env];
+  if (inherited !== undefined) return { value: inherited };
+  if (file !== null)
+    return readSecretFile(
+      resolve(
+        dir,
+        expandText(file, (name) => processEnv[name]),
+      ),
+    );
+  return env === null ? null : { problem: `the environment has no variable "${env}"` };
+}
+
+/** Without the line end that editors and `echo` put there. */
+function readSecretFile(path: string): { readonly value: string } | { readonly problem: string } {
+  try {
+    return {
+      value: readRegular(path)
+        .toString('utf8')
+        .replace(/\r?\n$/, ''),
+    };
+  } catch (error) {
+    return { problem: `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

@@ -1,0 +1,103 @@
+import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
+import { type PathlessCode, withoutPaths } from '../../../core/words/shell-paths.ts';
+import type { Precondition } from '../../../core/workflow.ts';
+import type { Scope } from '../../../executors/executor.ts';
+import { type Environment, EvaluationProblem } from './environment.ts';
+
+/** What a precondition is checked with. */
+export type PreconditionContext = {
+  readonly scope: Scope;
+  /** Runs a command of the condition, with these variables besides. */
+  readonly capture: (command: string, extra: Environment) => Promise<Captured>;
+};
+
+/** What a command of a condition printed. `ok`: it exited with 0; `ended` is false where it could not run to its end. */
+export type Captured = {
+  readonly ok: boolean;
+  readonly ended: boolean;
+  readonly stdout: string;
+  /** Why it is not `ok`. */
+  readonly message: string;
+};
+
+/**
+ * Null when all are met, else one line that says which is not and what was found instead. Throws an `EvaluationProblem` for a
+ * condition that cannot be evaluated: it is neither met nor unmet, and to skip the step would hide the mistake.
+ */
+export async function firstUnmet(
+  preconditions: readonly Precondition[],
+  context: PreconditionContext,
+): Promise<string | null> {
+  for (const precondition of preconditions) {
+    const problem = await check(precondition, context);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+async function check({ condition, expected }: Precondition, context: PreconditionContext): Promise<string | null> {
+  if (expected === null) {
+    const { ok, message } = await run(condition, condition, context);
+    return ok ? null : `\`${condition}\`: ${message}`;
+  }
+  const actual = await evaluate(condition, context);
+  const wanted = expand(expected, condition, context);
+  if (await matches(condition, actual, wanted)) return null;
+  return `${condition} was ${JSON.stringify(actual)}, expected ${JSON.stringify(wanted)}`;
+}
+
+async function evaluate(condition: string, context: PreconditionContext): Promise<string> {
+  let value = '';
+  for (const part of splitBackticks(condition)) {
+    if ('text' in part) value += expand(part.text, condition, context);
+    else value += (await run(part.command, condition, context)).stdout;
+  }
+  return value;
+}
+
+function expand(text: string, condition: string, { scope }: PreconditionContext): string {
+  try {
+    return expandText(text, scope);
+  } catch (error) {
+    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+  }
+}
+
+async function run(command: string, condition: string, context: PreconditionContext): Promise<Captured> {
+  const { code, env } = withoutPathsOf(command, condition, context);
+  const result = await context.capture(code, env);
+  if (!result.ended) throw unevaluated(condition, result.message);
+  return result;
+}
+
+function withoutPathsOf(command: string, condition: string, { scope }: PreconditionContext): PathlessCode {
+  try {
+    return withoutPaths(command, scope);
+  } catch (error) {
+    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+  }
+}
+
+/** The whole value counts, and each of its lines: `^` and `$` of a pattern are also the ends of a line. */
+async function matches(condition: string, actual: string, wanted: string): Promise<boolean> {
+  const texts = [actual, ...actual.split(/\r?\n/)];
+  if (!wanted.startsWith('re:')) return texts.includes(wanted);
+  const { RE2JS } = await import('re2js');
+  try {
+    const pattern = RE2JS.compile(wanted.slice('re:'.length));
+    return texts.some((text) => pattern.matcher(text).find());
+  } catch (error) {
+    // A pattern in the file was checked; one that a variable holds is only known now.
+    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${messageOf(error)}`);
+  }
+}
+
+function unevaluated(condition: string, why: string): EvaluationProblem {
+  return new EvaluationProblem(`precondition "${condition}" cannot be evaluated: ${why}`);
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^error parsing regexp:\s*/i, '');
+}

@@ -1,0 +1,112 @@
+import type { RunEvent } from '../../../core/run/run.ts';
+import { maskEvent } from '../../../core/secrets/mask-event.ts';
+import { maskWorkflow } from '../../../core/secrets/mask-workflow.ts';
+import { Secrets } from '../../../core/secrets/secrets.ts';
+import { expandText } from '../../../core/words/interpolate.ts';
+import type { Step } from '../../../core/workflow.ts';
+import type { Scope } from '../../../executors/executor.ts';
+import type { Snapshot } from '../../../store/store.ts';
+import type { RunRequest } from '../../engine.ts';
+import type { Environment } from './environment.ts';
+import { hasSecrets, type KnownSecrets, knownSecrets, passwords, secretsAtRest } from './known-secrets.ts';
+
+const none: Omit<KnownSecrets, 'secrets'> = { names: new Set(), variables: {}, problem: null, tooShort: [] };
+
+/** What one run must not show, and how it is kept from being shown. */
+export class RunSecrets {
+  /** True: output has to be read before it may be written anywhere. */
+  readonly areInPlay: boolean;
+  readonly #known: KnownSecrets;
+  readonly #request: RunRequest;
+  #isTextMasked = false;
+  #warn: (message: string) => void = () => {};
+  readonly #warned = new Set<string>();
+
+  /** Reads what can be known now; what cannot be read is the `problem`. */
+  constructor(request: RunRequest, processEnv: Environment) {
+    const { workflow, params, family } = request;
+    const own = hasSecrets(workflow);
+    const shared = family ?? new Secrets();
+    this.areInPlay = own || !shared.isEmpty;
+    this.#known = own ? knownSecrets(workflow, params, processEnv, shared) : { ...none, secrets: shared };
+    this.#request = request;
+  }
+
+  /** Values of this run and of those that it is a part of, or that are a part of it. */
+  get shared(): Secrets {
+    return this.#known.secrets;
+  }
+
+  /** Secrets that are read from elsewhere, as variables. */
+  get variables(): Environment {
+    return this.#known.variables;
+  }
+
+  get problem(): string | null {
+    return this.#known.problem;
+  }
+
+  /** What a run starts from, as it may be stored. */
+  snapshot(): Snapshot {
+    const { runId, workflow, sources } = this.#request;
+    if (!this.areInPlay) return { runId, workflow, sources };
+    const secrets = secretsAtRest(workflow, this.#known);
+    const shown = {
+      runId,
+      workflow: maskWorkflow(workflow, secrets),
+      sources: sources.map((source) => ({ ...source, text: secrets.mask(source.text) })),
+    };
+    this.#isTextMasked = JSON.stringify(shown) !== JSON.stringify({ runId, workflow, sources });
+    return this.#isTextMasked ? { ...shown, masked: true } : shown;
+  }
+
+  /** Whether secrets stand in the texts of the workflow, so that its snapshot cannot be run. */
+  get isTextMasked(): boolean {
+    return this.#isTextMasked;
+  }
+
+  /** The events as they may be stored and shown; the same list when there is nothing to hide. */
+  mask(events: readonly RunEvent[]): readonly RunEvent[] {
+    const { secrets, names } = this.#known;
+    if (secrets.isEmpty && names.size === 0) return events;
+    return events.map((event) => maskEvent(event, { secrets, names }));
+  }
+
+  /** Tells from now on which secrets cannot be masked, and those that are known already. */
+  warnOfShort(warn: (message: string) => void): void {
+    this.#warn = warn;
+    for (const name of this.#known.tooShort) this.#tooShort(name);
+  }
+
+  /** Takes the values that the secret variables have by now. */
+  learn(variables: Environment): void {
+    for (const name of this.#known.names) this.#add(name, variables[name] ?? '');
+  }
+
+  /** Takes what a step is about to use: its own entries, and the passwords of its executor. */
+  learnStep(step: Step, variables: Environment, scope: Scope): void {
+    this.learn(variables);
+    for (const password of passwords(step)) this.#add(`password of step "${step.name}"`, expandText(password, scope));
+  }
+
+  /** Takes the password of the mail server. */
+  learnSmtp(scope: Scope): void {
+    const { smtp } = this.#request.workflow;
+    if (smtp?.password) this.#add('smtp.password', expandText(smtp.password, scope));
+  }
+
+  /** Is the variable of this name to be hidden whole? */
+  isSecret(name: string): boolean {
+    return this.#known.names.has(name);
+  }
+
+  #add(name: string, value: string): void {
+    if (!this.shared.add(value)) this.#tooShort(name);
+  }
+
+  #tooShort(name: string): void {
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
+    this.#warn(`secret "${name}" is too short to be masked where it is printed`);
+  }
+}

@@ -1,0 +1,37 @@
+import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
+import { withoutPaths } from '../../../core/words/shell-paths.ts';
+import type { Assignment } from '../../../core/workflow.ts';
+import type { Scope } from '../../../executors/executor.ts';
+import { type Environment, EvaluationProblem } from './environment.ts';
+
+/** What the entries of a step's `env` are evaluated with. */
+type StepEnvContext = {
+  readonly scope: Scope;
+  /** Gets the entries, one after the other; `scope` looks into it. */
+  readonly env: Record<string, string>;
+  readonly capture: (command: string, env: Environment) => Promise<{ ok: boolean; stdout: string; message: string }>;
+};
+
+/**
+ * Evaluates the `env` of a step or handler, variables and backticks, into its environment. An entry may use all before it.
+ * Throws an `EvaluationProblem` when a substitution fails, and a
+ * `PathProblem`.
+ */
+export async function addStepEnv(entries: readonly Assignment[], context: StepEnvContext): Promise<void> {
+  for (const { name, value } of entries) context.env[name] = await evaluate({ name, value }, context);
+}
+
+async function evaluate({ name, value }: Assignment, { scope, env, capture }: StepEnvContext): Promise<string> {
+  let text = '';
+  for (const part of splitBackticks(value)) {
+    if ('text' in part) {
+      text += expandText(part.text, scope);
+      continue;
+    }
+    const pathless = withoutPaths(part.command, scope);
+    const { ok, stdout, message } = await capture(pathless.code, { ...env, ...pathless.env });
+    if (!ok) throw new EvaluationProblem(`env "${name}": \`${part.command}\`: ${message}`);
+    text += stdout;
+  }
+  return text;
+}

@@ -1,0 +1,367 @@
+import { dirname } from 'node:path';
+import { allSteps } from '../../core/all-steps.ts';
+import { buildGraph } from '../../core/graph.ts';
+import { evolve } from '../../core/run/evolve.ts';
+import type { CancelReason, FinishedStatus, Outcome, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
+import { initialRun, isFinished, type RunState } from '../../core/run/run-state.ts';
+import { type Decision, transition } from '../../core/run/transition.ts';
+import { expandText } from '../../core/words/interpolate.ts';
+import { handlerKind, type Step } from '../../core/workflow.ts';
+import type { WfError } from '../../errors.ts';
+import type { Started } from '../../executors/executor.ts';
+import { EndSignal } from '../../processes/end-signal.ts';
+import type { RunJournal, StopRequest } from '../../store/store.ts';
+import { createTurns } from '../../turns.ts';
+import type { Engine, RunRequest, RunWatcher } from '../engine.ts';
+import { Background } from './background.ts';
+import { createdEvent } from './created-event.ts';
+import type { DescriptorGate } from './descriptor-gate.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import type { LocalEngineOptions } from './local.ts';
+import { Mailbox } from './mailbox.ts';
+import { type Notice, Notices } from './notices.ts';
+import { prepare } from './prepare.ts';
+import { RunRecord } from './run-record.ts';
+import { RunTimers } from './run-timers.ts';
+import { RunningAttempts } from './running-attempts.ts';
+import { StepRunner } from './step-runner.ts';
+
+/** The longest that a finished step's record waits for the disk when nothing builds on it. */
+const flushDelayMs = 10;
+
+/** A shorter run has ended before anybody could ask for its stop, and is spared the time that listening takes. */
+const listenAfterMs = 100;
+
+/** To start a program takes a millisecond or two, in which no signal, no end of a step and no output is taken in. */
+const mostStartsInATurn = 8;
+
+/** What goes through the mailbox: inputs for the decision, and facts that need none. */
+type Letter = RunInput | { readonly type: 'note'; readonly event: RunEvent };
+
+/** What a run works with beside the request for it. */
+export type LocalRunParts = {
+  readonly journal: RunJournal;
+  readonly secrets: RunSecrets;
+  readonly watcher: RunWatcher;
+  /** What its journal holds already, of a run that was accepted before; else empty. */
+  readonly earlier: readonly StoredEvent[];
+  /** The one of this process. */
+  readonly gate: DescriptorGate;
+};
+
+/**
+ * One run in this process. A mailbox around `transition`: inputs are taken one at a time, their events stored, then
+ * folded, then acted on, then told, so that an executor that ends at once cannot get its events between another's.
+ */
+export class LocalRun {
+  readonly finished: Promise<RunState>;
+  readonly #options: LocalEngineOptions & { readonly engine: Engine };
+  readonly #request: RunRequest;
+  readonly #journal: RunJournal;
+  readonly #record: RunRecord;
+  readonly #secrets: RunSecrets;
+  readonly #runner: StepRunner;
+  readonly #watcher: RunWatcher;
+  readonly #attempts: RunningAttempts;
+  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #background: Background;
+  readonly #notices: Notices;
+  readonly #timers: RunTimers;
+  readonly #earlier: readonly StoredEvent[];
+  readonly #preparation = new EndSignal();
+  readonly #gate: DescriptorGate;
+  readonly #takeTurn = createTurns(mostStartsInATurn);
+  readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
+  #isFlushDue = false;
+  /** All steps and handlers have ended, and what they left is being ended. */
+  #isEnding = false;
+  #cancelTimeout: () => void = () => {};
+  #resolve: (state: RunState) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(
+    options: LocalEngineOptions & { readonly engine: Engine },
+    request: RunRequest,
+    { journal, secrets, watcher, earlier, gate }: LocalRunParts,
+  ) {
+    const { workflow } = request;
+    this.#options = options;
+    this.#request = request;
+    this.#journal = journal;
+    this.#secrets = secrets;
+    const warn = (step: string | null, message: string) => this.#warn(step, message);
+    this.#runner = new StepRunner(options, request, { journal, secrets, warn });
+    this.#watcher = watcher;
+    this.#gate = gate;
+    this.#earlier = earlier;
+    this.#timers = new RunTimers(options.clock);
+    this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
+    this.#background = new Background(options.background, (step) => ({
+      runId: request.runId,
+      logs: dirname(journal.logPaths(step, 1).stdoutPath),
+    }));
+    this.#notices = new Notices(options.notify, warn);
+    this.#steps = new Map(allSteps(workflow).map((step) => [step.name, step]));
+    const onFailure = (error: WfError) => this.#storageFailed(error);
+    this.#record = new RunRecord(initialRun(buildGraph(workflow), workflow), { journal, secrets, onFailure });
+    this.finished = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** As everybody may see it. */
+  get state(): RunState {
+    return this.#record.shown;
+  }
+
+  /** With its secrets, for the run that this one is a step of. */
+  get result(): RunState {
+    return this.#record.state;
+  }
+
+  /** Stores the run's first events, then evaluates its environment and starts it. */
+  begin(): void {
+    const at = this.#options.clock.now();
+    if (this.#earlier.length === 0) this.#note(createdEvent(this.#request, at));
+    else this.#resume(this.#earlier);
+    this.#note({ type: 'run.owned', at, owner: this.#options.owner });
+    this.#timers.at(this.#earlier.length === 0 ? at + listenAfterMs : at, () => this.#listen());
+    this.#secrets.warnOfShort((message) => this.#warn(null, message));
+    this.#guard(this.#prepare());
+  }
+
+  /** Once a run is over it is only told of: a stop then, or a kill at any time, means that nobody waits for that. */
+  cancel(asked: { reason: CancelReason; message: string; force: boolean }): void {
+    const isOver = this.#isEnding || isFinished(this.result);
+    const isUnwanted = asked.force || (asked.reason === 'stop' && isOver);
+    if (isUnwanted) this.#notices.abandon(asked.message);
+    this.#post({ type: 'cancel', at: this.#options.clock.now(), ...asked });
+  }
+
+  /** Its parameters were stored without what is secret in them. */
+  #resume(stored: readonly StoredEvent[]): void {
+    const { params } = this.#request;
+    const real = stored.map((event) => (event.type === 'run.created' ? { ...event, params } : event));
+    this.#record.resume(stored, real);
+    for (const event of stored) this.#watcher(event, this.state);
+  }
+
+  /** Takes requests of other processes to stop. */
+  #listen(): void {
+    const heard = ({ by, force }: StopRequest) => this.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
+    this.#guard(this.#journal.listen(heard));
+  }
+
+  async #prepare(): Promise<void> {
+    const own = { journal: this.#journal, secrets: this.#secrets, signal: this.#preparation };
+    const prepared = await prepare(this.#options, this.#request, own);
+    const at = this.#options.clock.now();
+    if (prepared.variables === null) {
+      this.#post({ type: 'refuse', at, reason: prepared.reason, message: prepared.message });
+      return;
+    }
+    this.#runner.prepare(prepared.variables);
+    this.#note({ type: 'run.prepared', at, params: prepared.params });
+    if (prepared.unmet !== null) this.#post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });
+    else this.#post({ type: 'start', at, restored: this.#request.restored });
+  }
+
+  #note(event: RunEvent): void {
+    this.#put({ type: 'note', event });
+  }
+
+  #post(input: RunInput): void {
+    this.#put(input);
+  }
+
+  #put(letter: Letter): void {
+    try {
+      this.#mailbox.put(letter);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #read(letter: Letter): void {
+    // What is found out later, about a mail for example, is still noted; nothing else can happen to the run.
+    if (letter.type === 'note' && isFinished(this.result) && letter.event.type !== 'run.warned') return;
+    // How the run ends is decided.
+    if (letter.type !== 'note' && this.#isEnding) return;
+    const decision =
+      letter.type === 'note'
+        ? { run: evolve(this.result, letter.event), events: [letter.event] }
+        : transition(this.result, letter);
+    this.#take(this.#isEnding ? decision : this.#endFirst(decision));
+  }
+
+  #take({ run, events }: Decision): void {
+    if (events.length === 0) return;
+    const stored = this.#record.add(events, run);
+    for (const event of events) this.#act(event);
+    // To show something may take its time, which the next steps need not wait for.
+    for (const event of stored) this.#watcher(event, this.state);
+  }
+
+  /**
+   * Takes the end out of a decision until what steps left in the background has ended: a crash in between must leave a run that is
+   * not finished, so that whoever finds it ends what is left.
+   */
+  #endFirst(decision: Decision): Decision {
+    const end = decision.events.at(-1);
+    if (end?.type !== 'run.finished' || !this.#background.isUsed) return decision;
+    this.#isEnding = true;
+    this.#guard(this.#endBackground().then(() => this.#note({ ...end, at: this.#options.clock.now() })));
+    const events = decision.events.slice(0, -1);
+    return { run: events.reduce(evolve, this.result), events };
+  }
+
+  async #endBackground(): Promise<void> {
+    const { workflow } = this.#request;
+    const spared = new Set(allSteps(workflow).flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
+    await this.#background.end(spared, workflow.graceMs);
+  }
+
+  /** It comes while a letter is read, or from a flush. */
+  #storageFailed({ message }: WfError): void {
+    this.cancel({ reason: 'storage', message, force: false });
+  }
+
+  /** Results that nothing waits for go to the disk together. */
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#timers.at(this.#options.clock.now() + flushDelayMs, () => {
+      this.#isFlushDue = false;
+      this.#guard(this.#record.flush());
+    });
+  }
+
+  #act(event: RunEvent): void {
+    switch (event.type) {
+      case 'run.started':
+        this.#limitRun(event.at);
+        break;
+      case 'step.scheduled':
+        this.#guard(this.#attempt(event.step, event.attempt));
+        break;
+      case 'step.waiting': {
+        this.#runner.set('outputs' in event.outcome ? event.outcome.outputs : {});
+        const { step, attempt } = event;
+        this.#timers.at(event.until, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
+        break;
+      }
+      case 'step.finished':
+        this.#runner.set(event.outputs);
+        this.#flushSoon();
+        this.#guard(this.#tell(this.#steps.get(event.step) ?? null, event.status));
+        break;
+      case 'run.delayed':
+        this.#timers.at(event.until, (at) => this.#post({ type: 'delay-over', at }));
+        break;
+      case 'run.canceling':
+        this.#preparation.abort('stop');
+        if (event.force) this.#attempts.kill();
+        else this.#attempts.stop();
+        break;
+      case 'run.handling':
+        this.#cancelTimeout();
+        break;
+      case 'run.finished':
+        this.#preparation.abort('stop');
+        this.#guard(this.#finish(event.status));
+        break;
+      case 'run.created':
+      case 'run.queued':
+      case 'run.owned':
+      case 'run.prepared':
+      case 'run.warned':
+      case 'step.restored':
+      case 'step.started':
+      case 'step.ready':
+      case 'step.marked':
+        break;
+    }
+  }
+
+  async #attempt(name: string, number: number): Promise<void> {
+    const step = this.#steps.get(name);
+    if (!step) throw new Error(`the run has no step "${name}"`);
+    const signals = this.#attempts.enter(name);
+    const isHandler = handlerKind(name) !== null;
+    // What this attempt builds on must not be forgotten by a crash that its effects survive.
+    if (isHandler) await this.#record.flush();
+    else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
+    await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+    // What runs another workflow waits for steps that need descriptors, and needs none itself.
+    const isCounted = step.executor.type !== 'workflow';
+    if (isCounted) await this.#gate.enter(signals.signal);
+    this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
+    const started: Started = (process, child) => this.#started(name, number, process, child);
+    const outcome: Outcome = signals.signal.aborted
+      ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }
+      : await this.#runner.attempt({ step, number, signals, run: this.result, started });
+    this.#attempts.leave(name);
+    if (isCounted) this.#gate.leave();
+    if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
+    const at = this.#options.clock.now();
+    this.#background.ended(name, at);
+    this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome });
+  }
+
+  #started(step: string, attempt: number, ...[process, child]: Parameters<Started>): void {
+    if (process) this.#background.add(step, process);
+    const link = child === undefined ? {} : { child };
+    this.#post({ type: 'attempt-started', at: this.#options.clock.now(), step, attempt, process, ...link });
+  }
+
+  #limitRun(startedAt: number): void {
+    const { timeoutMs } = this.#request.workflow;
+    if (timeoutMs === 0) return;
+    const message = `timed out after ${timeoutMs / 1000}s`;
+    this.#cancelTimeout = this.#timers.at(startedAt + timeoutMs, () =>
+      this.cancel({ reason: 'timeout', message, force: false }),
+    );
+  }
+
+  #warn(step: string | null, message: string): void {
+    this.#note(warning(this.#options.clock.now(), step, message));
+  }
+
+  #tell(step: Step | null, status: Notice['status']): Promise<void> {
+    return this.#notices.tell({
+      step,
+      status,
+      state: this.state,
+      workflow: this.#request.workflow,
+      expand: (text) => expandText(text, this.#runner.scope()),
+      logPaths: this.#journal.logPaths,
+    });
+  }
+
+  async #finish(status: FinishedStatus): Promise<void> {
+    this.#timers.clear();
+    this.#runner.close();
+    this.#guard(this.#tell(null, status));
+    if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
+    const left = await this.#record.close();
+    // The journal is closed: only who watches the run is notified.
+    if (left !== null) this.#watcher({ ...warning(this.#options.clock.now(), null, left), seq: 0 }, this.state);
+    this.#resolve(this.state);
+  }
+
+  /** A rejection in here is a bug of ours: it ends the run for everyone who waits for it. */
+  #guard(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    this.#attempts.kill();
+    this.#timers.clear();
+    this.#reject(error);
+  }
+}
+
+function warning(at: number, step: string | null, message: string): Extract<RunEvent, { type: 'run.warned' }> {
+  return { type: 'run.warned', at, step, message };
+}

@@ -1,0 +1,23 @@
+import { resolve } from 'node:path';
+import { expandText, previewText } from '../../../core/words/interpolate.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
+import type { Workflow } from '../../../core/workflow.ts';
+import { WfError } from '../../../errors.ts';
+import type { Environment } from '../environment/environment.ts';
+
+/**
+ * The absolute directory that `logDir` names, null when the file names none. It is needed before anything of the run is
+ * evaluated, so it may use the process's environment and plain entries of `env`, but no substitution and no parameter.
+ */
+export function logDirectory(workflow: Workflow, processEnv: Environment): string | null {
+  if (workflow.logDir === null) return null;
+  const known = new Map(Object.entries(processEnv));
+  const scope = (name: string) => known.get(name);
+  for (const { name, value } of workflow.env) known.set(name, previewText(value, scope));
+  try {
+    return resolve(workflow.dir, expandText(workflow.logDir, scope));
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    throw new WfError('usage', `"logDir": ${error.message}`);
+  }
+}

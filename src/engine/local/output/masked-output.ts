@@ -1,0 +1,65 @@
+import type { Secrets } from '../../../core/secrets/secrets.ts';
+import type { AttemptLog } from '../../../executors/executor.ts';
+import type { Pipe } from '../../../processes/named-pipes.ts';
+import { type AttemptOutput, bytesOf } from './attempt-output.ts';
+import { MaskedStream } from './masked-stream.ts';
+import { gatherOutput } from './output.ts';
+
+/** Opens two pipes with names in a directory. Rejects when that is not possible. */
+export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
+
+export type MaskedOutputOptions = {
+  /** Null where there is no process: only `write` is used. */
+  readonly pipes: readonly [Pipe, Pipe] | null;
+  /** Whether standard output is also wanted as a value. With a secret one the log shows nothing of either stream. */
+  readonly output: 'shown' | 'secret' | null;
+  /** The log cannot be written any more; told once for each of its files. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+/** The outputs of one run that are masked on their way; some outlive their attempts. */
+export class MaskedOutputs {
+  readonly #secrets: Secrets;
+  readonly #open = new Set<MaskedStream>();
+
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets;
+  }
+
+  /** Takes the log over. */
+  start(log: AttemptLog, { pipes, output, onFailure }: MaskedOutputOptions): AttemptOutput {
+    const gathered = gatherOutput();
+    // The value is known at the end only, and programs repeat what they print: `set -x`, `tee /dev/stderr`, `curl -v`.
+    const common = { onFailure, isWithheld: output === 'secret' };
+    const keep = output === null ? null : gathered.add;
+    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep });
+    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null, keep: null });
+    const ends = pipes && { isDirect: false, stdoutFd: pipes[0].writeFd, stderrFd: pipes[1].writeFd };
+    return {
+      log: { ...log, ...ends },
+      write: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(bytesOf(chunk)),
+      settle: () => {
+        stdout.settle();
+        stderr.settle();
+      },
+      text: gathered.text,
+      close: () => {
+        stdout.settle();
+        stderr.settle();
+      },
+    };
+  }
+
+  /** Ends what is still open, at the end of the run. */
+  close(): void {
+    for (const stream of [...this.#open]) stream.end();
+  }
+
+  #stream(options: Omit<ConstructorParameters<typeof MaskedStream>[0], 'masking'>): MaskedStream {
+    const stream: MaskedStream = new MaskedStream({ ...options, masking: this.#secrets.stream() }, () => {
+      this.#open.delete(stream);
+    });
+    this.#open.add(stream);
+    return stream;
+  }
+}

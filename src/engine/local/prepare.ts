@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Param } from '../../core/run/run.ts';
+import { PathProblem } from '../../core/words/json-path.ts';
+import type { EndSignal } from '../../processes/end-signal.ts';
+import type { RunJournal } from '../../store/store.ts';
+import { systemProblem } from '../../system-problem.ts';
+import type { RunRequest } from '../engine.ts';
+import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment/environment.ts';
+import { firstUnmet } from './environment/precondition.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import { RunVariables } from './environment/variables.ts';
+import type { LocalEngineOptions } from './local.ts';
+
+/** What a run starts with, or why it cannot. `unmet` tells which precondition of the workflow is not met. */
+export type Prepared =
+  | { readonly variables: RunVariables; readonly params: readonly Param[]; readonly unmet: string | null }
+  | { readonly variables: null; readonly reason: 'error'; readonly message: string };
+
+/** Evaluates parameters, environment and the workflow's own preconditions. */
+export async function prepare(
+  options: LocalEngineOptions,
+  { runId, workflow, params: given }: RunRequest,
+  { journal, secrets, signal }: { journal: RunJournal; secrets: RunSecrets; signal: EndSignal },
+): Promise<Prepared> {
+  const { capture } = options;
+  const { dir: cwd, shell } = workflow;
+  const processEnv = { ...options.processEnv, ...secrets.variables };
+  const substitute = async (command: string, env: Environment) => {
+    const result = await capture(command, { env, cwd, shell, signal: signal.toAbortSignal() });
+    if (!result.ok) throw new EvaluationProblem(`\`${command}\`: ${result.message}`);
+    return result.stdout;
+  };
+  try {
+    if (secrets.problem !== null) throw new EvaluationProblem(secrets.problem);
+    const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, substitute);
+    const env = { ...processEnv, ...variables, ...runEnvironment(runId, workflow.name) };
+    const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
+    const runVariables = new RunVariables(
+      env,
+      params.map((param) => paramText(param, workflow.secrets)),
+      keep,
+    );
+    const { scope } = runVariables.forStep({});
+    secrets.learn(env);
+    secrets.learnSmtp(scope);
+    const args = runVariables.args;
+    const check = (command: string, extra: Environment) =>
+      capture(command, { env: { ...env, ...extra }, cwd, shell, params: args, signal: signal.toAbortSignal() });
+    return {
+      variables: runVariables,
+      params,
+      unmet: await firstUnmet(workflow.preconditions, { scope, capture: check }),
+    };
+  } catch (error) {
+    const isOfTheFile = error instanceof EvaluationProblem || error instanceof PathProblem;
+    const problem = isOfTheFile ? error : systemProblem(error);
+    if (problem === null) throw error;
+    return { variables: null, reason: 'error', message: problem.message };
+  }
+}
+
+/** What every step of the run is told about it, under our names and those of the tools whose format this is. */
+function runEnvironment(runId: string, workflow: string): Environment {
+  return { WF_RUN_ID: runId, WF_WORKFLOW: workflow, DAG_NAME: workflow, DAG_REQUEST_ID: runId };
+}
+
+function keepOutput(directory: string, name: string, value: string): string {
+  const path = join(directory, `output-${name}`);
+  writeFileSync(path, value, { mode: 0o600 });
+  return path;
+}

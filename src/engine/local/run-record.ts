@@ -1,0 +1,116 @@
+import { evolve } from '../../core/run/evolve.ts';
+import type { RunEvent, StoredEvent } from '../../core/run/run.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import { WfError } from '../../errors.ts';
+import type { RunJournal } from '../../store/store.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+
+/** What a run is made of beside its journal. */
+export type RunRecordOptions = {
+  readonly journal: RunJournal;
+  readonly secrets: RunSecrets;
+  /** The disk refused; it is told each time. */
+  readonly onFailure: (error: WfError) => void;
+};
+
+/**
+ * A run's events on their way to the disk, and the two states they lead to: the run's own, and the same without secrets,
+ * which is the fold of what was stored. A disk that refuses does not end the report: what it did not take is kept, told
+ * with the number 0, and goes first when the disk takes some again.
+ */
+export class RunRecord {
+  readonly #options: RunRecordOptions;
+  #state: RunState;
+  #shown: RunState;
+  #unstored: RunEvent[] = [];
+  /** The numbers of each step's last result, and of the last one that set variables for all steps after it. */
+  readonly #results = new Map<string, number>();
+  #lastOutputs = 0;
+
+  constructor(initial: RunState, options: RunRecordOptions) {
+    this.#options = options;
+    this.#state = initial;
+    this.#shown = initial;
+  }
+
+  /** With its secrets. */
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** As everybody may see it. */
+  get shown(): RunState {
+    return this.#shown;
+  }
+
+  /** Takes what was stored earlier: as it stands there for everybody, and as it really was. */
+  resume(stored: readonly RunEvent[], real: readonly RunEvent[]): void {
+    const isSame = this.#options.secrets.mask(real) === real;
+    this.#shown = stored.reduce(evolve, this.#shown);
+    this.#state = isSame ? this.#shown : real.reduce(evolve, this.#state);
+  }
+
+  /** Stores events that have led to a state; answers what may be told of them. */
+  add(events: readonly RunEvent[], state: RunState): readonly StoredEvent[] {
+    const masked = this.#options.secrets.mask(events);
+    const isSame = masked === events && this.#shown === this.#state;
+    const stored = this.#store(masked);
+    for (const event of stored) this.#note(event);
+    this.#state = state;
+    this.#shown = isSame ? state : masked.reduce(evolve, this.#shown);
+    return stored;
+  }
+
+  /** Resolves when everything so far is on the disk, or when it was told that it cannot be. */
+  async flush(): Promise<void> {
+    await this.#orTell(this.#options.journal.flush());
+  }
+
+  /** As `flush`, for what is built on when these steps have ended: their results, and every variable set so far. */
+  async flushResults(steps: readonly string[]): Promise<void> {
+    const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
+    await this.#orTell(this.#options.journal.flush(last));
+  }
+
+  /** Gives the run up. Resolves to why some of its files are still there, else null. What the disk refuses now comes too late. */
+  close(): Promise<string | null> {
+    return this.#options.journal.close().catch((error: unknown) => {
+      if (error instanceof WfError) return null;
+      throw error;
+    });
+  }
+
+  #note(event: StoredEvent): void {
+    if (event.type !== 'step.finished' && event.type !== 'step.waiting') return;
+    this.#results.set(event.step, event.seq);
+    if (hasOutputs(event)) this.#lastOutputs = event.seq;
+  }
+
+  #store(events: readonly RunEvent[]): readonly StoredEvent[] {
+    const due = [...this.#unstored, ...events];
+    try {
+      const stored = this.#options.journal.append(due);
+      this.#unstored = [];
+      return stored.slice(-events.length);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#unstored = due;
+      this.#options.onFailure(error);
+      return events.map((event) => ({ ...event, seq: 0 }));
+    }
+  }
+
+  #orTell(flushed: Promise<void>): Promise<void> {
+    return flushed.catch((error: unknown) => {
+      if (!(error instanceof WfError)) throw error;
+      this.#options.onFailure(error);
+    });
+  }
+}
+
+function hasOutputs(event: Extract<RunEvent, { type: 'step.finished' | 'step.waiting' }>): boolean {
+  const outputs =
+    event.type === 'step.finished' ? event.outputs : 'outputs' in event.outcome ? event.outcome.outputs : {};
+  for (const _ in outputs) return true;
+  return false;
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts';
+
+/** The timers of one run, so that none outlives it. */
+export class RunTimers {
+  readonly #clock: Clock;
+  readonly #pending = new Set<() => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls back once at the given time, with the time it then is; the result takes the timer back. */
+  at(time: number, then: (at: number) => void): () => void {
+    const cancel = this.#clock.setTimer(time, () => {
+      this.#pending.delete(cancel);
+      then(this.#clock.now());
+    });
+    this.#pending.add(cancel);
+    return cancel;
+  }
+
+  /** Takes all of them back. */
+  clear(): void {
+    for (const cancel of this.#pending) cancel();
+  }
+}

@@ -1,0 +1,124 @@
+import type { Outcome, Outputs } from '../../core/run/run.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import { handlerKind, type Step } from '../../core/workflow.ts';
+import type { Scope, Started } from '../../executors/executor.ts';
+import type { AttemptSignals } from '../../processes/end-signal.ts';
+import type { RunJournal } from '../../store/store.ts';
+import { systemProblem } from '../../system-problem.ts';
+import type { Engine, RunRequest } from '../engine.ts';
+import { errorOutcome, runAttempt } from './attempt.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import type { RunVariables } from './environment/variables.ts';
+import { handlerVariables } from './handler-variables.ts';
+import type { LocalEngineOptions } from './local.ts';
+import { MaskedOutputs } from './output/masked-output.ts';
+import { type OutputOptions, openOutput } from './output/open-output.ts';
+import { runSubworkflow } from './subworkflow.ts';
+
+/** What the steps of one run write to, and what must not be seen in it. */
+export type StepRunnerParts = {
+  readonly journal: RunJournal;
+  readonly secrets: RunSecrets;
+  readonly warn: (step: string, message: string) => void;
+};
+
+/** One attempt to be made. */
+export type AttemptRequest = {
+  readonly step: Step;
+  readonly number: number;
+  readonly signals: AttemptSignals;
+  /** The run as it stands, for the variables of handlers. */
+  readonly run: RunState;
+  readonly started: Started;
+};
+
+/** Makes the attempts of one run, with the variables that its steps share. */
+export class StepRunner {
+  readonly #options: LocalEngineOptions & { readonly engine: Engine };
+  readonly #request: RunRequest;
+  readonly #parts: StepRunnerParts;
+  readonly #outputs: MaskedOutputs;
+  readonly #outputOptions: OutputOptions;
+  readonly #admitted = new Set<string>();
+  #variables: RunVariables | null = null;
+
+  constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
+    this.#options = options;
+    this.#request = request;
+    this.#parts = parts;
+    this.#outputs = new MaskedOutputs(parts.secrets.shared);
+    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
+  }
+
+  /** Gives the steps the variables that the run begins with. */
+  prepare(variables: RunVariables): void {
+    this.#variables = variables;
+    for (const { outputs } of this.#request.restored) this.set(outputs);
+  }
+
+  /** Sets variables for all that starts from now on. */
+  set(outputs: Outputs): void {
+    for (const [name, value] of Object.entries(outputs)) this.#variables?.set(name, value);
+  }
+
+  /** What a run that could not even be prepared has is the environment of this process. */
+  scope(): Scope {
+    return this.#variables?.forStep({}).scope ?? ((name) => this.#options.processEnv[name]);
+  }
+
+  /** Never rejects for what a step does wrong or the machine refuses: that is an outcome. */
+  async attempt(request: AttemptRequest): Promise<Outcome> {
+    try {
+      return await this.#attempt(request);
+    } catch (error) {
+      const problem = systemProblem(error);
+      if (problem === null) throw error;
+      return errorOutcome(problem.message);
+    }
+  }
+
+  async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<Outcome> {
+    const variables = this.#variables;
+    if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
+    const { workflow, runId } = this.#request;
+    const { journal, secrets } = this.#parts;
+    if (handlerKind(step.name) !== null) this.set(handlerVariables(run));
+    const found = this.#options.executor(step.executor.type);
+    const executor = found instanceof Promise ? await found : found;
+    const output = await openOutput(step, number, this.#outputOptions);
+    if ('problem' in output) return errorOutcome(output.problem);
+    const outcome = await runAttempt({
+      runId,
+      workflow,
+      step,
+      number,
+      admitted: this.#admitted,
+      output,
+      secrets,
+      journal,
+      variables,
+      executor,
+      capture: this.#options.capture,
+      ...signals,
+      started,
+      runWorkflow: (request, attempt) => {
+        const parent = { ...this.#request, family: secrets.shared };
+        return runSubworkflow(this.#options, parent, request, attempt);
+      },
+    });
+    this.#warnOfNul(step, outcome);
+    return outcome;
+  }
+
+  /** An output with a NUL character is an empty variable in every command, which looks like an empty output. */
+  #warnOfNul({ name, output }: Step, outcome: Outcome): void {
+    if (output === null || !('outputs' in outcome) || !outcome.outputs[output]?.includes('\0')) return;
+    const reason = 'holds a NUL character, so that no program gets it as a variable';
+    this.#parts.warn(name, `the output "${output}" ${reason}: the file $WF_OUTPUT_FILE_${output} holds it`);
+  }
+
+  /** Ends the outputs that what steps have left in the background holds open. */
+  close(): void {
+    this.#outputs.close();
+  }
+}

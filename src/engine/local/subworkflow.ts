@@ -1,0 +1,104 @@
+import type { Outputs } from '../../core/run/run.ts';
+import { stepState } from '../../core/run/run-state.ts';
+import { handlerKind, type Workflow } from '../../core/workflow.ts';
+import { WfError } from '../../errors.ts';
+import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../executors/executor.ts';
+import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
+import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './local.ts';
+
+/** Runs another workflow for a step, as a run of its own that is stopped with the step. */
+export async function runSubworkflow(
+  options: LocalEngineOptions & { readonly engine: Engine },
+  parent: RunRequest,
+  { run, params }: SubworkflowRequest,
+  attempt: Attempt,
+): Promise<SubworkflowResult> {
+  let isStarted = false;
+  try {
+    const found = options.findSubworkflow({ run: attempt.expand(run), params, parent: parent.workflow });
+    const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
+    refuseCircle(ancestors, found.workflow);
+    const given = found.params.map(({ name, value }) => ({ name, value: attempt.expand(value) }));
+    const { workflow, sources } = found;
+    const { number, step } = attempt;
+    const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
+    const runId = options.newRunId();
+    isStarted = true;
+    attempt.started(null, runId);
+    const retry = earlier === null ? '' : `, a retry of run ${earlier.retryOf}`;
+    attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
+    const family = parent.family === undefined ? {} : { family: parent.family };
+    const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
+    const child = options.engine.start(
+      {
+        runId,
+        workflow,
+        sources,
+        params: given,
+        trigger: 'workflow',
+        retryOf: earlier?.retryOf ?? null,
+        restored: earlier?.restored ?? [],
+        ancestors,
+        strict: parent.strict === true,
+        ...family,
+      },
+      watcher?.watch ?? (() => {}),
+    );
+    watcher?.attach(child);
+    await endWith(child, attempt);
+    return describe(child);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    if (!isStarted) attempt.started(null);
+    return { ok: false, canceled: false, json: '', message: error.message.replaceAll('\n', '; ') };
+  }
+}
+
+/** A handler belongs to its own run, and a further attempt of a retry policy is to begin from the start. */
+function earlierRun(
+  { retryChild }: LocalEngineOptions,
+  { retryOf }: RunRequest,
+  { number, step }: Attempt,
+  child: Pick<ChildRetryRequest, 'workflow' | 'params'>,
+): ReturnType<RetryChild> | null {
+  if (retryOf === null || number > 1 || handlerKind(step.name) !== null) return null;
+  return retryChild({ retryOf, step: step.name, ...child });
+}
+
+function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): void {
+  if (file === null || !ancestors.includes(file)) return;
+  const path = [...ancestors.slice(ancestors.indexOf(file)), file].join(' -> ');
+  throw new WfError('invalid-workflow', `workflow "${name}" would run itself without end: ${path}`);
+}
+
+async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<void> {
+  const stop = () => child.cancel({ reason: 'stop', message: 'the step that runs it was stopped', force: false });
+  const force = () => child.cancel({ reason: 'stop', message: 'the step that runs it was killed', force: true });
+  const releases = [signal.onAbort(stop), kill.onAbort(force)];
+  try {
+    await child.finished;
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+/** With its secrets: the step that gets this masks them in its turn. */
+function describe({ runId, workflow, result }: ActiveRun): SubworkflowResult {
+  const state = result();
+  const outputs: Record<string, string> = {};
+  const failures: string[] = [];
+  for (const { name } of workflow.steps) {
+    const step = stepState(state, name);
+    Object.assign(outputs, step.outputs satisfies Outputs);
+    if (step.status === 'failed') failures.push(`step "${name}": ${step.message}`);
+  }
+  const { status } = state;
+  const ok = status === 'succeeded' || status === 'partially_succeeded' || status === 'skipped';
+  const why = failures[0] ?? state.message;
+  return {
+    ok,
+    canceled: status === 'canceled',
+    json: JSON.stringify({ name: workflow.name, runId, status, params: state.params, outputs }),
+    message: ok ? '' : `run ${runId} of workflow "${workflow.name}" ended ${status}${why === '' ? '' : `: ${why}`}`,
+  };
+}

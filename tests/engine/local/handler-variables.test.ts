@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../../src/core/run/run.ts';
+import type { Workflow } from '../../../src/core/workflow.ts';
+import { untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
+import { handler, step, workflow } from '../../support/workflow.ts';
+
+const handlers = { failure: handler('failure') };
+
+function failure(message: string, outputs: Readonly<Record<string, string>> = {}): Outcome {
+  return { status: 'failed', reason: 'exit', message, exitCode: 1, signal: null, outputs };
+}
+
+/** A handler that keeps what it is told. */
+function listener() {
+  const told: Record<string, string | undefined> = {};
+  const work: Work = ({ env }) => {
+    for (const name of ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'OUT']) told[name] = env[name];
+    return { status: 'succeeded', exitCode: 0, outputs: {} };
+  };
+  return { told, work };
+}
+
+test('a handler is told how the run went, and has the variables of its steps', async () => {
+  const { told, work } = listener();
+  const a: Work = () => failure('exit 3', { OUT: 'text' });
+  await withEngine({ work: { a, 'handlerOn.failure': work } }, async ({ start }) => {
+    await start(workflow({ steps: [step('a')], handlers })).finished;
+  });
+  expect(told).toEqual({ WF_STATUS: 'failed', WF_FAILED_STEP: 'a', WF_ERROR: 'exit 3', OUT: 'text' });
+});
+
+test('a handler is told of the step that failed first, wherever it stands in the file', async () => {
+  const { told, work } = listener();
+  let end = (_: Outcome) => {};
+  const late: Work = () => new Promise((resolve) => (end = resolve));
+  const early: Work = () => failure('exit 2');
+  await withEngine({ work: { late, early, 'handlerOn.failure': work } }, async ({ start, told: until, clock }) => {
+    const { finished } = start(workflow({ steps: [step('late'), step('early')], handlers }));
+    await until('step.finished', 'early');
+    clock.advance(10);
+    end(failure('exit 1'));
+    await finished;
+  });
+  expect(told).toMatchObject({ WF_FAILED_STEP: 'early', WF_ERROR: 'exit 2' });
+});
+
+test('a handler is told that the time of the run was over, when no step has failed of itself', async () => {
+  const { told, work } = listener();
+  const slow: Workflow = workflow({ timeoutMs: 1000, steps: [step('a')], handlers });
+  await withEngine({ work: { a: untilStopped, 'handlerOn.failure': work } }, async ({ start, told: until, clock }) => {
+    const { finished } = start(slow);
+    await until('step.started', 'a');
+    clock.advance(1000);
+    await finished;
+  });
+  expect(told).toMatchObject({ WF_STATUS: 'failed', WF_FAILED_STEP: '', WF_ERROR: 'timed out after 1s' });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Notice, Notify } from '../../../src/engine/local/notices.ts';
+import { WfError } from '../../../src/errors.ts';
+import { untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
+import { handler, step, workflow } from '../../support/workflow.ts';
+
+const pair = workflow({ steps: [step('a'), step('b', { depends: ['a'] })], handlers: { exit: handler('exit') } });
+const fail: Work = () => ({
+  status: 'failed',
+  reason: 'exit',
+  message: 'exit 1',
+  exitCode: 1,
+  signal: null,
+  outputs: {},
+});
+
+/** Tells nothing until its signal, then why. `telling` resolves with the first notice. */
+function hangingNotify() {
+  let begin: (notice: Notice) => void = () => {};
+  const telling = new Promise<Notice>((resolve) => {
+    begin = resolve;
+  });
+  const notify: Notify = (notice) => {
+    if (notice.step !== null) return null;
+    begin(notice);
+    return new Promise((resolve) => {
+      notice.signal.addEventListener('abort', () => resolve([`not told: ${notice.signal.reason}`]));
+    });
+  };
+  return { telling, notify };
+}
+
+describe('whoever wants to know', () => {
+  it('is told of each step and handler that settles, then of the run', async () => {
+    const notices: (readonly [string | null, string, string])[] = [];
+    const notify: Notify = ({ step: about, status, state }) => {
+      notices.push([about?.name ?? null, status, state.status]);
+      return null;
+    };
+    await withEngine({ notify, work: { a: fail } }, async ({ start }) => {
+      await start(pair).finished;
+    });
+    expect(notices).toEqual([
+      ['a', 'failed', 'handling'],
+      ['b', 'upstream_failed', 'handling'],
+      ['handlerOn.exit', 'succeeded', 'failed'],
+      [null, 'failed', 'failed'],
+    ]);
+  });
+
+  it('can use the variables of the run, and those of the process when there are none yet', async () => {
+    const texts: string[] = [];
+    const notify: Notify = ({ step: about, expand }) => {
+      if (about === null) texts.push(expand('$HOST ${A:-none} $OUT'));
+      return null;
+    };
+    const setOut: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: { OUT: 'o' } });
+    const capture = () => Promise.resolve({ ok: false, ended: true, stdout: '', message: 'exit 1' });
+    await withEngine({ notify, capture, processEnv: { HOST: 'h' }, work: { a: setOut } }, async ({ start }) => {
+      await start(workflow({ env: [{ name: 'A', value: '1' }], steps: [step('a')] })).finished;
+      await start(workflow({ env: [{ name: 'A', value: '`x`' }] }), { runId: 'run-2' }).finished;
+    });
+    expect(texts).toEqual(['h 1 o', 'h none ']);
+  });
+});
+
+describe('what cannot be told', () => {
+  it('is a warning, also after the end of the run, and changes no outcome', async () => {
+    const notify: Notify = ({ step: about, status }) => Promise.resolve([`${about?.name ?? 'run'} ${status}`]);
+    await withEngine({ notify }, async ({ start, story }) => {
+      const state = await start(workflow({ steps: [step('a')] })).finished;
+      expect(state.status).toBe('succeeded');
+      expect(state.warnings).toEqual([
+        { step: 'a', message: 'a succeeded' },
+        { step: null, message: 'run succeeded' },
+      ]);
+      expect(story().slice(-2)).toContain('run.warned');
+      expect(story().indexOf('run.finished')).toBeLessThan(story().lastIndexOf('run.warned'));
+    });
+  });
+
+  it('is stored before the journal is closed', async () => {
+    const calls: string[] = [];
+    const wrapStore = withJournal((journal) => ({
+      append: (events) => {
+        for (const { type } of events) if (type === 'run.warned' || type === 'run.finished') calls.push(type);
+        return journal.append(events);
+      },
+      close: () => {
+        calls.push('close');
+        return journal.close();
+      },
+    }));
+    const notify: Notify = ({ step: about }) => (about === null ? Promise.resolve(['no']) : null);
+    await withEngine({ notify, wrapStore }, async ({ start }) => {
+      await start(workflow({ steps: [step('a')] })).finished;
+    });
+    expect(calls).toEqual(['run.finished', 'run.warned', 'close']);
+  });
+
+  it('is given up after a while', async () => {
+    const { telling, notify } = hangingNotify();
+    await withEngine({ notify }, async ({ clock, start }) => {
+      const run = start(pair);
+      await telling;
+      clock.advance(29_999);
+      await Promise.resolve();
+      expect(run.state().warnings).toEqual([]);
+      clock.advance(1);
+      expect((await run.finished).warnings).toEqual([{ step: null, message: 'not told: given up after 30s' }]);
+    });
+  });
+
+  it.each([false, true])('is given up with a stop once the run is over (force: %s)', async (force) => {
+    const { telling, notify } = hangingNotify();
+    await withEngine({ notify }, async ({ start }) => {
+      const run = start(pair);
+      await telling;
+      run.cancel({ reason: 'stop', message: 'stopped by SIGINT', force });
+      const state = await run.finished;
+      expect([state.status, state.warnings]).toEqual([
+        'succeeded',
+        [{ step: null, message: 'not told: stopped by SIGINT' }],
+      ]);
+    });
+  });
+
+  it('for a stop of the run itself is still told', async () => {
+    const { telling, notify } = hangingNotify();
+    await withEngine({ notify, work: { a: untilStopped } }, async ({ start, told }) => {
+      const run = start(pair);
+      await told('step.started', 'a');
+      run.cancel({ reason: 'stop', message: 'stopped by SIGTERM', force: false });
+      const { status, signal } = await telling;
+      expect([status, signal.aborted]).toEqual(['canceled', false]);
+      run.cancel({ reason: 'stop', message: 'enough', force: false });
+      await run.finished;
+    });
+  });
+
+  it('when the disk refuses meanwhile is not given up for that', async () => {
+    const { telling, notify } = hangingNotify();
+    const wrapStore = withJournal(() => ({ flush: () => Promise.reject(new WfError('storage', 'full')) }));
+    await withEngine({ notify, wrapStore }, async ({ clock, start }) => {
+      const run = start(workflow({ steps: [step('a')] }));
+      const { signal } = await telling;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(signal.aborted).toBe(false);
+      clock.advance(30_000);
+      await run.finished;
+    });
+  });
+});
+
+it('a notifier that breaks is a bug and not passed over', async () => {
+  const notify: Notify = () => Promise.reject(new Error('broken'));
+  await withEngine({ notify }, async ({ start }) => {
+    await expect(start(pair).finished).rejects.toThrow('broken');
+  });
+});
