@@ -29,7 +29,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
-  mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
+  mail: { src: ['core/', '(regular-file|system-problem)[.]ts$'], packages: ['nodemailer'], builtins: [ANY] },
   store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
     src: [
@@ -54,9 +54,22 @@ const FOLDERS = {
   },
   // The same use cases, asked of a daemon.
   remote: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
-  scheduler: { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
-  observers: {
-    src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+  daemon: {
+    src: [
+      'core/',
+      'service/',
+      'engine/clock[.]ts$',
+      'language/(cron|load|near-names)[.]ts$',
+      'store/store[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
+    ],
+    packages: ['croner', 'prom-client'],
+    builtins: [ANY],
+  },
+  // When workflows are due is decided without looking at anything else of the daemon.
+  'daemon/schedule': { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
+  forwarding: {
+    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -80,7 +93,7 @@ const FOLDERS = {
       'core/',
       'service/',
       '(descriptors|stack|system-problem|turns)[.]ts$',
-      'observers/metrics',
+      'daemon/metrics[.]ts$',
       'render/(graph/graph-json|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
     ],
@@ -95,7 +108,7 @@ const FOLDERS = {
       'engine/clock[.]ts$',
       'remote/',
       'render/',
-      'scheduler/(cron-times|next-start)[.]ts$',
+      'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',

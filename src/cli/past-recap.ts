@@ -1,7 +1,7 @@
 import { originsOf } from '../core/run/origin.ts';
 import { WfError } from '../errors.ts';
 import type { Recap } from '../render/reporters/reporter.ts';
-import type { RunAccess, RunView } from '../service/past/run-access.ts';
+import type { RunAccess, RunView } from '../service/history/run-access.ts';
 
 /** A recap shows no more failed steps. */
 const mostChildren = 20;

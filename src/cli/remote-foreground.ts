@@ -12,7 +12,7 @@ import { readRemoteTail } from '../remote/remote-tail.ts';
 import { type RemoteWorkflow, workflowOf } from '../remote/remote-workflow.ts';
 import type { Reporter } from '../render/reporters/reporter.ts';
 import { shortId } from '../render/text/short-id.ts';
-import { evolveIfFit } from '../service/past/fold-run.ts';
+import { evolveIfFit } from '../service/history/fold-run.ts';
 import type { Console } from './console.ts';
 import { exitCodeOf, exitCodes, stopSignals } from './exit-codes.ts';
 import type { ForegroundOptions } from './foreground.ts';

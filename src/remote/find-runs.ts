@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
-import type { RunFilter } from '../service/past/history.ts';
+import type { RunFilter } from '../service/history/history.ts';
 import { notUnderstood } from './connection-problem.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, textIn } from './json-fields.ts';

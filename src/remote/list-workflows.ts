@@ -1,6 +1,6 @@
 import type { RunSummary } from '../core/run/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
-import type { WorkflowEntry } from '../service/past/run-access.ts';
+import type { WorkflowEntry } from '../service/history/run-access.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { nextPage } from './find-runs.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';

@@ -1,5 +1,5 @@
-import type { AttemptReference } from '../service/past/attempts.ts';
-import type { LogReader } from '../service/past/log-view.ts';
+import type { AttemptReference } from '../service/history/attempts.ts';
+import type { LogReader } from '../service/history/log-view.ts';
 import type { LogChunk } from '../store/files/logs/log-follower.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { notUnderstood } from './connection-problem.ts';

@@ -2,7 +2,7 @@ import type { RetrySelection } from '../core/run/retry.ts';
 import type { Param } from '../core/run/run.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
-import { requireRunOf } from '../service/past/find-run.ts';
+import { requireRunOf } from '../service/history/find-run.ts';
 import { newRunId } from '../service/runs/run-id.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
 import { type Answer, type DaemonClient, segment } from './daemon-client.ts';

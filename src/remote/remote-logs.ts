@@ -1,10 +1,10 @@
 import { isFinished } from '../core/run/run-state.ts';
 import type { RunSummary } from '../core/run/summary.ts';
-import { type AttemptReference, attemptsOf } from '../service/past/attempts.ts';
-import { isGoingOn, type LogReader, type LogView } from '../service/past/log-view.ts';
-import type { PastRun } from '../service/past/past-run.ts';
-import type { LogRequest, RunLogs } from '../service/past/run-access.ts';
-import { whyNothing } from '../service/past/why-nothing.ts';
+import { type AttemptReference, attemptsOf } from '../service/history/attempts.ts';
+import { isGoingOn, type LogReader, type LogView } from '../service/history/log-view.ts';
+import type { PastRun } from '../service/history/past-run.ts';
+import type { LogRequest, RunLogs } from '../service/history/run-access.ts';
+import { whyNothing } from '../service/history/why-nothing.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
 import { awaitRun, findRun } from './find-runs.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../core/run/summary.ts';
-import { foldRun } from '../service/past/fold-run.ts';
-import type { PastRun } from '../service/past/past-run.ts';
+import { foldRun } from '../service/history/fold-run.ts';
+import type { PastRun } from '../service/history/past-run.ts';
 import type { DaemonClient } from './daemon-client.ts';
 import { storedEvents } from './event-feed.ts';
 import { remoteLogPaths } from './log-path.ts';

@@ -1,6 +1,6 @@
-import { type AttemptReference, attemptsOf } from '../service/past/attempts.ts';
-import { isGoingOn, type LogView } from '../service/past/log-view.ts';
-import type { PastRun } from '../service/past/past-run.ts';
+import { type AttemptReference, attemptsOf } from '../service/history/attempts.ts';
+import { isGoingOn, type LogView } from '../service/history/log-view.ts';
+import type { PastRun } from '../service/history/past-run.ts';
 import type { LogChunk } from '../store/files/logs/log-follower.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { DaemonClient } from './daemon-client.ts';

@@ -1,4 +1,4 @@
-import type { Metrics } from '../observers/metrics.ts';
+import type { Metrics } from '../daemon/metrics.ts';
 import type { DescribedRoute } from './openapi/operation.ts';
 
 /** What the daemon counts, for Prometheus. Names of workflows are in it, so it takes a login where there is one. */

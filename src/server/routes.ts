@@ -1,4 +1,4 @@
-import type { Metrics } from '../observers/metrics.ts';
+import type { Metrics } from '../daemon/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
 import { healthRoute } from './health.ts';

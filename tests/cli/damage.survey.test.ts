@@ -13,7 +13,7 @@ import { configFor } from '../../src/cli/reference.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
 import type { RunSummary } from '../../src/core/run/summary.ts';
 import { WfError } from '../../src/errors.ts';
-import type { History } from '../../src/service/past/history.ts';
+import type { History } from '../../src/service/history/history.ts';
 import { retryRequest } from '../../src/service/runs/retry-run.ts';
 import { fakeConsole } from '../support/fake-console.ts';
 import { withPlace } from '../support/past-runs.ts';

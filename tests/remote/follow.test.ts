@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDaemon, openRemoteAccess } from '../../src/remote/remote-access.ts';
 import type { ClientLimits } from '../../src/remote/transport.ts';
-import type { RunAccess } from '../../src/service/past/run-access.ts';
+import type { RunAccess } from '../../src/service/history/run-access.ts';
 import fc from '../support/fast-check.ts';
 import { httpServer } from '../support/http-server.ts';
 

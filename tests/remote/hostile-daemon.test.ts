@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDaemon, openRemoteAccess } from '../../src/remote/remote-access.ts';
 import type { ClientLimits } from '../../src/remote/transport.ts';
-import type { RunAccess } from '../../src/service/past/run-access.ts';
+import type { RunAccess } from '../../src/service/history/run-access.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 
 const limits: Partial<ClientLimits> = { answerMs: 300, startMs: 300, silenceMs: 300, answerBytes: 100_000, pauseMs: 5 };

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
 import type { DaemonClient } from '../../remote/daemon-client.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { RunAccess } from '../../service/past/run-access.ts';
+import type { RunAccess } from '../../service/history/run-access.ts';
 import type { Console } from '../console.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';

@@ -1,8 +1,8 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { RemovedRunView } from '../../render/views/removed-runs.ts';
-import type { RemovedRun, RetentionReport } from '../../service/past/retention.ts';
-import type { RetentionRule } from '../../service/past/retention-rule.ts';
+import type { RemovedRun, RetentionReport } from '../../service/history/retention.ts';
+import type { RetentionRule } from '../../service/history/retention-rule.ts';
 import { type AccessOptions, requireLocal } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { LogReader } from '../../service/past/log-view.ts';
-import type { RunLogs } from '../../service/past/run-access.ts';
+import type { LogReader } from '../../service/history/log-view.ts';
+import type { RunLogs } from '../../service/history/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';

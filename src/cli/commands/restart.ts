@@ -1,8 +1,8 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { systemClock } from '../../engine/clock.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
-import { findActive } from '../../service/past/active-runs.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { findActive } from '../../service/history/active-runs.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { keptParams } from '../../service/runs/retry-run.ts';

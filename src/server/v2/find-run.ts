@@ -1,5 +1,5 @@
 import { WfError } from '../../errors.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { V2Parts } from './parts.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { eventJson } from '../../render/views/event-json.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../reply/stream-writer.ts';

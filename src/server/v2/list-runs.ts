@@ -1,6 +1,6 @@
 import { runStatuses } from '../../core/run/run.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import type { RunFilter, RunPlace } from '../../service/past/history.ts';
+import type { RunFilter, RunPlace } from '../../service/history/history.ts';
 import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../openapi/operation.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';

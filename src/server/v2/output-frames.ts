@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { LogChunk, LogOffsets } from '../../store/files/logs/log-follower.ts';
 import { HttpError } from '../reply/http-error.ts';
 import type { StreamWriter } from '../reply/stream-writer.ts';

@@ -1,8 +1,8 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { createLogLines, type LogForm } from '../../render/views/log-lines.ts';
-import { attemptsOf } from '../../service/past/attempts.ts';
-import { followLogs, type LogView, showLogs } from '../../service/past/log-view.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { attemptsOf } from '../../service/history/attempts.ts';
+import { followLogs, type LogView, showLogs } from '../../service/history/log-view.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
 import { prefers } from '../reply/accept.ts';
 import { createStreamWriter } from '../reply/stream-writer.ts';

@@ -1,7 +1,7 @@
 import { isFinished } from '../../core/run/run-state.ts';
-import { type AttemptReference, attemptsOf } from '../../service/past/attempts.ts';
-import { followLogs } from '../../service/past/log-view.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
+import { followLogs } from '../../service/history/log-view.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { DescribedRoute, Operation } from '../openapi/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { createStreamWriter } from '../reply/stream-writer.ts';

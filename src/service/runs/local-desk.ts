@@ -1,5 +1,5 @@
 import { WfError } from '../../errors.ts';
-import type { PastRun } from '../past/past-run.ts';
+import type { PastRun } from '../history/past-run.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import {
   getWorkflow,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../../../src/core/run/run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from '../../../src/server/v2/output-frames.ts';
-import { foldRun } from '../../../src/service/past/fold-run.ts';
+import { foldRun } from '../../../src/service/history/fold-run.ts';
 import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts';
 import { findTail, logSize, readLogRange } from '../../../src/store/files/logs/log-range.ts';
 import { withDirectory } from '../../support/wf.ts';
