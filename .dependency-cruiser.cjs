@@ -53,7 +53,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // The same use cases, asked of a daemon.
-  remote: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
+  client: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
   daemon: {
     src: [
       'core/',
@@ -106,7 +106,7 @@ const FOLDERS = {
       'core/',
       'doctor/machine[.]ts$',
       'engine/clock[.]ts$',
-      'remote/',
+      'client/',
       'render/',
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
@@ -175,7 +175,7 @@ module.exports = {
       comment: 'Most commands ask no daemon. What is asked for by `import()` may import it as it likes.',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: '^src/cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$' },
-      to: { path: '^src/(remote/|cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$)', dynamic: false },
+      to: { path: '^src/(client/|cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$)', dynamic: false },
     },
     {
       name: 'only-serve-loads-the-server',

@@ -1,10 +1,10 @@
+import { retryRemotely as order } from '../../client/order-run.ts';
+import { commandOptionsOf } from '../../client/remote-access.ts';
 import type { ClientSettings } from '../../config/client-settings.ts';
 import type { Config } from '../../config/config.ts';
 import type { RetrySelection } from '../../core/run/retry.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { retryRemotely as order } from '../../remote/order-run.ts';
-import { commandOptionsOf } from '../../remote/remote-access.ts';
 import { withDaemon } from '../access/open-access.ts';
 import type { Console } from '../console.ts';
 import { tellDetached } from '../detached.ts';

@@ -1,8 +1,8 @@
+import { startRemotely } from '../../client/order-run.ts';
+import { commandOptionsOf } from '../../client/remote-access.ts';
 import type { ClientSettings } from '../../config/client-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
-import { startRemotely } from '../../remote/order-run.ts';
-import { commandOptionsOf } from '../../remote/remote-access.ts';
 import { findWorkflow } from '../../service/workflows/workflows.ts';
 import { withDaemon } from '../access/open-access.ts';
 import type { Console } from '../console.ts';

@@ -6,14 +6,14 @@ import { locateSteps } from '../language/locate.ts';
 import type { RunFilter } from '../service/history/history.ts';
 import type { RunAccess, RunView, StepMark, StopAnswer, StopRequest } from '../service/history/run-access.ts';
 import { createDaemonClient, type DaemonClient, segment } from './daemon-client.ts';
-import { followRun } from './event-feed.ts';
+import { followRun } from './events/event-feed.ts';
 import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns } from './find-runs.ts';
 import { listWorkflows } from './list-workflows.ts';
+import { remoteLogs } from './logs/remote-logs.ts';
+import { readRemoteTail } from './logs/remote-tail.ts';
 import { readSummary } from './read-summary.ts';
-import { remoteLogs } from './remote-logs.ts';
 import { readRemoteRun } from './remote-run.ts';
-import { readRemoteTail } from './remote-tail.ts';
-import { type ClientLimits, clientLimits, createTransport } from './transport.ts';
+import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
 
 /** A client of the daemon that the settings name. `tell` takes lines for a person: it is away, and waited for. */
 export function openDaemon(

@@ -2,8 +2,8 @@ import type { RunSummary } from '../core/run/summary.ts';
 import { foldRun } from '../service/history/fold-run.ts';
 import type { PastRun } from '../service/history/past-run.ts';
 import type { DaemonClient } from './daemon-client.ts';
-import { storedEvents } from './event-feed.ts';
-import { remoteLogPaths } from './log-path.ts';
+import { storedEvents } from './events/event-feed.ts';
+import { remoteLogPaths } from './logs/log-path.ts';
 import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';
 
 /** A run of a daemon, as far as its events tell it now. The paths of its logs are those of the API. */

@@ -1,5 +1,5 @@
-import type { LogChunk } from '../store/files/logs/log-follower.ts';
-import { isObject, numberIn, textIn } from './json-fields.ts';
+import type { LogChunk } from '../../store/files/logs/log-follower.ts';
+import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
 /** What a step has printed, and where it stands in that stream of the attempt. */
 export type RemoteChunk = LogChunk & { readonly offset: number };

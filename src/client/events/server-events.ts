@@ -1,4 +1,4 @@
-import { textLines } from './text-lines.ts';
+import { textLines } from '../logs/text-lines.ts';
 
 /** One event of a stream, as the HTML standard has it under "server-sent events". */
 export type ServerEvent = {

@@ -1,6 +1,6 @@
-import { answerBytes } from './answer-bytes.ts';
-import type { DaemonClient } from './daemon-client.ts';
-import { createPatience } from './patience.ts';
+import type { DaemonClient } from '../daemon-client.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
+import { createPatience } from '../transport/patience.ts';
 
 /**
  * The bytes of a log from an offset up to where it ends now, even if the daemon is away for a while in between.

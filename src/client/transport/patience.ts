@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WfError } from '../errors.ts';
-import type { DaemonClient } from './daemon-client.ts';
+import { WfError } from '../../errors.ts';
+import type { DaemonClient } from '../daemon-client.ts';
 
 /** Patience with a daemon that is away, while something of it is followed. */
 export type Patience = {

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../core/run/run.ts';
-import { isObject, numberIn, textIn } from './json-fields.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
 /** What of an event has to be there for a run to be told by it. */
 const needed: {

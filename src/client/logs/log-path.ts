@@ -1,5 +1,5 @@
-import type { LogPaths } from '../store/store.ts';
-import { segment } from './daemon-client.ts';
+import type { LogPaths } from '../../store/store.ts';
+import { segment } from '../daemon-client.ts';
 
 /** Where a daemon hands out the output of one attempt, as paths of its API. */
 export function remoteLogPaths(runId: string, step: string, attempt: number): LogPaths {

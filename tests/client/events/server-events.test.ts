@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ServerEvent, serverEvents } from '../../src/remote/server-events.ts';
-import fc from '../support/fast-check.ts';
+import { type ServerEvent, serverEvents } from '../../../src/client/events/server-events.ts';
+import fc from '../../support/fast-check.ts';
 
 async function read(parts: readonly Uint8Array[], lastId = ''): Promise<readonly ServerEvent[]> {
   const events: ServerEvent[] = [];

@@ -1,17 +1,17 @@
-import { isFinished } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/run/summary.ts';
-import { type AttemptReference, attemptsOf } from '../service/history/attempts.ts';
-import { isGoingOn, type LogReader, type LogView } from '../service/history/log-view.ts';
-import type { PastRun } from '../service/history/past-run.ts';
-import type { LogRequest, RunLogs } from '../service/history/run-access.ts';
-import { whyNothing } from '../service/history/why-nothing.ts';
-import { type DaemonClient, segment } from './daemon-client.ts';
-import { followRun } from './event-feed.ts';
-import { awaitRun, findRun } from './find-runs.ts';
-import type { KnownOutput } from './known-output.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
+import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
+import { isGoingOn, type LogReader, type LogView } from '../../service/history/log-view.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
+import type { LogRequest, RunLogs } from '../../service/history/run-access.ts';
+import { whyNothing } from '../../service/history/why-nothing.ts';
+import { type DaemonClient, segment } from '../daemon-client.ts';
+import { followRun } from '../events/event-feed.ts';
+import type { KnownOutput } from '../events/known-output.ts';
+import { awaitRun, findRun } from '../find-runs.ts';
+import { readRemoteRun } from '../remote-run.ts';
 import { readLogLines } from './log-lines.ts';
 import { readRemoteLog } from './read-log.ts';
-import { readRemoteRun } from './remote-run.ts';
 import { tailStart } from './tail-start.ts';
 
 /** Each attempt costs the daemon a look at the run: the lines of more of them are asked for at once. */

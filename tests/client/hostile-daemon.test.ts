@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDaemon, openRemoteAccess } from '../../src/remote/remote-access.ts';
-import type { ClientLimits } from '../../src/remote/transport.ts';
+import { openDaemon, openRemoteAccess } from '../../src/client/remote-access.ts';
+import type { ClientLimits } from '../../src/client/transport/transport.ts';
 import type { RunAccess } from '../../src/service/history/run-access.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 

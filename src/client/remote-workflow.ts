@@ -5,7 +5,7 @@ import { handlerName, type Step, type Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import type { Source } from '../language/diagnostic.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
 /** As much of a run's workflow as its daemon tells: enough to show the run, not to run it. */
 export type RemoteWorkflow = {

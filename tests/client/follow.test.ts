@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDaemon, openRemoteAccess } from '../../src/remote/remote-access.ts';
-import type { ClientLimits } from '../../src/remote/transport.ts';
+import { openDaemon, openRemoteAccess } from '../../src/client/remote-access.ts';
+import type { ClientLimits } from '../../src/client/transport/transport.ts';
 import type { RunAccess } from '../../src/service/history/run-access.ts';
 import fc from '../support/fast-check.ts';
 import { httpServer } from '../support/http-server.ts';

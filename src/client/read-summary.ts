@@ -9,8 +9,8 @@ import {
   type Trigger,
 } from '../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../core/run/summary.ts';
-import { notUnderstood } from './connection-problem.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { notUnderstood } from './transport/connection-problem.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
 /**
  * A run as a daemon tells it. Fields that this version does not know are left out; those that may be missing are null or empty.

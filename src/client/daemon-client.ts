@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { answerText } from './answer-bytes.ts';
-import { notUnderstood } from './connection-problem.ts';
-import { isObject, type JsonMap } from './json-fields.ts';
-import { problemError } from './problem.ts';
-import type { Transport } from './transport.ts';
+import { answerText } from './transport/answer-bytes.ts';
+import { notUnderstood } from './transport/connection-problem.ts';
+import { isObject, type JsonMap } from './transport/json-fields.ts';
+import { problemError } from './transport/problem.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** The v2 API of one daemon. Every method throws a `WfError` for what the daemon refuses, as if it were refused here. */
 export type DaemonClient = Pick<Transport, 'settings' | 'limits' | 'close'> & {

@@ -3,8 +3,8 @@ import { noSchedule, type Schedule } from '../core/workflow.ts';
 import type { WorkflowEntry } from '../service/history/run-access.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { nextPage } from './find-runs.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 import { readSummary } from './read-summary.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
 const mostAtOnce = 1000;
 /** What of a diagnostic `wf list --json` prints. */

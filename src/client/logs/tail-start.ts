@@ -1,9 +1,9 @@
-import { type AttemptReference, attemptsOf } from '../service/history/attempts.ts';
-import { isGoingOn, type LogView } from '../service/history/log-view.ts';
-import type { PastRun } from '../service/history/past-run.ts';
-import type { LogChunk } from '../store/files/logs/log-follower.ts';
-import { answerBytes } from './answer-bytes.ts';
-import type { DaemonClient } from './daemon-client.ts';
+import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
+import { isGoingOn, type LogView } from '../../service/history/log-view.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
+import type { LogChunk } from '../../store/files/logs/log-follower.ts';
+import type { DaemonClient } from '../daemon-client.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
 
 /** Lines are looked for by parts of this size from the end, and no further back than four of them. */
 const partBytes = 1024 * 1024;

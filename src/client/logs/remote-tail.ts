@@ -1,5 +1,5 @@
-import { answerBytes } from './answer-bytes.ts';
-import type { DaemonClient } from './daemon-client.ts';
+import type { DaemonClient } from '../daemon-client.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
 import { remoteLogPaths } from './log-path.ts';
 
 /** More is not looked at, as with logs of this machine. */

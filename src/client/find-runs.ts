@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import type { RunFilter } from '../service/history/history.ts';
-import { notUnderstood } from './connection-problem.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
-import { isObject, type JsonMap, listIn, textIn } from './json-fields.ts';
-import { createPatience } from './patience.ts';
 import { readSummary } from './read-summary.ts';
+import { notUnderstood } from './transport/connection-problem.ts';
+import { isObject, type JsonMap, listIn, textIn } from './transport/json-fields.ts';
+import { createPatience } from './transport/patience.ts';
 
 const mostAtOnce = 500;
 

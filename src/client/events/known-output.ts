@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../core/run/run.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
 import type { FeedItem } from './event-feed.ts';
 import { readOutput } from './read-output.ts';
 

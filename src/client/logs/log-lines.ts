@@ -1,10 +1,10 @@
-import type { AttemptReference } from '../service/history/attempts.ts';
-import type { LogReader } from '../service/history/log-view.ts';
-import type { LogChunk } from '../store/files/logs/log-follower.ts';
-import { answerBytes } from './answer-bytes.ts';
-import { notUnderstood } from './connection-problem.ts';
-import type { DaemonClient } from './daemon-client.ts';
-import { isObject, type JsonMap, numberIn, textIn } from './json-fields.ts';
+import type { AttemptReference } from '../../service/history/attempts.ts';
+import type { LogReader } from '../../service/history/log-view.ts';
+import type { LogChunk } from '../../store/files/logs/log-follower.ts';
+import type { DaemonClient } from '../daemon-client.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
+import { notUnderstood } from '../transport/connection-problem.ts';
+import { isObject, type JsonMap, numberIn, textIn } from '../transport/json-fields.ts';
 import { textLines } from './text-lines.ts';
 
 /** A line of a log has no limit; this is more than anybody reads. */

@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../core/run/run.ts';
-import { answerBytes } from './answer-bytes.ts';
-import { notUnderstood } from './connection-problem.ts';
-import { type DaemonClient, segment } from './daemon-client.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { type DaemonClient, segment } from '../daemon-client.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
+import { notUnderstood } from '../transport/connection-problem.ts';
+import { createPatience } from '../transport/patience.ts';
 import { createKnownOutput, type KnownOutput } from './known-output.ts';
-import { createPatience } from './patience.ts';
 import { readEvent } from './read-event.ts';
 import type { RemoteChunk } from './read-output.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';

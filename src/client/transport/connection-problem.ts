@@ -1,5 +1,5 @@
-import type { ClientSettings } from '../config/client-settings.ts';
-import { WfError } from '../errors.ts';
+import type { ClientSettings } from '../../config/client-settings.ts';
+import { WfError } from '../../errors.ts';
 
 /** Why a daemon could not be talked to, with what can be done about it. */
 export function connectionProblem(error: NodeJS.ErrnoException, settings: ClientSettings): WfError {
