@@ -1,11 +1,11 @@
-import { buildGraph } from '../../core/graph.ts';
-import { noSchedule, type Step, type Workflow } from '../../core/workflow.ts';
-import { graphView } from '../../render/graph/graph-json.ts';
-import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
-import type { ApiRequest } from '../route.ts';
-import type { V2Parts } from './parts.ts';
+import { buildGraph } from '../../../core/graph.ts';
+import { noSchedule, type Step, type Workflow } from '../../../core/workflow.ts';
+import { graphView } from '../../../render/graph/graph-json.ts';
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
+import type { ApiRequest } from '../../route.ts';
+import type { V2Parts } from '../parts.ts';
 
 /** What a file says of its workflow, for as long as the catalog keeps the file. */
 export function fileView(

@@ -1,13 +1,13 @@
-import type { RetrySelection } from '../../core/run/retry.ts';
-import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
-import { HttpError } from '../reply/http-error.ts';
-import type { ApiRequest, Reply } from '../route.ts';
+import type { RetrySelection } from '../../../core/run/retry.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { type BodyFields, bodyFields, flagField, textField } from '../body-fields.ts';
+import { runId } from '../parameters.ts';
+import { paramsField } from '../params-field.ts';
+import type { V2Parts } from '../parts.ts';
 import { acceptedAnswers, acceptedReply } from './accepted.ts';
-import { type BodyFields, bodyFields, flagField, textField } from './body-fields.ts';
 import { findRun } from './find-run.ts';
-import { runId } from './parameters.ts';
-import { paramsField } from './params-field.ts';
-import type { V2Parts } from './parts.ts';
 
 const operation: Operation = {
   id: 'retryRun',

@@ -1,11 +1,11 @@
-import { isStartOf } from '../accepted-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
-import type { ApiRequest, Reply } from '../route.ts';
+import { isStartOf } from '../../accepted-run.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { bodyFields, flagField, textField } from '../body-fields.ts';
+import { workflowName } from '../parameters.ts';
+import { paramsField } from '../params-field.ts';
+import type { V2Parts } from '../parts.ts';
 import { acceptedAnswers, acceptedReply } from './accepted.ts';
-import { bodyFields, flagField, textField } from './body-fields.ts';
-import { workflowName } from './parameters.ts';
-import { paramsField } from './params-field.ts';
-import type { V2Parts } from './parts.ts';
 
 const operation: Operation = {
   id: 'startRun',

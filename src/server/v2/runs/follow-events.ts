@@ -1,17 +1,17 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import { isFinished } from '../../core/run/run-state.ts';
-import { eventJson } from '../../render/views/event-json.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
-import { HttpError } from '../reply/http-error.ts';
-import { createStreamWriter, type StreamWriter } from '../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { exampleStream } from './examples.ts';
+import type { StoredEvent } from '../../../core/run/run.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { eventJson } from '../../../render/views/event-json.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { exampleStream } from '../examples.ts';
+import { runId } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { flagIn, numberIn } from '../query.ts';
 import { findRun } from './find-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
-import { runId } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
-import { flagIn, numberIn } from './query.ts';
 
 /** Something is sent that often, so that nobody on the way takes the connection for dead. */
 const heartbeatMs = 15_000;

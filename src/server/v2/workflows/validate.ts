@@ -1,9 +1,9 @@
-import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
-import { type DescribedRoute, json, type Operation } from '../openapi/operation.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import { exampleDiagnostic } from './examples.ts';
-import type { V2Parts } from './parts.ts';
-import { checkedSchema } from './schemas.ts';
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import { type DescribedRoute, json, type Operation } from '../../docs/operation.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import { exampleDiagnostic } from '../examples.ts';
+import type { V2Parts } from '../parts.ts';
+import { checkedSchema } from '../schemas.ts';
 
 const operation: Operation = {
   id: 'validate',

@@ -1,10 +1,10 @@
-import type { RunSummary } from '../../core/run/summary.ts';
-import type { AcceptedRun } from '../../service/runs/run-desk.ts';
-import { acceptedRun } from '../accepted-run.ts';
-import { type Answer, ref } from '../openapi/operation.ts';
-import type { Reply } from '../route.ts';
-import { exampleRun } from './examples.ts';
-import type { V2Parts } from './parts.ts';
+import type { RunSummary } from '../../../core/run/summary.ts';
+import type { AcceptedRun } from '../../../service/runs/run-desk.ts';
+import { acceptedRun } from '../../accepted-run.ts';
+import { type Answer, ref } from '../../docs/operation.ts';
+import type { Reply } from '../../route.ts';
+import { exampleRun } from '../examples.ts';
+import type { V2Parts } from '../parts.ts';
 
 /**
  * The answer to who has asked for a run: 201 with its place, or 200 where it was there already and `isSame`. Throws as

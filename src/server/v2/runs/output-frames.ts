@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import type { LogChunk, LogOffsets } from '../../store/files/logs/log-follower.ts';
-import { HttpError } from '../reply/http-error.ts';
-import type { StreamWriter } from '../reply/stream-writer.ts';
-import type { LogFiles } from './parts.ts';
+import type { StoredEvent } from '../../../core/run/run.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { LogChunk, LogOffsets } from '../../../store/files/logs/log-follower.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import type { StreamWriter } from '../../reply/stream-writer.ts';
+import type { LogFiles } from '../parts.ts';
 
 /** What of the output of steps stands in a stream of events, and where it goes on. */
 export type OutputRequest = {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import type { Answer } from '../support/api-server.ts';
-import { apiWorld } from '../support/api-world.ts';
-import { type ApiDocument, answerCheck, documentOf } from '../support/described-answers.ts';
+import type { Answer } from '../../support/api-server.ts';
+import { apiWorld } from '../../support/api-world.ts';
+import { type ApiDocument, answerCheck, documentOf } from '../../support/described-answers.ts';
 
 type Example = { readonly where: string; readonly schema: unknown; readonly example: unknown };
 

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../src/core/run/run.ts';
-import { createRunFeeds } from '../../../src/daemon/run-feeds.ts';
-import { allRoutes } from '../../../src/server/routes.ts';
-import { apiServer } from '../../support/api-server.ts';
-import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
-import { openStream } from '../../support/stream-client.ts';
+import type { StoredEvent } from '../../../../src/core/run/run.ts';
+import { createRunFeeds } from '../../../../src/daemon/run-feeds.ts';
+import { allRoutes } from '../../../../src/server/routes.ts';
+import { apiServer } from '../../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { openStream } from '../../../support/stream-client.ts';
 
 /** Steps that go on when a file is there. */
 const gated = `params: DIR=

@@ -1,13 +1,13 @@
-import type { MarkedStatus } from '../../core/run/run.ts';
-import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../openapi/operation.ts';
-import { HttpError } from '../reply/http-error.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { bodyFields, textField } from './body-fields.ts';
-import { exampleRun } from './examples.ts';
+import type { MarkedStatus } from '../../../core/run/run.ts';
+import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { bodyFields, textField } from '../body-fields.ts';
+import { exampleRun } from '../examples.ts';
+import { runId, stepName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
 import { findRun } from './find-run.ts';
-import { runId, stepName } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
 
 const step: Parameter = { ...stepName, description: 'The name of a step. Handlers cannot be marked.' };
 

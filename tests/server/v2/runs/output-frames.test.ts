@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../src/core/run/run.ts';
-import { createOutputFrames, type OutputRequest, readOffsets } from '../../../src/server/v2/output-frames.ts';
-import { foldRun } from '../../../src/service/history/fold-run.ts';
-import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts';
-import { findTail, logSize, readLogRange } from '../../../src/store/files/logs/log-range.ts';
-import { withDirectory } from '../../support/wf.ts';
-import { step as aStep, workflow as aWorkflow } from '../../support/workflow.ts';
+import type { StoredEvent } from '../../../../src/core/run/run.ts';
+import { createOutputFrames, type OutputRequest, readOffsets } from '../../../../src/server/v2/runs/output-frames.ts';
+import { foldRun } from '../../../../src/service/history/fold-run.ts';
+import { createLogFollower } from '../../../../src/store/files/logs/log-follower.ts';
+import { findTail, logSize, readLogRange } from '../../../../src/store/files/logs/log-range.ts';
+import { withDirectory } from '../../../support/wf.ts';
+import { step as aStep, workflow as aWorkflow } from '../../../support/workflow.ts';
 
 const workflow = aWorkflow({ name: 'w', steps: [aStep('a'), aStep('b')] });
 const finished = { status: 'succeeded', reason: null, message: '', exitCode: 0, signal: null, outputs: {} } as const;

@@ -1,6 +1,6 @@
-import { WfError } from '../../errors.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import type { V2Parts } from './parts.ts';
+import { WfError } from '../../../errors.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { V2Parts } from '../parts.ts';
 
 /**
  * The run that a path names: by its id, by a beginning of it that no other has, or as `@latest` or `@failed`. The name of a

@@ -1,17 +1,17 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import { createLogLines, type LogForm } from '../../render/views/log-lines.ts';
-import { attemptsOf } from '../../service/history/attempts.ts';
-import { followLogs, type LogView, showLogs } from '../../service/history/log-view.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../openapi/operation.ts';
-import { prefers } from '../reply/accept.ts';
-import { createStreamWriter } from '../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { findRun } from './find-run.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
+import { attemptsOf } from '../../../service/history/attempts.ts';
+import { followLogs, type LogView, showLogs } from '../../../service/history/log-view.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { prefers } from '../../reply/accept.ts';
+import { createStreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { filter, flag, runId } from '../parameters.ts';
+import type { LogFiles, V2Parts } from '../parts.ts';
+import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
+import { findRun } from '../runs/find-run.ts';
 import { tailStart } from './log-tail.ts';
-import { filter, flag, runId } from './parameters.ts';
-import type { LogFiles, V2Parts } from './parts.ts';
-import { attemptIn, flagIn, numberIn, wordIn } from './query.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../openapi/operation.ts';
-import { entityTag } from '../reply/send.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { badCursor, cursorIn, toCursor } from './cursor.ts';
-import { exampleWorkflow } from './examples.ts';
-import { cursor, filter, limit } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
-import { limitIn } from './query.ts';
+import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
+import { entityTag } from '../../reply/send.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { badCursor, cursorIn, toCursor } from '../cursor.ts';
+import { exampleWorkflow } from '../examples.ts';
+import { cursor, filter, limit } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { limitIn } from '../query.ts';
 import { fileView, presentJson, presentView } from './workflow-view.ts';
 
 const usualLimit = 100;

@@ -1,11 +1,11 @@
-import { type DescribedRoute, json, type Operation, ref } from '../openapi/operation.ts';
-import { HttpError } from '../reply/http-error.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { exampleRun } from './examples.ts';
+import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { exampleRun } from '../examples.ts';
+import { runId } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
 import { findRun } from './find-run.ts';
-import { runId } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
 
 const operation: Operation = {
   id: 'stopRun',

@@ -1,16 +1,16 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
-import { followLogs } from '../../service/history/log-view.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import type { DescribedRoute, Operation } from '../openapi/operation.ts';
-import { HttpError } from '../reply/http-error.ts';
-import { createStreamWriter } from '../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../route.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
+import { followLogs } from '../../../service/history/log-view.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { DescribedRoute, Operation } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { createStreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { filter, flag, runId, stepName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
+import { findRun } from '../runs/find-run.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
-import { findRun } from './find-run.ts';
-import { filter, flag, runId, stepName } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
-import { attemptIn, flagIn, numberIn, wordIn } from './query.ts';
 import { logView } from './run-logs.ts';
 
 const streams = ['stdout', 'stderr'] as const;

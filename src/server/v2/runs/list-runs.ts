@@ -1,14 +1,14 @@
-import { runStatuses } from '../../core/run/run.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
-import type { RunFilter, RunPlace } from '../../service/history/history.ts';
-import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../openapi/operation.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { badCursor, cursorIn, toCursor } from './cursor.ts';
-import { exampleRun } from './examples.ts';
-import { cursor, filter, limit, workflowName } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
-import { limitIn, momentIn, wordsIn } from './query.ts';
+import { runStatuses } from '../../../core/run/run.ts';
+import type { RunSummary } from '../../../core/run/summary.ts';
+import type { RunFilter, RunPlace } from '../../../service/history/history.ts';
+import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../../docs/operation.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { badCursor, cursorIn, toCursor } from '../cursor.ts';
+import { exampleRun } from '../examples.ts';
+import { cursor, filter, limit, workflowName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { limitIn, momentIn, wordsIn } from '../query.ts';
 
 const usualLimit = 50;
 const mostAtOnce = 500;

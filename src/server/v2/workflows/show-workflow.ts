@@ -1,8 +1,8 @@
-import { type DescribedRoute, json, type Operation, ref } from '../openapi/operation.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import { exampleWorkflowDetail } from './examples.ts';
-import { workflowName } from './parameters.ts';
-import type { V2Parts } from './parts.ts';
+import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import { exampleWorkflowDetail } from '../examples.ts';
+import { workflowName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
 import { detailView } from './workflow-view.ts';
 
 const operation: Operation = {
