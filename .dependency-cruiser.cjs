@@ -174,8 +174,8 @@ module.exports = {
       name: 'cli-loads-the-client-on-demand',
       comment: 'Most commands ask no daemon. What is asked for by `import()` may import it as it likes.',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$' },
-      to: { path: '^src/(client/|cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$)', dynamic: false },
+      from: { path: '^src/cli/', pathNot: '^src/cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$' },
+      to: { path: '^src/(client/|cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$)', dynamic: false },
     },
     {
       name: 'only-serve-loads-the-server',

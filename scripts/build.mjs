@@ -31,7 +31,7 @@ const PARTS = {
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map(
     (name) => `src/executors/${name}/${name}.ts`,
   ),
-  remote: ['src/client/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
+  remote: ['src/client/remote-access.ts', 'src/cli/run/run-remotely.ts', 'src/cli/run/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };
 

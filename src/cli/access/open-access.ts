@@ -4,9 +4,9 @@ import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { RunAccess } from '../../service/history/run-access.ts';
-import type { Console } from '../console.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of commands that a daemon can be asked for; `server` is false for `--no-server`. */
 export type AccessOptions = CommonOptions & { readonly server?: string | false };
