@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createControl } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
+import { WfError } from '../../../src/errors.ts';
 import { beginRun, createRunDesk } from '../../../src/service/runs/local-desk.ts';
 import { untilOver } from '../../../src/service/runs/stop-run.ts';
 import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
@@ -29,20 +30,20 @@ function makeDesk(cwd: string) {
   const context = { env, cwd, dags: null, isDaemon: true };
   const accept: Parameters<typeof createRunDesk>[0]['accept'] = (request) =>
     control.accept(request, { lasting: true, context });
-  const desk = createRunDesk({
-    places: control.places,
-    read: readWorkflow,
-    accept,
-    begin: (runId) => beginRun(runId, control),
-    stop: control,
-  });
+  const parts = { places: control.places, read: readWorkflow, accept, stop: control };
+  const desk = createRunDesk({ ...parts, begin: (runId) => beginRun(runId, control) });
   writeFileSync(join(cwd, 'w.yaml'), file);
   const end = async (runId: string) => {
     const { state } = await untilOver(runId, control);
     await untilGone(state.owner?.pid ?? 0);
     return [state.status, state.trigger, state.message];
   };
-  return { desk, control, end, write: (name: string) => writeFileSync(join(cwd, name), '') };
+  /** A run that waits for its process. */
+  const accepted = async () => {
+    const waiting = createRunDesk({ ...parts, begin: async () => {} });
+    return (await waiting.start({ workflow: { name: 'w.yaml' }, params: null, runId: null, trigger: 'api' })).runId;
+  };
+  return { desk, control, accepted, end, write: (name: string) => writeFileSync(join(cwd, name), '') };
 }
 
 describe('a desk', () => {
@@ -80,6 +81,43 @@ describe('a desk', () => {
       ).rejects.toMatchObject({
         code: 'not-found',
       });
+    });
+  });
+
+  it.each([
+    [Object.assign(new Error('spawn E2BIG'), { code: 'E2BIG', syscall: 'spawn' }), 'spawn E2BIG'],
+    [
+      Object.assign(new Error('spawn EACCES'), { code: 'EACCES', syscall: 'spawn node' }),
+      'cannot spawn node: permission denied',
+    ],
+    [new WfError('storage', 'no directory'), 'no directory'],
+  ])('ends a run whose process cannot be started: %s', async (error, message) => {
+    await withDesk(async ({ control, accepted, end }) => {
+      const launch = () => {
+        throw error;
+      };
+      const runId = await accepted();
+      await expect(beginRun(runId, { ...control, launch })).rejects.toBe(error);
+      expect(await end(runId)).toEqual(['failed', 'api', message]);
+    });
+  });
+
+  it('says that a run still waits whose end cannot be recorded', async () => {
+    await withDesk(async ({ control, accepted, desk, end }) => {
+      const launch = () => {
+        throw new Error('spawn E2BIG');
+      };
+      const openForRecovery = () => {
+        throw new WfError('storage', 'the disk is full');
+      };
+      const runId = await accepted();
+      const archive = { ...control.archive, openForRecovery };
+      await expect(beginRun(runId, { ...control, archive, launch })).rejects.toMatchObject({
+        code: 'storage',
+        message: `run ${runId} could not begin and still waits: spawn E2BIG; its end cannot be recorded: the disk is full`,
+      });
+      await desk.stop(runId, 'the test');
+      expect(await end(runId)).toEqual(['canceled', 'api', 'stopped by the test']);
     });
   });
 });
