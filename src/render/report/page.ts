@@ -1,6 +1,6 @@
 import { shortId } from '../text/short-id.ts';
 import { type Html, html, trusted } from './html.ts';
-import { runLook } from './status.ts';
+import { runLook } from './status-look.ts';
 import { zonedTime } from './text.ts';
 import type { ReportAssets, ReportView } from './view.ts';
 

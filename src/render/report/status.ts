@@ -1,10 +1,5 @@
-import type { RunStatus, StepStatus } from '../../core/run/run.ts';
 import { type Html, html, trusted } from './html.ts';
-
-/** What a status looks like: the class that colours it, the sign that stands for it, and what it is called. */
-export type StatusLook = { readonly kind: StatusKind; readonly word: string };
-
-type StatusKind = StepStatus | 'partly';
+import type { StatusKind, StatusLook } from './status-look.ts';
 
 /** Shapes on 16 by 16, told apart without their colours too. */
 const shapes: Readonly<Record<StatusKind, string>> = {
@@ -19,42 +14,6 @@ const shapes: Readonly<Record<StatusKind, string>> = {
   running: '<circle class="ring" cx="8" cy="8" r="7"/><path d="M8 3a5 5 0 0 1 0 10z"/>',
   waiting: '<circle class="ring" cx="8" cy="8" r="7"/><path class="line" d="M8 4.2V8l2.6 1.8"/>',
 };
-
-const stepWords: Readonly<Record<StepStatus, string>> = {
-  succeeded: 'succeeded',
-  failed: 'failed',
-  skipped: 'skipped',
-  canceled: 'canceled',
-  upstream_failed: 'not run',
-  pending: 'not started',
-  scheduled: 'starting',
-  running: 'running',
-  waiting: 'waiting',
-};
-
-/** How a step or handler stands. */
-export function stepLook(status: StepStatus): StatusLook {
-  return { kind: status, word: stepWords[status] };
-}
-
-/** How a run stands. */
-export function runLook(status: RunStatus): StatusLook {
-  switch (status) {
-    case 'succeeded':
-    case 'failed':
-    case 'canceled':
-    case 'skipped':
-      return { kind: status, word: status };
-    case 'partially_succeeded':
-      return { kind: 'partly', word: 'partially succeeded' };
-    case 'queued':
-      return { kind: 'pending', word: 'queued' };
-    case 'running':
-    case 'canceling':
-    case 'handling':
-      return { kind: 'running', word: status === 'handling' ? 'running its handlers' : status };
-  }
-}
 
 /** The sign of a status; it says nothing to a screen reader, for which the word stands beside it. */
 export function statusIcon({ kind }: StatusLook): Html {

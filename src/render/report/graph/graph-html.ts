@@ -1,6 +1,7 @@
 import { handlerName } from '../../../core/workflow.ts';
 import { type Html, html } from '../html.ts';
-import { statusIcon, stepLook } from '../status.ts';
+import { statusIcon } from '../status.ts';
+import { stepLook } from '../status-look.ts';
 import type { ReportStep } from '../step/report-step.ts';
 import { stepDetail } from '../step/step-text.ts';
 import type { ReportView } from '../view.ts';

@@ -3,7 +3,8 @@ import { formatDuration, timeOfDay } from '../../text/duration.ts';
 import { logsHint } from '../command-hints.ts';
 import { type Html, html, trusted } from '../html.ts';
 import { logHtml, type ShownLog } from '../log/log.ts';
-import { statusIcon, stepLook } from '../status.ts';
+import { statusIcon } from '../status.ts';
+import { stepLook } from '../status-look.ts';
 import type { LogName, ReportView } from '../view.ts';
 import type { ReportStep } from './report-step.ts';
 

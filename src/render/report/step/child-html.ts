@@ -2,7 +2,8 @@ import type { StepSummary } from '../../../core/run/summary.ts';
 import { logsHint, reportHint } from '../command-hints.ts';
 import { type Html, html } from '../html.ts';
 import { tailHtml } from '../log/tail-html.ts';
-import { statusIcon, stepLook } from '../status.ts';
+import { statusIcon } from '../status.ts';
+import { stepLook } from '../status-look.ts';
 import { counted, shortened } from '../text.ts';
 import type { ChildView } from '../view.ts';
 

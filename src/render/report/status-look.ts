@@ -1,0 +1,43 @@
+import type { RunStatus, StepStatus } from '../../core/run/run.ts';
+
+/** The class that colours a status, which is also the name of its sign. */
+export type StatusKind = StepStatus | 'partly';
+
+/** What a status looks like, and what it is called. */
+export type StatusLook = { readonly kind: StatusKind; readonly word: string };
+
+const stepWords: Readonly<Record<StepStatus, string>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  skipped: 'skipped',
+  canceled: 'canceled',
+  upstream_failed: 'not run',
+  pending: 'not started',
+  scheduled: 'starting',
+  running: 'running',
+  waiting: 'waiting',
+};
+
+/** The look of a step or handler. */
+export function stepLook(status: StepStatus): StatusLook {
+  return { kind: status, word: stepWords[status] };
+}
+
+/** The look of a run. */
+export function runLook(status: RunStatus): StatusLook {
+  switch (status) {
+    case 'succeeded':
+    case 'failed':
+    case 'canceled':
+    case 'skipped':
+      return { kind: status, word: status };
+    case 'partially_succeeded':
+      return { kind: 'partly', word: 'partially succeeded' };
+    case 'queued':
+      return { kind: 'pending', word: 'queued' };
+    case 'running':
+    case 'canceling':
+    case 'handling':
+      return { kind: 'running', word: status === 'handling' ? 'running its handlers' : status };
+  }
+}
