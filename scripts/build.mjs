@@ -25,13 +25,13 @@ const PARTS = {
   daemon: [
     'src/cli/commands/serve.ts',
     'src/daemon-app.ts',
-    'src/forwarding/monitor.ts',
+    'src/observers/monitor.ts',
     'src/service/workflows/load-thread.ts',
   ],
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map(
     (name) => `src/executors/${name}/${name}.ts`,
   ),
-  remote: ['src/client/remote-access.ts', 'src/cli/run/run-remotely.ts', 'src/cli/run/retry-remotely.ts'],
+  remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };
 
@@ -44,14 +44,17 @@ const root = join(import.meta.dirname, '..');
 /** Compiles the JSON Schema to `src/language/schema/generated/`, then makes `dist/`. Throws with a message for a person. */
 export async function build() {
   execFileSync(process.execPath, [join(root, 'scripts/build-schema.mjs')], { stdio: 'inherit' });
-  await buildProgram({ entry: 'src/cli/main.ts', outDir: join(root, 'dist') });
+  const outDir = join(root, 'dist');
+  // Not at the top: the bundler of the page takes a while to load, and tests build programs without a page.
+  const { pageFiles } = await import('./page.mjs');
+  await buildProgram({ entry: 'src/cli/main.ts', outDir, page: await pageFiles(root, outDir) });
 }
 
 /**
  * Makes the program as a few CommonJS files, heavy packages in files of their own, the JSON Schema, and the licences of
- * everything bundled. When any of it fails, nothing is written.
+ * everything bundled, `page` included. When any of it fails, nothing is written.
  */
-export async function buildProgram({ entry, outDir }) {
+export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
   const plugins = [ownFiles(used), yamlAsModules, schemaBeside, leftOut, noColorDetection];
@@ -67,20 +70,21 @@ export async function buildProgram({ entry, outDir }) {
   bundles.forEach(assertAscii);
   const inputs = new Set(bundles.flatMap((file) => file.inputs));
   if (inputs.has('src/executors/jq/thread.ts')) bundles.push(...jqFiles(root, outDir));
+  const all = [...bundles, ...page];
   writeAll(outDir, [
-    ...bundles,
+    ...all,
     {
       path: join(outDir, 'workflow.keys.json'),
       contents: readFileSync(join(root, 'src/language/schema/workflow.schema.json')),
     },
     { path: join(outDir, 'workflow.schema.json'), contents: await schemaForEditors() },
-    { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(bundles)) },
+    { path: join(outDir, 'THIRD-PARTY-LICENSES.txt'), contents: thirdPartyLicenses(root, bundledFiles(all)) },
     {
       path: join(outDir, 'sbom.cdx.json'),
-      contents: `${JSON.stringify(billOfMaterials(root, bundledFiles(bundles)), null, 2)}\n`,
+      contents: `${JSON.stringify(billOfMaterials(root, bundledFiles(all)), null, 2)}\n`,
     },
     ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
-    { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, bundles), null, 2) },
+    { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, all), null, 2) },
   ]);
   // Whatever was changed while this ran counts as newer than what came out.
   utimesSync(join(outDir, 'wf.cjs'), startedAt, startedAt);
@@ -289,7 +293,7 @@ function assets(outDir) {
 
 /** Which packages went into which file, for the test that says what each command loads. */
 function packagesByFile(outDir, bundles) {
-  const programs = bundles.filter(({ path }) => !path.endsWith('.map'));
+  const programs = bundles.filter(({ path, inputs }) => !path.endsWith('.map') && inputs.length > 0);
   return Object.fromEntries(programs.map(({ path, inputs }) => [relative(outDir, path), packagesOf(inputs)]));
 }
 

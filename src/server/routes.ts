@@ -1,11 +1,12 @@
-import type { Metrics } from '../daemon/metrics.ts';
+import type { Metrics } from '../observers/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
-import { sharedSchemas } from './docs/components.ts';
-import type { DescribedRoute } from './docs/operation.ts';
-import { withDocuments } from './docs/routes.ts';
 import { healthRoute } from './health.ts';
 import { metricsRoute } from './metrics-route.ts';
+import { sharedSchemas } from './openapi/components.ts';
+import type { DescribedRoute } from './openapi/operation.ts';
+import { withDocuments } from './openapi/routes.ts';
+import type { Reply } from './route.ts';
 import type { V1Parts } from './v1/parts.ts';
 import { v1Routes } from './v1/routes.ts';
 import { v1Schemas } from './v1/schemas.ts';
@@ -19,6 +20,8 @@ export type OperationParts = {
   readonly metrics: Pick<Metrics, 'read'>;
   /** What the machine would refuse a start now; null for nothing, which is also what is taken where it is not given. */
   readonly refusal?: () => SystemProblem | null;
+  /** The document of the web page; not given where there is none. */
+  readonly page?: Reply;
 };
 
 /** What all routes together work with. */
@@ -33,6 +36,7 @@ export function allRoutes(parts: RouteParts, basePath = ''): readonly DescribedR
   const shared = sharedSchemas();
   return withDocuments([...v2Routes({ ...parts, basePath }), ...v1Routes(parts), ...own], {
     basePath,
+    page: parts.page ?? null,
     schemas: { ...shared, ...v2Schemas(shared['RunSummary'] ?? {}), ...v1Schemas },
   });
 }

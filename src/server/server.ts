@@ -3,8 +3,8 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ServerSettings } from '../config/server-settings.ts';
-import type { CountedRequest } from '../daemon/metrics.ts';
 import { WfError } from '../errors.ts';
+import type { CountedRequest } from '../observers/metrics.ts';
 import { createGuard } from './access/auth.ts';
 import { clientAddressFinder } from './access/client-address.ts';
 import { createLogin } from './access/login.ts';
@@ -16,7 +16,7 @@ import { createListener } from './connection/listener.ts';
 import { connectionsThatFit } from './connection/open-files.ts';
 import { readTlsIdentity } from './connection/tls-files.ts';
 import { rawReply } from './reply/raw-reply.ts';
-import type { Route } from './route.ts';
+import type { Reply, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
 /** What a server needs of the settings of the daemon. */
@@ -34,6 +34,8 @@ export type ServerOptions = {
   /** Told of every request that was answered. */
   readonly observe?: (request: CountedRequest) => void;
   readonly now?: () => number;
+  /** What a browser is shown where there is nothing. */
+  readonly notFoundPage?: Reply;
 };
 
 /** A server that listens. */
@@ -68,6 +70,7 @@ export async function createServer({ routes, settings, log, ...options }: Server
     limits,
     log,
     observe: options.observe ?? (() => {}),
+    notFoundPage: options.notFoundPage ?? null,
     closing: closing.signal,
   });
   server.on('request', listener);

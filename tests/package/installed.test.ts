@@ -55,7 +55,7 @@ test('the package holds the launcher, the program and its papers, and nothing el
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed('wfrun').length + 1));
 
-  expect(files.filter((file) => !/^dist\/(?:assets|jq|vendor)\//.test(file)).sort()).toEqual(
+  expect(files.filter((file) => !/^dist\/(?:assets|jq|page|vendor)\//.test(file)).sort()).toEqual(
     [
       'LICENSE',
       'README.md',
@@ -83,6 +83,17 @@ test('the licences of everything bundled are in the package', () => {
   expect(packages).toContain('yaml');
   expect(text).toContain('Oniguruma (BSD-2-Clause)');
   for (const name of packages) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
+});
+
+test('the web page is in the package, with each of its files compressed beside it', () => {
+  const files = readdirSync(installed('wfrun/dist/page/assets')).sort();
+  const plain = files.filter((file) => !/[.](?:gz|br)$/.test(file));
+
+  expect(readFileSync(installed('wfrun/dist/page/index.html'), 'utf8')).toContain('<base href="/">');
+  expect(plain.map((file) => file.slice(file.lastIndexOf('.')))).toEqual(
+    expect.arrayContaining(['.css', '.js', '.svg']),
+  );
+  expect(files).toEqual(plain.flatMap((file) => [file, `${file}.br`, `${file}.gz`]));
 });
 
 test.each(['wf', 'wfrun'])('npx %s runs a workflow', (command) => {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { RunSummary } from '../../src/core/run/summary.ts';
 import { type Ended, type RunningWf, startWf, wf, withDirectory } from './wf.ts';
 
@@ -19,7 +19,10 @@ export type Place = {
 export function withPlace<T>(files: Readonly<Record<string, string>>, use: (place: Place) => Promise<T>): Promise<T> {
   return withDirectory((cwd) => {
     const options = { cwd, env: { WF_HOME: join(cwd, 'home') } };
-    const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+    const write = (name: string, text: string) => {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    };
     for (const [name, text] of Object.entries(files)) write(name, text);
     return use({
       ...options,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { exposedFiles } from '../../config/exposed-files.ts';
 import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
@@ -9,14 +10,16 @@ import { shellQuote } from '../../render/text/shell-quote.ts';
 import { localUsers } from '../../server/access/local-users.ts';
 import { accessNote } from '../../server/access/who-may-act.ts';
 import { watchLoopLag } from '../../server/connection/loop-lag.ts';
+import { readPageFiles } from '../../server/page/page-files.ts';
+import { pageReply, pageRoutes } from '../../server/page/page-routes.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
 import { stackOf } from '../../stack.ts';
 import { systemProblem } from '../../system-problem.ts';
+import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
 import { version } from '../version.ts';
 
 /** The options of `wf serve`: the settings of the server by their names. */
@@ -29,6 +32,9 @@ type DaemonLog = {
   /** A problem of ours has a stack. */
   readonly failed: (error: unknown) => void;
 };
+
+/** The build puts the web page beside the program. */
+const pageFolder = join(import.meta.dirname, 'page');
 
 /** Serves the API and the schedules until it is told to end. */
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
@@ -83,8 +89,12 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
   try {
     // First, so that what waits keeps its place before what is asked for now.
     await app.life.adopt();
+    const { basePath } = settings;
+    const files = readPageFiles(pageFolder);
+    const page = pageReply(files, basePath);
     const server = await createServer({
-      routes: allRoutes({ ...app, loopLag: lag.read }, settings.basePath),
+      routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files)],
+      notFoundPage: { ...page, status: 404 },
       settings,
       log: log.wrong,
       observe: app.metrics.countRequest,

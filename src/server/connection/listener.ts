@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { CountedRequest } from '../../daemon/metrics.ts';
+import type { CountedRequest } from '../../observers/metrics.ts';
 import { stackOf } from '../../stack.ts';
 import { createTurns } from '../../turns.ts';
 import { type Guard, requireAccess } from '../access/auth.ts';
 import { corsHeaders, isPreflight, preflightReply } from '../access/cors.ts';
 import { checkHost, type HostNames } from '../access/host-check.ts';
 import { checkOrigin } from '../access/origin-check.ts';
+import { prefers } from '../reply/accept.ts';
 import { type ErrorStyle, errorReply } from '../reply/error-reply.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { send } from '../reply/send.ts';
@@ -24,6 +25,8 @@ export type Gate = {
   readonly limits: Limits;
   readonly log: (line: string) => void;
   readonly observe: (request: CountedRequest) => void;
+  /** What a browser is shown where there is nothing; null: the error that programs get. */
+  readonly notFoundPage: Reply | null;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 };
@@ -99,7 +102,7 @@ type Asked = { readonly gate: Gate; readonly told: Told; readonly signal: AbortS
 
 async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<Reply> {
   const { gate, told, signal } = asked;
-  const { method = '', headers } = request;
+  const { headers } = request;
   const { path, query } = target(request);
   checkHeaderCount(request, gate.limits);
   checkHost(request, gate.names);
@@ -111,7 +114,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
     told.style = found.match.route.errors;
     told.route = found.match.route;
   }
-  if (found.kind !== 'route') return otherwise(found, method);
+  if (found.kind !== 'route') return otherwise(found, request, gate);
   const { route, params } = found.match;
   const proceed = () => {
     if (headers.expect !== undefined) response.writeContinue();
@@ -160,8 +163,16 @@ function tryFind(router: Router, method: string, path: string): Found | HttpErro
   }
 }
 
-function otherwise(found: Exclude<Found, { kind: 'route' }>, method: string): Reply {
-  if (found.kind === 'nothing') throw new HttpError(404, 'there is nothing at this path');
+function otherwise(
+  found: Exclude<Found, { kind: 'route' }>,
+  { method = '', headers }: IncomingMessage,
+  { notFoundPage }: Gate,
+): Reply {
+  if (found.kind === 'nothing') {
+    const isShown = method === 'GET' && prefers(headers.accept, ['text/html'], ['application/json']);
+    if (notFoundPage !== null && isShown) return notFoundPage;
+    throw new HttpError(404, 'there is nothing at this path');
+  }
   const allow = { Allow: found.allow.join(', ') };
   if (method === 'OPTIONS') return { status: 204, headers: allow, body: null };
   throw new HttpError(405, `${method} is not possible here`, { help: `possible: ${allow.Allow}`, headers: allow });

@@ -44,8 +44,8 @@ export class MaskedOutputs {
       },
       text: gathered.text,
       close: () => {
-        stdout.close();
-        stderr.close();
+        stdout.settle();
+        stderr.settle();
       },
     };
   }

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+/** The types of the API as TypeScript, made from the published OpenAPI document. */
+export async function apiTypes(root) {
+  const document = JSON.parse(readFileSync(join(root, 'docs/reference/openapi.json'), 'utf8'));
+  // The web page uses the project's own API alone.
+  const paths = entries(document.paths, (path) => !path.startsWith('/api/v1/'));
+  const schemas = entries(document.components.schemas, (name) => name === 'ErrorV1' || !name.endsWith('V1'));
+  const nodes = await openapiTS({ ...document, paths, components: { ...document.components, schemas } });
+  return `// Made from docs/reference/openapi.json; tests/docs/api-types.test.ts writes it anew.\n\n${astToString(nodes)}`;
+}
+
+function entries(object, isKept) {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => isKept(key)));
+}

@@ -1,0 +1,45 @@
+import { join, relative } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'vite';
+
+/** The page is small and built once: both compressions may take their time. */
+const compressions = [
+  ['.gz', (bytes) => gzipSync(bytes, { level: 9 })],
+  ['.br', (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })],
+];
+
+/**
+ * Builds the web page: its document, and files whose names hold a hash of their content, each with its compressed copies.
+ * Nothing is written. Throws with a message for a person.
+ */
+export async function pageFiles(root, outDir) {
+  const { output } = await build({
+    root: join(root, 'src/page'),
+    configFile: false,
+    // Addresses are relative to the `<base>` of the document, since a daemon can be served below a path.
+    base: './',
+    publicDir: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    worker: { format: 'es' },
+    build: {
+      write: false,
+      target: 'es2022',
+      assetsInlineLimit: 0,
+      cssCodeSplit: false,
+      modulePreload: false,
+      reportCompressedSize: false,
+    },
+  });
+  const inputs = output.flatMap(({ moduleIds = [] }) => moduleIds.map((id) => relative(root, id.replace(/\?.*/, ''))));
+  const files = output.map(({ fileName, code, source }) => [fileName, Buffer.from(code ?? source)]);
+  return files.flatMap(([name, contents]) => {
+    const path = join(outDir, 'page', name);
+    const own = { path, contents, inputs: name.endsWith('.html') ? inputs : [] };
+    if (name.endsWith('.html')) return [own];
+    return [
+      own,
+      ...compressions.map(([suffix, compress]) => ({ path: path + suffix, contents: compress(contents), inputs: [] })),
+    ];
+  });
+}

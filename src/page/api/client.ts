@@ -1,0 +1,20 @@
+import createClient from 'openapi-fetch';
+import { connected, disconnected } from '../data/connection.ts';
+import { ApiProblem } from './problem.ts';
+import type { paths } from './schema.d.ts';
+
+/** The API of the daemon that serves this page. */
+export const api = createClient<paths>({ baseUrl: document.baseURI.replace(/\/$/, '') });
+
+type Answer<T> = { readonly data?: T | undefined; readonly error?: unknown; readonly response: Response };
+
+/** The data of an answer. Throws an `ApiProblem` for a refusal, and where the daemon cannot be reached. */
+export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
+  const answer = await request.catch((error: unknown) => {
+    disconnected();
+    throw ApiProblem.unreachable(error);
+  });
+  connected();
+  if (answer.response.ok) return answer.data as T;
+  throw ApiProblem.refused(answer.response, answer.error);
+}

@@ -1,0 +1,37 @@
+import type { Diagnostic, Problem } from './types.ts';
+
+/** Why a request failed, in words for a person. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  /** The HTTP status; 0: there was no answer. */
+  readonly status: number;
+  /** What to do, or more of what is wrong. */
+  readonly help: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+
+  private constructor(message: string, status: number, { help, diagnostics }: Partial<Problem> = {}) {
+    super(message);
+    this.status = status;
+    this.help = help ?? null;
+    this.diagnostics = diagnostics ?? [];
+  }
+
+  static unreachable(cause: unknown): ApiProblem {
+    const problem = new ApiProblem('the daemon does not answer', 0, { help: 'check that "wf serve" is running' });
+    problem.cause = cause;
+    return problem;
+  }
+
+  static refused({ status, statusText }: Response, body: unknown): ApiProblem {
+    const problem = (typeof body === 'object' && body !== null ? body : {}) as Partial<Problem>;
+    return new ApiProblem(problem.detail ?? `the daemon answered ${status} ${statusText}`, status, problem);
+  }
+
+  /** The problem that was thrown; anything else is an internal error and keeps its message. */
+  static of(error: unknown): ApiProblem {
+    if (error instanceof ApiProblem) return error;
+    const problem = new ApiProblem(error instanceof Error ? error.message : String(error), -1);
+    problem.cause = error;
+    return problem;
+  }
+}

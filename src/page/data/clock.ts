@@ -1,0 +1,13 @@
+import { signal } from '@preact/signals';
+
+/** The time, in milliseconds since 1970-01-01 UTC, moving on once a second while the page is shown. */
+export const now = signal(Date.now());
+
+/** Starts the clock; it rests while the page is hidden. */
+export function startClock(): void {
+  const tick = () => {
+    if (!document.hidden) now.value = Date.now();
+  };
+  setInterval(tick, 1000);
+  document.addEventListener('visibilitychange', tick);
+}

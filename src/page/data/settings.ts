@@ -1,0 +1,42 @@
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const themes: readonly Theme[] = ['system', 'light', 'dark'];
+
+/** Which colours the page has. */
+export const theme = signal<Theme>(themes.find((name) => name === stored('wf.theme')) ?? 'system');
+
+/** Whether times are shown in UTC instead of the time zone of the browser. */
+export const isUtc = signal(stored('wf.utc') === 'true');
+
+/** Moves on to the next theme. */
+export function nextTheme(): void {
+  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system';
+}
+
+/** Keeps the settings in the browser, and the theme on the document. */
+export function applySettings(): void {
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    keep('wf.theme', theme.value);
+  });
+  effect(() => keep('wf.utc', String(isUtc.value)));
+}
+
+/** Browsers can refuse storage; the settings then last as long as the page. */
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function keep(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // See above.
+  }
+}

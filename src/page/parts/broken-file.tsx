@@ -1,0 +1,33 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { api, ask } from '../api/client.ts';
+import type { Workflow } from '../api/types.ts';
+import { Diagnostics } from './diagnostics.tsx';
+
+/** The row of a file that cannot be run: what is wrong with it, with its lines where they may be seen. */
+export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
+  const text = useSignal<string | null>(null);
+  const { id, file, diagnostics } = workflow;
+  useEffect(() => {
+    const asked = ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }));
+    asked.then(
+      ({ definition }) => {
+        text.value = definition;
+      },
+      // The problems are shown without the text.
+      () => {},
+    );
+  }, [id]);
+  return (
+    <li class="row broken">
+      <span class="sign" aria-hidden="true">
+        ⚠
+      </span>
+      <div>
+        <bdi class="name">{file.slice(file.lastIndexOf('/') + 1)}</bdi>
+        <Diagnostics diagnostics={diagnostics} text={text.value} />
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,58 @@
+import type { JSX } from 'preact';
+import type { Diagnostic } from '../api/types.ts';
+
+/** Problems of workflow files. With the text of the file each has its lines below it. */
+export function Diagnostics(props: {
+  diagnostics: readonly Diagnostic[];
+  text?: string | null | undefined;
+}): JSX.Element {
+  return (
+    <ul class="diagnostics">
+      {props.diagnostics.map((diagnostic, index) => (
+        <li key={index}>
+          <p>
+            <strong class={diagnostic.severity}>{diagnostic.severity}</strong> {diagnostic.message}
+            {diagnostic.line === null ? null : <span class="quiet"> {place(diagnostic)}</span>}
+          </p>
+          <Frame diagnostic={diagnostic} text={props.text} />
+          {diagnostic.help && <p class="quiet">{diagnostic.help}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function place({ file, line, column }: Diagnostic): string {
+  const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
+  return `${name}${line}${column === null ? '' : `:${column}`}`;
+}
+
+/** The line before and the line itself, with what is meant underlined. */
+function Frame(props: { diagnostic: Diagnostic; text: string | null | undefined }): JSX.Element | null {
+  const { line, column, endLine, endColumn } = props.diagnostic;
+  if (!props.text || line === null) return null;
+  const lines = props.text.split('\n');
+  const meant = lines[line - 1] ?? '';
+  const from = (column ?? 1) - 1;
+  const to = endLine === line && endColumn !== null ? endColumn - 1 : meant.length;
+  return (
+    <pre class="frame" tabIndex={0}>
+      {line > 1 && <FrameLine number={line - 1}>{lines[line - 2]}</FrameLine>}
+      <FrameLine number={line}>
+        {meant.slice(0, from)}
+        <mark>{meant.slice(from, Math.max(to, from + 1))}</mark>
+        {meant.slice(Math.max(to, from + 1))}
+      </FrameLine>
+    </pre>
+  );
+}
+
+function FrameLine(props: { number: number; children: preact.ComponentChildren }): JSX.Element {
+  return (
+    <span class="frame-line">
+      <span class="line-number">{props.number}</span>
+      {props.children}
+      {'\n'}
+    </span>
+  );
+}

@@ -1,0 +1,28 @@
+import type { JSX } from 'preact';
+import type { ApiProblem } from '../api/problem.ts';
+import { Diagnostics } from './diagnostics.tsx';
+
+/** What failed, what to do, and a button for another try. */
+export function ProblemBox({ problem, retry }: { problem: ApiProblem; retry?: (() => void) | undefined }): JSX.Element {
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{sentence(problem.message)}</strong>
+      </p>
+      {problem.diagnostics.length > 0 ? (
+        <Diagnostics diagnostics={problem.diagnostics} />
+      ) : (
+        problem.help && <p>{sentence(problem.help)}</p>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

@@ -1,0 +1,37 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { StatusKind, StatusLook } from '../../render/report/status-look.ts';
+
+const disc = (sign: string): ComponentChildren => [
+  <circle key="c" cx="8" cy="8" r="8" />,
+  <path key="p" class="in" d={sign} />,
+];
+const ring = (sign: string, name = 'line'): ComponentChildren => [
+  <circle key="c" class="ring" cx="8" cy="8" r="7" />,
+  <path key="p" class={name} d={sign} />,
+];
+
+/** Shapes on 16 by 16, told apart without their colours too. The report has the same. */
+const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
+  succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
+  partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
+  failed: disc('m5.2 5.2 5.6 5.6m0-5.6-5.6 5.6'),
+  canceled: disc('M5.6 5.6h4.8v4.8H5.6z'),
+  skipped: ring('M4.5 8h6M8.3 5.3 11 8l-2.7 2.7'),
+  upstream_failed: ring('m3.4 12.6 9.2-9.2'),
+  pending: <circle class="ring dashed" cx="8" cy="8" r="7" />,
+  scheduled: ring('M6.5 5v6l4.5-3z'),
+  running: ring('M8 3a5 5 0 0 1 0 10z', 'half'),
+  waiting: ring('M8 4.2V8l2.6 1.8'),
+};
+
+/** The sign of a status. Without `label` the word of the status stands beside it. */
+export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }): JSX.Element {
+  const name =
+    label === undefined ? ({ 'aria-hidden': true } as const) : ({ role: 'img', 'aria-label': label } as const);
+  return (
+    <svg class={`icon ${look.kind}`} width="16" height="16" viewBox="0 0 16 16" {...name}>
+      {label === undefined ? null : <title>{label}</title>}
+      {shapes[look.kind]}
+    </svg>
+  );
+}

@@ -1,0 +1,35 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ErrorBoundary, LocationProvider, Route, Router } from 'preact-iso';
+import { basePath } from './api/address.ts';
+import { ApiProblem } from './api/problem.ts';
+import { ProblemBox } from './parts/problem-box.tsx';
+import { OfflineBar, TopBar } from './parts/top-bar.tsx';
+import { NotFound } from './screens/not-found.tsx';
+import { Workflows } from './screens/workflows.tsx';
+
+/** Links that the browser follows itself: what the daemon answers without the page. */
+const outside = /^(?!api\/|health$|metrics$)/;
+
+/** The page: the bar above, and the screen that the address names. */
+export function App(): JSX.Element {
+  const [failure, setFailure] = useState<unknown>(null);
+  return (
+    <LocationProvider scope={outside}>
+      <TopBar />
+      <OfflineBar />
+      <main id="main" tabIndex={-1}>
+        {failure === null ? (
+          <ErrorBoundary onError={setFailure}>
+            <Router onRouteChange={() => scrollTo(0, 0)}>
+              <Route path={`${basePath}/`} component={Workflows} />
+              <Route default component={NotFound} />
+            </Router>
+          </ErrorBoundary>
+        ) : (
+          <ProblemBox problem={ApiProblem.of(failure)} retry={() => setFailure(null)} />
+        )}
+      </main>
+    </LocationProvider>
+  );
+}

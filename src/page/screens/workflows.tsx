@@ -1,0 +1,178 @@
+import type { JSX } from 'preact';
+import { runLook } from '../../render/report/status-look.ts';
+import type { RunHead, Workflow } from '../api/types.ts';
+import { now } from '../data/clock.ts';
+import { useFresh } from '../data/use-fresh.ts';
+import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
+import { isActive, isBroken, workflows } from '../data/workflows.ts';
+import { BrokenFile } from '../parts/broken-file.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { StatusIcon } from '../parts/status-icon.tsx';
+import { Ago, momentText, relativeText, Took } from '../parts/time.tsx';
+import { useQuery } from '../parts/use-query.ts';
+import { useTitle } from '../parts/use-title.ts';
+
+/** All workflows of the daemon, with their last runs. */
+export function Workflows(): JSX.Element {
+  useTitle('Workflows');
+  const refresh = async () => {
+    await workflows.refresh();
+    return workflows.known.value.problem === null;
+  };
+  useFresh(refresh, []);
+  const { value, problem } = workflows.known.value;
+  if (value !== null) return value.length === 0 ? <Empty /> : <WorkflowTable all={value} />;
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void refresh()} />;
+}
+
+function Empty(): JSX.Element {
+  return (
+    <section class="empty">
+      <h1>No workflows yet</h1>
+      <p>The daemon shows the workflow files of its directory. This writes a first one:</p>
+      <pre>wf init hello.yaml</pre>
+    </section>
+  );
+}
+
+function WorkflowTable({ all }: { all: readonly Workflow[] }): JSX.Element {
+  const [query, change] = useQuery();
+  const filter: WorkflowFilter = { find: query['find'] ?? '', tag: query['tag'] ?? '', only: query['only'] ?? '' };
+  const shown = filterWorkflows(all, filter);
+  const groups = new Map<string, Workflow[]>();
+  for (const workflow of shown) {
+    const group = isBroken(workflow) ? '' : workflow.group;
+    groups.set(group, [...(groups.get(group) ?? []), workflow]);
+  }
+  return (
+    <section>
+      <div class="heading">
+        <h1>
+          Workflows <span class="count">{all.length}</span>
+        </h1>
+        <input
+          type="search"
+          class="find"
+          aria-label="Find a workflow by name, tag or description"
+          placeholder="Find a workflow"
+          value={filter.find}
+          onInput={(event) => change({ find: event.currentTarget.value })}
+        />
+        <Chips all={all} filter={filter} change={change} />
+      </div>
+      {shown.length === 0 && (
+        <p class="empty">
+          No workflow matches.{' '}
+          <button type="button" class="plain" onClick={() => change({ find: '', tag: '', only: '' })}>
+            Show all
+          </button>
+        </p>
+      )}
+      {[...groups].map(([group, rows]) => (
+        <Group key={group} name={group} rows={rows} onTag={(tag) => change({ tag })} />
+      ))}
+    </section>
+  );
+}
+
+function Chips(props: {
+  all: readonly Workflow[];
+  filter: WorkflowFilter;
+  change: (changes: Record<string, string>) => void;
+}): JSX.Element {
+  const { all, filter, change } = props;
+  const count = (name: FilterName) => all.filter((workflow) => matches(workflow, name)).length;
+  const shown = filters
+    .map((name) => ({ name, count: count(name) }))
+    .filter((each) => each.count > 0 || filter.only === each.name);
+  return (
+    <div class="chips">
+      {shown.map(({ name, count: number }) => (
+        <button
+          key={name}
+          type="button"
+          class="chip"
+          aria-pressed={filter.only === name}
+          onClick={() => change({ only: filter.only === name ? '' : name })}
+        >
+          {name} {number}
+        </button>
+      ))}
+      {filter.tag !== '' && (
+        <button type="button" class="chip" aria-pressed onClick={() => change({ tag: '' })}>
+          #{filter.tag} ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: string) => void }): JSX.Element {
+  const label = props.name === '' ? 'Workflows' : `Workflows in ${props.name}`;
+  return (
+    <>
+      {props.name !== '' && <h2 class="group">{props.name}</h2>}
+      <ul class="card rows" aria-label={label}>
+        {props.rows.map((workflow) =>
+          isBroken(workflow) ? (
+            <BrokenFile key={workflow.id} workflow={workflow} />
+          ) : (
+            <Row key={workflow.id} workflow={workflow} onTag={props.onTag} />
+          ),
+        )}
+      </ul>
+    </>
+  );
+}
+
+function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => void }): JSX.Element {
+  const { name, description, tags, lastRun } = workflow;
+  return (
+    <li class="row workflow">
+      <span class="sign">{lastRun && <StatusIcon look={runLook(lastRun.status)} />}</span>
+      <span class="what">
+        <bdi class="name">{name}</bdi>
+        {tags.map((tag) => (
+          <button key={tag} type="button" class="tag" onClick={() => onTag(tag)}>
+            #{tag}
+          </button>
+        ))}
+        {description !== '' && <span class="about">{description}</span>}
+      </span>
+      <span class="last">{lastRun ? <LastRun run={lastRun} /> : <span class="quiet">never run</span>}</span>
+      <span class="next">{nextText(workflow)}</span>
+    </li>
+  );
+}
+
+function LastRun({ run }: { run: RunHead }): JSX.Element {
+  return (
+    <>
+      {runLook(run.status).word}{' '}
+      {isActive(run.status) ? (
+        <Took ms={null} since={run.startedAt ?? run.createdAt} />
+      ) : (
+        <>
+          <Ago at={run.finishedAt ?? run.createdAt} />
+          {run.durationMs !== null && (
+            <span class="quiet">
+              , <Took ms={run.durationMs} since={null} />
+            </span>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function nextText({ next, schedule, suspended }: Workflow): JSX.Element | null {
+  if (schedule.start.length === 0) return null;
+  if (suspended) return <span class="quiet">schedule suspended</span>;
+  if (next === null) return null;
+  return (
+    <time dateTime={next} title={momentText(next)}>
+      {relativeText(now.value - Date.parse(next))}
+    </time>
+  );
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../core/workflow.ts';
+import { prefers } from '../reply/accept.ts';
+import { entityTag } from '../reply/send.ts';
+import type { ApiRequest, Reply } from '../route.ts';
+import { type DocumentOptions, openApiDocument } from './document.ts';
+import { type DescribedRoute, json } from './operation.ts';
+import { docsPage } from './page.ts';
+
+const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
+
+/** The routes with three more: the description of all of them, for programs and for people, and `/`. */
+export function withDocuments(
+  routes: readonly DescribedRoute[],
+  options: DocumentOptions & { readonly page: Reply | null },
+): readonly DescribedRoute[] {
+  const all: readonly DescribedRoute[] = [
+    ...routes,
+    ...documentRoutes(() => openApiDocument(all, options)),
+    rootRoute(options),
+  ];
+  return all;
+}
+
+function documentRoutes(document: () => JsonObject & ReturnType<typeof openApiDocument>): readonly DescribedRoute[] {
+  return [
+    {
+      ...common,
+      path: '/api/openapi.json',
+      handle: once(() => ({ text: `${JSON.stringify(document())}\n`, headers: {} })),
+      operation: {
+        id: 'openApi',
+        tag: 'Daemon',
+        summary: 'Describes every route, for programs',
+        answers: {
+          200: json('This document, in OpenAPI 3.1.', { type: 'object', required: ['openapi', 'paths'] }),
+          304: { description: 'Nothing has changed.' },
+        },
+      },
+    },
+    {
+      ...common,
+      path: '/api/docs',
+      handle: once(() => docsPage(document())),
+      operation: {
+        id: 'docs',
+        tag: 'Daemon',
+        summary: 'Describes every route, for people',
+        answers: {
+          200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+          304: { description: 'Nothing has changed.' },
+        },
+      },
+    },
+  ];
+}
+
+/** A browser gets the page, a program the description. Not permanent, so that nothing remembers the redirect. */
+function rootRoute({ basePath, page }: { readonly basePath: string; readonly page: Reply | null }): DescribedRoute {
+  const description: Reply = {
+    status: 307,
+    headers: { Location: `${basePath}/api/docs`, Vary: 'Accept' },
+    body: null,
+  };
+  return {
+    ...common,
+    path: '/',
+    handle: ({ headers }) =>
+      page !== null && prefers(headers.accept, ['text/html'], ['application/json']) ? page : description,
+    operation: {
+      id: 'root',
+      tag: 'Daemon',
+      summary: 'Shows the web page, or redirects to the description for people',
+      answers: {
+        200: {
+          description: 'The web page, where `Accept` prefers `text/html`.',
+          content: { 'text/html': { schema: { type: 'string' } } },
+        },
+        304: { description: 'Nothing has changed.' },
+        307: { description: 'The description is at `Location`.', headers: { Location: '`/api/docs`' } },
+      },
+    },
+  };
+}
+
+/** Made when somebody asks for it the first time: it stays the same for as long as the daemon runs. */
+function once(
+  make: () => { readonly text: string; readonly headers: Readonly<Record<string, string>> },
+): (request: ApiRequest) => Reply {
+  let reply: Reply | null = null;
+  return () => {
+    if (reply !== null) return reply;
+    const { text, headers } = make();
+    const body = Buffer.from(text);
+    reply = { status: 200, headers: { ETag: entityTag(body), 'Cache-Control': 'private, no-cache', ...headers }, body };
+    return reply;
+  };
+}

@@ -1,0 +1,66 @@
+import { escapeHtml } from '../openapi/html.ts';
+import { HttpError } from '../reply/http-error.ts';
+import { entityTag } from '../reply/send.ts';
+import type { ApiRequest, Reply, Route } from '../route.ts';
+import { bestEncoding } from './best-encoding.ts';
+import type { PageEncoding, PageFiles } from './page-files.ts';
+
+/** Nothing is loaded from elsewhere, nothing inline runs, and a text becomes a script nowhere. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types page-worker',
+].join('; ');
+
+/** What the document has in the place of its address. */
+const BASE = '<base href="/">';
+
+const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
+
+/** The document of the page, the same at every address of a screen. */
+export function pageReply({ index }: PageFiles, basePath: string): Reply & { readonly body: Buffer } {
+  const body = Buffer.from(index.replace(BASE, `<base href="${escapeHtml(basePath)}/">`));
+  const headers = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-cache',
+    ETag: entityTag(body),
+    Vary: 'Accept',
+    'Content-Security-Policy': contentSecurityPolicy,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+  };
+  return { status: 200, headers, body };
+}
+
+/** The files of the page. */
+export function pageRoutes(files: PageFiles): readonly Route[] {
+  return [{ ...common, path: '/assets/{file}', handle: (request) => asset(request, files) }];
+}
+
+/** The name of a file holds a hash of what is in it, so that a browser may keep it. */
+function asset({ params: { file = '' }, headers }: ApiRequest, { assets }: PageFiles): Reply {
+  const found = assets.get(file);
+  const available = Object.keys(found?.bodies ?? {}) as PageEncoding[];
+  const encoding = bestEncoding(headers['accept-encoding'], available);
+  const body = found?.bodies[encoding];
+  if (found === undefined || body === undefined) throw new HttpError(404, 'there is nothing at this path');
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': found.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      ETag: body.tag,
+      Vary: 'Accept-Encoding',
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+    },
+    body: body.bytes,
+  };
+}

@@ -1,0 +1,56 @@
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { launchBrowser, visit } from '../support/browser.ts';
+import { type Daemon, withDaemons } from '../support/daemon.ts';
+
+/** A page of a daemon in a browser. */
+export type Journey = {
+  readonly daemon: Daemon;
+  /** Opens a path of the daemon in a window of its own. */
+  readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
+};
+
+/**
+ * Serves these workflow files and uses the page in a browser. Afterwards no window may have printed anything in its console,
+ * broken the Content-Security-Policy, or asked for anything outside of the daemon.
+ */
+export function withPage<T>(
+  files: Readonly<Record<string, string>>,
+  use: (journey: Journey) => Promise<T>,
+  options: readonly string[] = [],
+): Promise<T> {
+  return withDaemons(files, async ({ serve }) => {
+    const daemon = await serve(...options);
+    const browser = await launchBrowser();
+    const visits: Awaited<ReturnType<typeof visit>>[] = [];
+    try {
+      const open = async (path: string, context: BrowserContextOptions = {}) => {
+        const opened = await visit(browser, daemon.url + path, { viewport: { width: 1280, height: 800 }, ...context });
+        visits.push(opened);
+        return opened.page;
+      };
+      const result = await use({ daemon, open });
+      const outside = visits.flatMap(({ requests }) => requests.filter((url) => !url.startsWith(daemon.url)));
+      expect({ messages: visits.flatMap(({ messages }) => messages), outside }).toEqual({ messages: [], outside: [] });
+      return result;
+    } finally {
+      await browser.close();
+    }
+  });
+}
+
+/** Rules of accessibility that the page breaks as it is, with the elements that do, in light and in dark colours. */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Evaluated by the debugger, which the Content-Security-Policy does not concern.
+    await page.evaluate(axe.source);
+    const problems = await page.evaluate(
+      `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+    );
+    found.push(...(problems as string[]).map((problem) => `${colorScheme}: ${problem}`));
+  }
+  return found;
+}

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { bestEncoding } from '../../src/server/page/best-encoding.ts';
+import { readPageFiles } from '../../src/server/page/page-files.ts';
+import { pageReply, pageRoutes } from '../../src/server/page/page-routes.ts';
+import { allRoutes } from '../../src/server/routes.ts';
+import { type ApiServer, apiServer } from '../support/api-server.ts';
+import { apiWorld } from '../support/api-world.ts';
+
+const files = readPageFiles(join(import.meta.dirname, '../../dist/page'));
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+/** A server with the API over an empty directory, and with the page. */
+async function pageServer(basePath = '', token: string | null = null): Promise<ApiServer> {
+  const { app } = await apiWorld({});
+  const page = pageReply(files, basePath);
+  const parts = { ...app, loopLag: () => ({ mean: 0, p99: 0, max: 0 }), page };
+  const login = { token, readOnlyToken: null, basic: null };
+  const options = { notFoundPage: { ...page, status: 404 } };
+  return apiServer([...allRoutes(parts, basePath), ...pageRoutes(files)], { basePath, login }, options);
+}
+
+function assetNamed(suffix: string): string {
+  const name = [...files.assets.keys()].find((each) => each.endsWith(suffix));
+  if (name === undefined) throw new Error(`no file of the page ends with ${suffix}`);
+  return name;
+}
+
+test('a browser gets the page at the root, a program the description of the API', async () => {
+  const { ask } = await pageServer();
+
+  const page = await ask('GET', '/', { headers: { Accept: browser } });
+  const redirects = await Promise.all(
+    [{}, { Accept: '*/*' }, { Accept: 'application/json' }].map((headers) => ask('GET', '/', { headers })),
+  );
+
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers['cache-control']).toBe('no-cache');
+  expect(redirects.map(({ status, headers }) => [status, headers.location])).toEqual([
+    [307, '/api/docs'],
+    [307, '/api/docs'],
+    [307, '/api/docs'],
+  ]);
+});
+
+test('the page may load only from its server, and runs nothing inline', async () => {
+  const { ask } = await pageServer();
+  const { headers, body } = await ask('GET', '/', { headers: { Accept: browser } });
+
+  expect(headers['content-security-policy']).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+      "worker-src 'self'; manifest-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; " +
+      "require-trusted-types-for 'script'; trusted-types page-worker",
+  );
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+  });
+  expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc="\.\/assets\/)/i);
+});
+
+test('a browser that has the page is answered with 304', async () => {
+  const { ask } = await pageServer();
+  const first = await ask('GET', '/', { headers: { Accept: browser } });
+
+  const again = await ask('GET', '/', { headers: { Accept: browser, 'If-None-Match': first.headers.etag } });
+
+  expect([again.status, again.body]).toEqual([304, '']);
+});
+
+test('the page knows the path below which it is served', async () => {
+  const { ask } = await pageServer('/tools/wf');
+  const root = await ask('GET', '/tools/wf/', { headers: { Accept: browser } });
+
+  expect(root.body).toContain('<base href="/tools/wf/">');
+  expect((await ask('GET', `/tools/wf/assets/${assetNamed('.js')}`)).status).toBe(200);
+  expect((await ask('GET', '/tools/wf')).headers.location).toBe('/tools/wf/api/docs');
+});
+
+test.each([
+  ['br, gzip', 'br'],
+  ['gzip', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['identity', undefined],
+  ['', undefined],
+])('with "Accept-Encoding: %s" a file of the page comes as %s, to be kept forever', async (accepted, encoding) => {
+  const { url } = await pageServer();
+  const name = assetNamed('.js');
+  const { get } = await import('node:http');
+
+  const { headers, bytes } = await new Promise<{ headers: Record<string, unknown>; bytes: Buffer }>(
+    (resolve, reject) => {
+      const asked = get(`${url}/assets/${name}`, { headers: { 'Accept-Encoding': accepted } }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => resolve({ headers: answer.headers, bytes: Buffer.concat(chunks) }));
+      });
+      asked.on('error', reject);
+    },
+  );
+  const decode = { br: brotliDecompressSync, gzip: gunzipSync }[encoding ?? ''] ?? ((body: Buffer) => body);
+
+  expect(headers).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+    etag: expect.stringMatching(/^"[\w-]{22}"$/),
+  });
+  expect(headers['content-encoding']).toBe(encoding);
+  expect(decode(bytes)).toEqual(files.assets.get(name)?.bodies.identity?.bytes);
+});
+
+test('what is not compressed is sent as it is', () => {
+  expect(bestEncoding('br, gzip', ['identity'])).toBe('identity');
+});
+
+test('where there is nothing, a browser gets the page and a program the error, both with 404', async () => {
+  const { ask } = await pageServer();
+
+  const shown = await ask('GET', '/nothing', { headers: { Accept: browser } });
+  const told = await ask('GET', '/nothing');
+  const asset = await ask('GET', '/assets/../index.html');
+
+  expect([shown.status, shown.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  expect([told.status, told.headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8']);
+  expect(asset.status).toBe(404);
+});
+
+test('without the login nothing of the page is sent', async () => {
+  const { ask } = await pageServer('', 'the-token');
+  const paths = ['/', '/nothing', `/assets/${assetNamed('.js')}`];
+  const asked = await Promise.all(paths.map((path) => ask('GET', path, { headers: { Accept: browser } })));
+
+  expect(asked.map(({ status }) => status)).toEqual([401, 401, 401]);
+});
+
+test('a folder without the built page is an error that says so', () => {
+  expect(() => readPageFiles(import.meta.dirname)).toThrow(`the web page is missing in ${import.meta.dirname}`);
+});
