@@ -69,7 +69,7 @@ export async function buildProgram({ entry, outDir, page = [] }) {
   }
   bundles.forEach(assertAscii);
   const inputs = new Set(bundles.flatMap((file) => file.inputs));
-  if (inputs.has('src/executors/jq/thread.ts')) bundles.push(...jqFiles(root, outDir));
+  if (inputs.has('src/executors/jq/jq-thread/thread.ts')) bundles.push(...jqFiles(root, outDir));
   const all = [...bundles, ...page];
   writeAll(outDir, [
     ...all,

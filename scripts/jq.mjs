@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What the thread of the jq executor is started from, as it lies in `dist/jq/`: the thread itself, and jq as its package has
+ * What the thread of the jq executor is started from, as it lies in `dist/jq-thread/`: the thread itself, and jq as its package has
  * it, without the two thirds of `jq.wasm` that are for debugging.
  */
 export function jqFiles(root, outDir) {
-  const worker = readFileSync(join(root, 'src/executors/jq/worker.cjs'), 'utf8');
+  const worker = readFileSync(join(root, 'src/executors/jq/jq-thread/worker.cjs'), 'utf8');
   const here = worker.replace("require.resolve('jq-web')", "require.resolve('./jq.js')");
-  if (here === worker) throw new Error('src/executors/jq/worker.cjs does not say where jq-web is');
+  if (here === worker) throw new Error('src/executors/jq/jq-thread/worker.cjs does not say where jq-web is');
   const read = (name) => readFileSync(join(dirname(fileURLToPath(import.meta.resolve('jq-web'))), name));
   return [
-    { path: join(outDir, 'jq/worker.cjs'), contents: here, inputs: [] },
-    { path: join(outDir, 'jq/jq.js'), contents: read('jq.js'), inputs: ['node_modules/jq-web/jq.js'] },
-    { path: join(outDir, 'jq/jq.wasm'), contents: withoutCustomSections(read('jq.wasm')), inputs: [] },
+    { path: join(outDir, 'jq-thread/worker.cjs'), contents: here, inputs: [] },
+    { path: join(outDir, 'jq-thread/jq.js'), contents: read('jq.js'), inputs: ['node_modules/jq-web/jq.js'] },
+    { path: join(outDir, 'jq-thread/jq.wasm'), contents: withoutCustomSections(read('jq.wasm')), inputs: [] },
   ];
 }
 

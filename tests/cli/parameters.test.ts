@@ -76,7 +76,7 @@ describe('a parameter that the file does not take', () => {
 });
 
 it('a file that mentions a variable without declaring it takes it', async () => {
-  const open = 'steps:\n  - name: a\n    command: echo "[$A]"\n  - name: b\n    script: echo "[${B:-none}]"\n';
+  const open = 'steps:\n  - name: a\n    command: echo "[$A]"\n  - name: b\n    depends: a\n    script: echo "[${B:-none}]"\n';
   await inWorkflow({ 'w.yaml': open }, async (run) => {
     const { code, stdout } = await run('run', 'w.yaml', '--', 'A=x y', 'B=z');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\| \[x y\]\n[\s\S]*\| \[z\]\n/)]);

@@ -55,7 +55,7 @@ test('the package holds the launcher, the program and its papers, and nothing el
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed('wfrun').length + 1));
 
-  expect(files.filter((file) => !/^dist\/(?:assets|jq|page|vendor)\//.test(file)).sort()).toEqual(
+  expect(files.filter((file) => !/^dist\/(?:assets|jq-thread|page|vendor)\//.test(file)).sort()).toEqual(
     [
       'LICENSE',
       'README.md',

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { expandJson } from '../http/json-template.ts';
+import { type JqEnd, startJq } from './jq-thread/thread.ts';
 import { jqProgram } from './program.ts';
-import { type JqEnd, startJq } from './thread.ts';
 
 /**
  * Runs `command`, a filter of jq, over the JSON of `script`. Without a filter the input is printed with sorted keys.
@@ -22,7 +22,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   const args = argsOf(config, attempt);
   const input = expandJson(step.script ?? '', scope);
   const { stdoutFd, stderrFd } = log;
-  const thread = startJq({ args, input, env, stdoutFd, stderrFd }, join(import.meta.dirname, 'jq'));
+  const thread = startJq({ args, input, env, stdoutFd, stderrFd }, join(import.meta.dirname, 'jq-thread'));
   const releases = [signal.onAbort(thread.end), kill.onAbort(thread.end)];
   try {
     attempt.started(null);
