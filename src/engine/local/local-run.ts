@@ -195,9 +195,9 @@ export class LocalRun {
     this.#take(this.#isEnding ? decision : this.#endFirst(decision));
   }
 
-  #take({ run, events }: Decision): void {
-    if (events.length === 0) return;
-    const stored = this.#record.add(events, run);
+  #take(decision: Decision): void {
+    if (decision.events.length === 0) return;
+    const { events, stored } = this.#record.add(decision.events, decision.run);
     for (const event of events) this.#act(event);
     // To show something may take its time, which the next steps need not wait for.
     for (const event of stored) this.#watcher(event, this.state);

@@ -13,6 +13,16 @@ export type RunRecordOptions = {
   readonly onFailure: (error: WfError) => void;
 };
 
+/** Events as they count, and the same as everybody may see them. */
+type Recorded = { readonly events: readonly RunEvent[]; readonly stored: readonly StoredEvent[] };
+
+/** The last events of a run, which the disk refused. */
+type UnstoredEnd = {
+  readonly events: readonly RunEvent[];
+  readonly masked: readonly RunEvent[];
+  readonly failure: WfError;
+};
+
 /**
  * A run's events on their way to the disk, and the two states they lead to: the run's own, and the same without secrets,
  * which is the fold of what was stored. A disk that refuses does not end the report: what it did not take is kept, told
@@ -50,15 +60,16 @@ export class RunRecord {
     this.#state = isSame ? this.#shown : real.reduce(evolve, this.#state);
   }
 
-  /** Stores events that have led to a state; answers what may be told of them. */
-  add(events: readonly RunEvent[], state: RunState): readonly StoredEvent[] {
+  /** Stores events that have led to a state. A run whose end the disk refuses has failed, however its steps ended. */
+  add(events: readonly RunEvent[], state: RunState): Recorded {
     const masked = this.#options.secrets.mask(events);
     const isSame = masked === events && this.#shown === this.#state;
-    const stored = this.#store(masked);
+    const { stored, failure } = this.#store(masked);
+    if (failure !== null && events.at(-1)?.type === 'run.finished') return this.#failEnd({ events, masked, failure });
     for (const event of stored) this.#note(event);
     this.#state = state;
     this.#shown = isSame ? state : masked.reduce(evolve, this.#shown);
-    return stored;
+    return { events, stored };
   }
 
   /** Resolves when everything so far is on the disk, or when it was told that it cannot be. */
@@ -72,10 +83,10 @@ export class RunRecord {
     await this.#orTell(this.#options.journal.flush(last));
   }
 
-  /** Gives the run up. Resolves to why some of its files are still there, else null. What the disk refuses now comes too late. */
+  /** Gives the run up. Resolves to what went wrong with its files, else null. */
   close(): Promise<string | null> {
     return this.#options.journal.close().catch((error: unknown) => {
-      if (error instanceof WfError) return null;
+      if (error instanceof WfError) return `the end of this run may be lost: ${error.message}`;
       throw error;
     });
   }
@@ -86,18 +97,30 @@ export class RunRecord {
     if (hasOutputs(event)) this.#lastOutputs = event.seq;
   }
 
-  #store(events: readonly RunEvent[]): readonly StoredEvent[] {
+  #store(events: readonly RunEvent[]): { readonly stored: readonly StoredEvent[]; readonly failure: WfError | null } {
     const due = [...this.#unstored, ...events];
     try {
       const stored = this.#options.journal.append(due);
       this.#unstored = [];
-      return stored.slice(-events.length);
+      return { stored: stored.slice(-events.length), failure: null };
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
       this.#unstored = due;
       this.#options.onFailure(error);
-      return events.map((event) => ({ ...event, seq: 0 }));
+      return { stored: events.map(unnumbered), failure: error };
     }
+  }
+
+  #failEnd({ events, masked, failure }: UnstoredEnd): Recorded {
+    const fail = (event: RunEvent): RunEvent =>
+      event.type === 'run.finished'
+        ? { ...event, status: 'failed', reason: 'storage', message: failure.message }
+        : event;
+    const [real, shown] = [events.map(fail), masked.map(fail)];
+    this.#unstored = this.#unstored.map(fail);
+    this.#state = real.reduce(evolve, this.#state);
+    this.#shown = shown.reduce(evolve, this.#shown);
+    return { events: real, stored: shown.map(unnumbered) };
   }
 
   #orTell(flushed: Promise<void>): Promise<void> {
@@ -113,4 +136,8 @@ function hasOutputs(event: Extract<RunEvent, { type: 'step.finished' | 'step.wai
     event.type === 'step.finished' ? event.outputs : 'outputs' in event.outcome ? event.outcome.outputs : {};
   for (const _ in outputs) return true;
   return false;
+}
+
+function unnumbered(event: RunEvent): StoredEvent {
+  return { ...event, seq: 0 };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/core/run/run.ts';
 import { stepState } from '../../../src/core/run/run-state.ts';
 import type { Capture } from '../../../src/engine/local/attempt.ts';
 import { WfError } from '../../../src/errors.ts';
@@ -203,6 +204,39 @@ describe('a run in this process', () => {
         'canceled',
         'pending',
       ]);
+    });
+  });
+
+  it.each(['succeeded', 'failed'] as const)(
+    'fails for its journal when the end of a run cannot be written: %s',
+    async (status) => {
+      const wrapStore = withJournal((journal) => ({
+        append: (events) => {
+          if (events.some((event) => event.type === 'run.finished')) throw full;
+          return journal.append(events);
+        },
+      }));
+      const work = {
+        a: (): Outcome =>
+          status === 'succeeded'
+            ? { status, exitCode: 0, outputs: {} }
+            : { status, reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {} },
+      };
+      await withEngine({ wrapStore, work }, async ({ start, events }) => {
+        const state = await start(workflow({ steps: [step('a')] })).finished;
+        expect([state.status, state.reason, state.message]).toEqual(['failed', 'storage', full.message]);
+        expect(stepState(state, 'a').status).toBe(status);
+        expect(events.at(-1)).toMatchObject({ seq: 0, type: 'run.finished', status: 'failed', reason: 'storage' });
+      });
+    },
+  );
+
+  it('reports that its last events may be lost when they cannot be flushed', async () => {
+    const wrapStore = withJournal(() => ({ close: () => Promise.reject(full) }));
+    await withEngine({ wrapStore }, async ({ start, events }) => {
+      expect((await start(workflow({ steps: [step('a')] })).finished).status).toBe('succeeded');
+      const message = `the end of this run may be lost: ${full.message}`;
+      expect(events.at(-1)).toMatchObject({ seq: 0, type: 'run.warned', step: null, message });
     });
   });
 
