@@ -29,7 +29,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
-  mail: { src: ['core/'], packages: ['nodemailer'], builtins: [ANY] },
+  mail: { src: ['core/', '(regular-file|system-problem)[.]ts$'], packages: ['nodemailer'], builtins: [ANY] },
   store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
     src: [
@@ -53,10 +53,23 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // The same use cases, asked of a daemon.
-  remote: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
-  scheduler: { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
-  observers: {
-    src: ['core/', 'mail/', 'store/store[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+  client: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
+  daemon: {
+    src: [
+      'core/',
+      'service/',
+      'engine/clock[.]ts$',
+      'language/(cron|load|near-names)[.]ts$',
+      'store/store[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
+    ],
+    packages: ['croner', 'prom-client'],
+    builtins: [ANY],
+  },
+  // When workflows are due is decided without looking at anything else of the daemon.
+  'daemon/schedule': { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
+  forwarding: {
+    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -80,7 +93,7 @@ const FOLDERS = {
       'core/',
       'service/',
       '(descriptors|stack|system-problem|turns)[.]ts$',
-      'observers/metrics',
+      'daemon/metrics[.]ts$',
       'render/(graph/graph-json|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
     ],
@@ -93,9 +106,9 @@ const FOLDERS = {
       'core/',
       'doctor/machine[.]ts$',
       'engine/clock[.]ts$',
-      'remote/',
+      'client/',
       'render/',
-      'scheduler/(cron-times|next-start)[.]ts$',
+      'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
@@ -170,8 +183,8 @@ module.exports = {
       name: 'cli-loads-the-client-on-demand',
       comment: 'Most commands ask no daemon. What is asked for by `import()` may import it as it likes.',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$' },
-      to: { path: '^src/(remote/|cli/(remote-[a-z-]+|commands/[a-z-]+-remotely)[.]ts$)', dynamic: false },
+      from: { path: '^src/cli/', pathNot: '^src/cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$' },
+      to: { path: '^src/(client/|cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$)', dynamic: false },
     },
     {
       name: 'only-serve-loads-the-server',

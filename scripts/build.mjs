@@ -25,13 +25,13 @@ const PARTS = {
   daemon: [
     'src/cli/commands/serve.ts',
     'src/daemon-app.ts',
-    'src/observers/monitor.ts',
+    'src/forwarding/monitor.ts',
     'src/service/workflows/load-thread.ts',
   ],
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map(
     (name) => `src/executors/${name}/${name}.ts`,
   ),
-  remote: ['src/remote/remote-access.ts', 'src/cli/commands/run-remotely.ts', 'src/cli/commands/retry-remotely.ts'],
+  remote: ['src/client/remote-access.ts', 'src/cli/run/run-remotely.ts', 'src/cli/run/retry-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };
 

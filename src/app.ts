@@ -12,9 +12,9 @@ import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
 import type { Attempt } from './executors/executor.ts';
 import { loadExecutor } from './executors/registry.ts';
+import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarding.ts';
 import { parseParamTemplates } from './language/params.ts';
-import type { LogForwarder, LogForwarderOptions } from './observers/log-forwarding.ts';
-import { createMailNotifier } from './observers/mail.ts';
+import { createMailNotifier } from './mail/reports/mail-notifier.ts';
 import { capture } from './processes/capture.ts';
 import {
   declareGone,
@@ -31,8 +31,8 @@ import { processMoment } from './processes/process-table.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import type { RunGroup } from './processes/run-group.ts';
 import { spawnDetached } from './processes/subprocess.ts';
-import { createHistory, type History } from './service/past/history.ts';
-import type { RetentionReport, RetentionRequest } from './service/past/retention.ts';
+import { createHistory, type History } from './service/history/history.ts';
+import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { checkGivenParams } from './service/runs/given-params.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
@@ -151,7 +151,7 @@ export function createRetention(config: Config): Retention {
   const { history } = createPast(config);
   return {
     apply: async (request) => {
-      const { applyRetention } = await import('./service/past/retention.ts');
+      const { applyRetention } = await import('./service/history/retention.ts');
       return applyRetention(request, {
         archive,
         history,
@@ -229,7 +229,7 @@ async function forwardLogs(
   settings: LogForwarding,
   { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
 ): Promise<LogForwarder> {
-  const { openLogForwarder } = await import('./observers/log-forwarding.ts');
+  const { openLogForwarder } = await import('./forwarding/log-forwarding.ts');
   const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
   return openLogForwarder(settings, { followLogs: createLogFollower, warn, now: Date.now, tell });
 }
@@ -237,7 +237,7 @@ async function forwardLogs(
 async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {
   if (runsDir === null) return null;
   const { createRunNotes } = await import('./store/files/run-notes.ts');
-  const { forwardTeller } = await import('./observers/forward-total.ts');
+  const { forwardTeller } = await import('./forwarding/forward-total.ts');
   return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
 }
 

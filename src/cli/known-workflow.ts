@@ -1,6 +1,6 @@
 import { WfError } from '../errors.ts';
-import { noSuchRun } from '../service/past/find-run.ts';
-import type { History } from '../service/past/history.ts';
+import { noSuchRun } from '../service/history/find-run.ts';
+import type { History } from '../service/history/history.ts';
 import { findWorkflow, type WorkflowPlaces } from '../service/workflows/workflows.ts';
 import type { RunArchive } from '../store/store.ts';
 

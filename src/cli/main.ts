@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import { stackOf } from '../stack.ts';
-import { findColor } from './color.ts';
-import { createConsole } from './console.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printError } from './print-error.ts';
 import { buildProgram } from './program.ts';
+import { findColor } from './terminal/color.ts';
+import { createConsole } from './terminal/console.ts';
+import { printError } from './terminal/print-error.ts';
 
 // What nobody caught is printed by Node, which knows nothing of the source.
 process.on('uncaughtExceptionMonitor', (error) => {

@@ -1,5 +1,4 @@
 import { Command, Help, type OutputConfiguration } from 'commander';
-import type { Console } from './console.ts';
 import { addConfig, addDoctor, addSchema, addVersion } from './program/about-commands.ts';
 import type { AddCommand, SetExitCode } from './program/add-command.ts';
 import { addCarry, addExec, addMark, addRestart, addStop } from './program/control-commands.ts';
@@ -7,6 +6,7 @@ import { addDry, addGraph, addRun, addValidate } from './program/file-commands.t
 import { addGc, addHistory, addList, addLogs, addReport, addRetry, addStatus } from './program/past-commands.ts';
 import { addServe } from './program/serve-commands.ts';
 import { addComplete, addCompletion, addInit } from './program/setup-commands.ts';
+import type { Console } from './terminal/console.ts';
 import { version } from './version.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../core/run/summary.ts';
+import type { RunBoard } from '../daemon/run-board.ts';
 import { WfError } from '../errors.ts';
-import type { RunBoard } from '../service/daemon/run-board.ts';
-import type { History } from '../service/past/history.ts';
+import type { History } from '../service/history/history.ts';
 import type { AcceptedRun } from '../service/runs/run-desk.ts';
 
 /** Where a run that was accepted is looked at. */

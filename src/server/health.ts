@@ -1,6 +1,6 @@
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
-import { type DescribedRoute, json } from './openapi/operation.ts';
+import { type DescribedRoute, json } from './docs/operation.ts';
 import { jsonReply } from './reply/json-reply.ts';
 
 /** Tells that the daemon answers, and how promptly, to whoever asks and nothing more: a supervisor needs no login. */

@@ -1,5 +1,5 @@
-import type { Metrics } from '../observers/metrics.ts';
-import type { DescribedRoute } from './openapi/operation.ts';
+import type { Metrics } from '../daemon/metrics.ts';
+import type { DescribedRoute } from './docs/operation.ts';
 
 /** What the daemon counts, for Prometheus. Names of workflows are in it, so it takes a login where there is one. */
 export function metricsRoute({ read }: Pick<Metrics, 'read'>): DescribedRoute {

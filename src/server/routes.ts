@@ -1,11 +1,11 @@
-import type { Metrics } from '../observers/metrics.ts';
+import type { Metrics } from '../daemon/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
+import { sharedSchemas } from './docs/components.ts';
+import type { DescribedRoute } from './docs/operation.ts';
+import { withDocuments } from './docs/routes.ts';
 import { healthRoute } from './health.ts';
 import { metricsRoute } from './metrics-route.ts';
-import { sharedSchemas } from './openapi/components.ts';
-import type { DescribedRoute } from './openapi/operation.ts';
-import { withDocuments } from './openapi/routes.ts';
 import type { Reply } from './route.ts';
 import type { V1Parts } from './v1/parts.ts';
 import { v1Routes } from './v1/routes.ts';

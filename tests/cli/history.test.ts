@@ -5,7 +5,7 @@ import type { RunSummary } from '../../src/core/run/summary.ts';
 import { noSchedule } from '../../src/core/workflow.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { anyRun, createHistory } from '../../src/service/past/history.ts';
+import { anyRun, createHistory } from '../../src/service/history/history.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';
 import { createSuspensions } from '../../src/store/files/suspensions.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';

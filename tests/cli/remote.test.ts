@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { printError } from '../../src/cli/print-error.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { printError } from '../../src/cli/terminal/print-error.ts';
 import type { RunSummary } from '../../src/core/run/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { fakeConsole } from '../support/fake-console.ts';

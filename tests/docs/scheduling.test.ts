@@ -32,7 +32,7 @@ describe('the guide to scheduling', () => {
   });
 
   it('writes cron as it is understood', () => {
-    const table = text.slice(text.indexOf('| written'), text.indexOf('Where both'));
+    const table = text.slice(text.indexOf('| written'), text.indexOf('If both'));
     const written = [...table.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
     const expressions = written.map((word) => {
       if (word.startsWith('@')) return word;
@@ -47,7 +47,7 @@ describe('the guide to scheduling', () => {
   });
 
   it('names lengths of time that are understood', () => {
-    const [, spans = ''] = /how late it may be: (.*), or seconds/.exec(text) ?? [];
+    const [, spans = ''] = /how late a start may be: (.*), or seconds/.exec(text) ?? [];
     const lengths = [...spans.matchAll(/`(\w+)`/g)].map(([, span = '']) => parseSpan(span));
     expect(lengths).toEqual([5_400_000, 21_600_000, 216_000_000]);
   });

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/core/run/summary.ts';
-import { writeRecord } from '../../src/scheduler/schedule-record.ts';
+import { writeRecord } from '../../src/daemon/schedule/schedule-record.ts';
 import { durableText } from '../../src/store/files/disk/durable-text.ts';
 import { eventually, journalOf, untilGone, untilOver } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';

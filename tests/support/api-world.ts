@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { createDaemonApp, type DaemonApp } from '../../src/daemon-app.ts';
-import type { DescribedRoute } from '../../src/server/openapi/operation.ts';
+import type { DescribedRoute } from '../../src/server/docs/operation.ts';
 import { allRoutes } from '../../src/server/routes.ts';
 import type { ListenSettings, ServerOptions } from '../../src/server/server.ts';
 import { type ApiServer, apiServer } from './api-server.ts';

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { DescribedRoute } from '../../src/server/openapi/operation.ts';
+import type { DescribedRoute } from '../../src/server/docs/operation.ts';
 import type { ApiRequest } from '../../src/server/route.ts';
 import type { JsonSchema } from '../docs/json-schemas.ts';
 import type { Answer, ApiServer } from './api-server.ts';

@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
 import { locateSteps } from '../../language/locate.ts';
-import { findActive } from '../../service/past/active-runs.ts';
-import type { RunFilter } from '../../service/past/history.ts';
-import { markStep } from '../../service/past/mark-step.ts';
-import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/past/run-access.ts';
+import { findActive } from '../../service/history/active-runs.ts';
+import type { RunFilter } from '../../service/history/history.ts';
+import { markStep } from '../../service/history/mark-step.ts';
+import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/history/run-access.ts';
 import { declareLost, stopRun, untilOver } from '../../service/runs/stop-run.ts';
 import { requireKnownWorkflow } from '../known-workflow.ts';
 import { localLogs } from './local-logs.ts';

@@ -1,11 +1,11 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
-import { attemptsOf } from '../../service/past/attempts.ts';
-import type { History } from '../../service/past/history.ts';
-import { followLogs, type LogView, showLogs } from '../../service/past/log-view.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
-import type { LogRequest, RunLogs } from '../../service/past/run-access.ts';
-import { whyNothing } from '../../service/past/why-nothing.ts';
+import { attemptsOf } from '../../service/history/attempts.ts';
+import type { History } from '../../service/history/history.ts';
+import { followLogs, type LogView, showLogs } from '../../service/history/log-view.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
+import type { LogRequest, RunLogs } from '../../service/history/run-access.ts';
+import { whyNothing } from '../../service/history/why-nothing.ts';
 import { findWorkflow, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
 
 /** What the logs of this machine are read with. */

@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../core/run/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
 import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
-import type { History } from '../../service/past/history.ts';
-import type { WorkflowEntry } from '../../service/past/run-access.ts';
+import type { History } from '../../service/history/history.ts';
+import type { WorkflowEntry } from '../../service/history/run-access.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { listWorkflows, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import type { RunArchive } from '../../store/store.ts';
@@ -39,8 +39,8 @@ async function findNextStarts(workflows: readonly ListedWorkflow[]): Promise<Rea
     workflow === null || workflow.schedule.start.length === 0 ? [] : [{ file, schedule: workflow.schedule }],
   );
   if (scheduled.length === 0) return new Map();
-  const { loadCronTimes } = await import('../../scheduler/cron-times.ts');
-  const { nextStart } = await import('../../scheduler/next-start.ts');
+  const { loadCronTimes } = await import('../../daemon/schedule/cron-times.ts');
+  const { nextStart } = await import('../../daemon/schedule/next-start.ts');
   const times = await loadCronTimes();
   const now = Date.now();
   return new Map(

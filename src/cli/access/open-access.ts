@@ -1,12 +1,12 @@
+import type { DaemonClient } from '../../client/daemon-client.ts';
 import { type ClientSettings, readClientSettings } from '../../config/client-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
-import type { DaemonClient } from '../../remote/daemon-client.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { RunAccess } from '../../service/past/run-access.ts';
-import type { Console } from '../console.ts';
+import type { RunAccess } from '../../service/history/run-access.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of commands that a daemon can be asked for; `server` is false for `--no-server`. */
 export type AccessOptions = CommonOptions & { readonly server?: string | false };
@@ -23,7 +23,7 @@ export async function withAccess<T>(
   const config = configFor(options);
   const server = await serverOf(options, config);
   if (server === null) return use(await openLocal(config));
-  const { openRemoteAccess } = await import('../../remote/remote-access.ts');
+  const { openRemoteAccess } = await import('../../client/remote-access.ts');
   return withDaemon(server, console, (client) => use(openRemoteAccess(client)));
 }
 
@@ -33,7 +33,7 @@ export async function withDaemon<T>(
   { err }: Pick<Console, 'err'>,
   use: (client: DaemonClient) => Promise<T>,
 ): Promise<T> {
-  const { openDaemon } = await import('../../remote/remote-access.ts');
+  const { openDaemon } = await import('../../client/remote-access.ts');
   const client = openDaemon(server, (line) => err.write(`wf: ${escapeControls(line)}\n`));
   try {
     return await use(client);

@@ -1,9 +1,9 @@
 import { getWorkflow } from '../../service/workflows/workflows.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { givenParameters, type ParameterOptions } from '../parameters.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor, workflowReference } from '../reference.ts';
+import { givenParameters, type ParameterOptions } from '../run/parameters.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf dry`. */
 export type DryOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };

@@ -4,10 +4,10 @@ import { WfError } from '../../errors.ts';
 import { startRun } from '../../service/runs/runs.ts';
 import { execWorkflow } from '../../service/workflows/exec-workflow.ts';
 import { pathKind } from '../../service/workflows/path-kind.ts';
-import type { Console } from '../console.ts';
-import { type ForegroundOptions, runInForeground } from '../foreground.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
+import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf exec`. */
 export type ExecOptions = CommonOptions &

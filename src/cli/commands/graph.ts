@@ -1,9 +1,9 @@
 import type { GraphFormat } from '../../render/graph/graph-format.ts';
 import { getWorkflow } from '../../service/workflows/workflows.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor, workflowReference } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf graph`. */
 export type GraphOptions = CommonOptions & {

@@ -1,8 +1,8 @@
 import { type RunStatus, runStatuses } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Console } from '../terminal/console.ts';
 import { parseInstant, spanOption } from '../time-options.ts';
 
 /** The options of `wf history`; `name` is null for the runs of all workflows. */

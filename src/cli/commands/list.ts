@@ -1,7 +1,7 @@
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf list`. */
 export type ListOptions = AccessOptions & { readonly json?: true };

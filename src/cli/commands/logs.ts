@@ -1,11 +1,11 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { LogReader } from '../../service/past/log-view.ts';
-import type { RunLogs } from '../../service/past/run-access.ts';
+import type { LogReader } from '../../service/history/log-view.ts';
+import type { RunLogs } from '../../service/history/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Output } from '../output.ts';
+import type { Console } from '../terminal/console.ts';
+import type { Output } from '../terminal/output.ts';
 
 /** The options of `wf logs`; `run` is null for the last run of all, `step` for all steps. */
 export type LogsOptions = AccessOptions & {

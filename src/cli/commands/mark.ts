@@ -2,9 +2,9 @@ import type { MarkedStatus } from '../../core/run/run.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { statusText } from '../../render/views/recap.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
+import type { Console } from '../terminal/console.ts';
 import { runTitle } from './stop.ts';
 
 /** The options of `wf mark`. */

@@ -7,16 +7,16 @@ import { locateSteps } from '../../language/locate.ts';
 import { renderReport } from '../../render/report/report.ts';
 import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
 import { shortId } from '../../render/text/short-id.ts';
-import type { History } from '../../service/past/history.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import type { History } from '../../service/history/history.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { StoredRun } from '../../store/store.ts';
 import { type AccessOptions, requireLocal } from '../access/open-access.ts';
 import { readAsset } from '../asset.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
+import { writeWhole } from '../terminal/write-file.ts';
 import { version } from '../version.ts';
-import { writeWhole } from '../write-file.ts';
 
 /** The options of `wf report`; `run` is null for the last run of all. */
 export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };

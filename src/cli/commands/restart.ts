@@ -1,20 +1,20 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { systemClock } from '../../engine/clock.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
-import { findActive } from '../../service/past/active-runs.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { findActive } from '../../service/history/active-runs.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { keptParams } from '../../service/runs/retry-run.ts';
 import { type StartRequest, startRun } from '../../service/runs/runs.ts';
 import { type StopTools, stopRun, untilOver } from '../../service/runs/stop-run.ts';
 import { type AccessOptions, requireLocal } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
-import { startDetached } from '../detached.ts';
-import { type ForegroundOptions, runInForeground } from '../foreground.ts';
-import { givenParameters, hasParameters, type ParameterOptions } from '../parameters.ts';
 import { configFor } from '../reference.ts';
 import { requester } from '../requester.ts';
+import { startDetached } from '../run/detached.ts';
+import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';
+import { givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
+import type { Console } from '../terminal/console.ts';
 import { runTitle, severalRuns } from './stop.ts';
 
 /** The options of `wf restart`. */

@@ -2,20 +2,20 @@ import type { RetrySelection } from '../../core/run/retry.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import { requireRunOf } from '../../service/past/find-run.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { requireRunOf } from '../../service/history/find-run.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import { fileOf } from '../../service/runs/local-desk.ts';
 import { retryRequest } from '../../service/runs/retry-run.ts';
 import { startRun } from '../../service/runs/runs.ts';
 import { workflowChanges } from '../../service/workflows/workflow-changes.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { serverOf } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
-import { startDetached } from '../detached.ts';
-import { runInForeground } from '../foreground.ts';
-import { givenParameters, hasParameters } from '../parameters.ts';
 import { configFor } from '../reference.ts';
-import { type RetryOptions, tellNothingToDo } from '../retry-options.ts';
+import { startDetached } from '../run/detached.ts';
+import { runInForeground } from '../run/foreground.ts';
+import { givenParameters, hasParameters } from '../run/parameters.ts';
+import { type RetryOptions, tellNothingToDo } from '../run/retry-options.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** Runs again what of a run did not succeed, in the foreground unless it is detached. */
 export async function retryCommand(options: RetryOptions, console: Console): Promise<number> {
@@ -24,7 +24,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const config = configFor(options);
   const server = await serverOf(options, config);
   if (server !== null) {
-    const { retryRemotely } = await import('./retry-remotely.ts');
+    const { retryRemotely } = await import('../run/retry-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);
   }
   const { createPast, workflowPlaces } = await import('../../app.ts');

@@ -16,10 +16,10 @@ import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
 import { stackOf } from '../../stack.ts';
 import { systemProblem } from '../../system-problem.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
 import { version } from '../version.ts';
 
 /** The options of `wf serve`: the settings of the server by their names. */

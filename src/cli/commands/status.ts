@@ -1,9 +1,9 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { recapOfPast } from '../past-recap.ts';
-import { recapOptions } from '../reporters.ts';
+import { recapOfPast } from '../reporters/past-recap.ts';
+import { recapOptions } from '../reporters/reporters.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf status`; `run` is null for the last run of all. */
 export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };

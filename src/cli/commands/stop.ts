@@ -4,11 +4,11 @@ import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { statusText } from '../../render/views/recap.ts';
-import type { RunAccess } from '../../service/past/run-access.ts';
+import type { RunAccess } from '../../service/history/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf stop`. */
 export type StopOptions = AccessOptions & {

@@ -4,10 +4,10 @@ import { escapeControls } from '../../render/text/sanitize.ts';
 import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
 import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
-import type { Console } from '../console.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor, workflowReference } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf validate`. */
 export type ValidateOptions = CommonOptions & {

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import { dateAndTime } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
-import { findRunId } from '../../service/past/find-run.ts';
-import { readPastRun } from '../../service/past/past-run.ts';
+import { findRunId } from '../../service/history/find-run.ts';
+import { readPastRun } from '../../service/history/past-run.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { Candidate } from './candidate.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Console } from '../console.ts';
+import type { Console } from '../terminal/console.ts';
 
 /** Tells the exit code of the command that ran. */
 export type SetExitCode = (code: number) => void;

@@ -94,7 +94,7 @@ export const addCarry: AddCommand = (program, console, setExitCode) => {
     .requiredOption('--runs <dir>', 'the directory of all runs')
     .option('--report', 'tell through descriptor 3 how it begins')
     .action(async (runId: string, options) => {
-      const { carryCommand } = await import('../commands/carry.ts');
+      const { carryCommand } = await import('../run/carry.ts');
       setExitCode(await carryCommand({ ...options, runId }, console));
     });
 };

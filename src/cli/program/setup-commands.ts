@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import { type Shell, shells } from '../shells.ts';
+import { type Shell, shells } from '../complete/shells.ts';
 import { templateNames } from '../templates.ts';
 import type { AddCommand } from './add-command.ts';
 import { choice, withCommon } from './options.ts';
@@ -25,7 +25,7 @@ export const addCompletion: AddCommand = (program, console, setExitCode) => {
     .addArgument(new Argument('<shell>', 'the shell').choices([...shells]))
     .description('print the script by which a shell completes commands, options, workflows, runs and steps')
     .action(async (shell: Shell) => {
-      const { completionCommand } = await import('../commands/completion.ts');
+      const { completionCommand } = await import('../complete/completion.ts');
       setExitCode(completionCommand(shell, console));
     });
 };
@@ -38,7 +38,7 @@ export const addComplete: AddCommand = (program, console, setExitCode) => {
     .option('--line <text>')
     .option('--word <text>')
     .action(async (words: string[], options) => {
-      const { completeCommand } = await import('../commands/complete.ts');
+      const { completeCommand } = await import('../complete/complete.ts');
       setExitCode(await completeCommand({ ...options, words }, program, console));
     });
 };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Source } from '../../language/diagnostic.ts';
-import { parseReporters } from '../reporter-list.ts';
+import { parseReporters } from '../reporters/reporter-list.ts';
 import { besidePattern, type WatchPattern, watchPattern } from './glob.ts';
 import type { WatchTargets } from './scan.ts';
 

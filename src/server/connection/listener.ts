@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { CountedRequest } from '../../observers/metrics.ts';
+import type { CountedRequest } from '../../daemon/metrics.ts';
 import { stackOf } from '../../stack.ts';
 import { createTurns } from '../../turns.ts';
 import { type Guard, requireAccess } from '../access/auth.ts';

@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { attemptMark } from '../../render/views/log-lines.ts';
-import { attemptsOf } from '../../service/past/attempts.ts';
-import type { PastRun } from '../../service/past/past-run.ts';
+import { attemptsOf } from '../../service/history/attempts.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { LogExcerpt } from '../../store/files/logs/log-excerpt.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
 import { nodeViews } from './run-view.ts';

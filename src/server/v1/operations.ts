@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/workflow.ts';
-import { json, type Operation, type Parameter, ref, type Schema } from '../openapi/operation.ts';
+import { json, type Operation, type Parameter, ref, type Schema } from '../docs/operation.ts';
 import { exampleDetail, exampleListing } from './examples.ts';
 
 const text: Schema = { type: 'string' };

@@ -1,4 +1,4 @@
-import type { DescribedRoute } from '../openapi/operation.ts';
+import type { DescribedRoute } from '../docs/operation.ts';
 import { actOnDag } from './actions.ts';
 import { createDag, deleteDag, listTags, searchDags, showSpec } from './collection.ts';
 import { showDag } from './detail.ts';

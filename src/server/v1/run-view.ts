@@ -2,8 +2,8 @@ import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-histo
 import type { Param } from '../../core/run/run.ts';
 import type { StepSummary } from '../../core/run/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
+import type { BoardRun } from '../../daemon/run-board.ts';
 import { formatParams } from '../../language/params.ts';
-import type { BoardRun } from '../../service/daemon/run-board.ts';
 import type { ShownRun } from './parts.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';
 import { shownName, stepView } from './step-view.ts';

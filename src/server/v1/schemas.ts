@@ -1,5 +1,5 @@
-import { listSchema, objectSchema } from '../openapi/object-schema.ts';
-import { ref, type Schema } from '../openapi/operation.ts';
+import { listSchema, objectSchema } from '../docs/object-schema.ts';
+import { ref, type Schema } from '../docs/operation.ts';
 
 const text: Schema = { type: 'string' };
 const textOrNull: Schema = { type: ['string', 'null'] };

@@ -1,4 +1,4 @@
-import type { Parameter } from '../openapi/operation.ts';
+import type { Parameter } from '../docs/operation.ts';
 
 /** The workflow in a path. */
 export const workflowName: Parameter = {

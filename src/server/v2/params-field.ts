@@ -1,6 +1,6 @@
 import type { Param } from '../../core/run/run.ts';
 import { parseParams } from '../../language/params.ts';
-import type { Schema } from '../openapi/operation.ts';
+import type { Schema } from '../docs/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 
 const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;

@@ -1,7 +1,7 @@
+import type { RunFeeds } from '../../daemon/run-feeds.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { LoadResult } from '../../language/load.ts';
-import type { RunFeeds } from '../../service/daemon/run-feeds.ts';
-import type { History } from '../../service/past/history.ts';
+import type { History } from '../../service/history/history.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { createLogFollower } from '../../store/files/logs/log-follower.ts';
 import type { findTail, logSize, readLogRange } from '../../store/files/logs/log-range.ts';

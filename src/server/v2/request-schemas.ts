@@ -1,5 +1,5 @@
-import { objectSchema } from '../openapi/object-schema.ts';
-import type { Schema } from '../openapi/operation.ts';
+import { objectSchema } from '../docs/object-schema.ts';
+import type { Schema } from '../docs/operation.ts';
 import { paramsSchema } from './params-field.ts';
 
 const textOrNull: Schema = { type: ['string', 'null'] };

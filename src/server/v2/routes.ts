@@ -1,17 +1,17 @@
-import type { DescribedRoute } from '../openapi/operation.ts';
-import { followEventsRoute } from './follow-events.ts';
-import { listRunsOfWorkflowRoute, listRunsRoute } from './list-runs.ts';
-import { listWorkflowsRoute } from './list-workflows.ts';
-import { markStepRoute } from './mark-step.ts';
+import type { DescribedRoute } from '../docs/operation.ts';
+import { runLogsRoute } from './logs/run-logs.ts';
+import { stepLogRoute } from './logs/step-log.ts';
 import type { V2Parts } from './parts.ts';
-import { retryRunRoute } from './retry-run.ts';
-import { runLogsRoute } from './run-logs.ts';
-import { showRunRoute } from './show-run.ts';
-import { showWorkflowRoute } from './show-workflow.ts';
-import { startRunRoute } from './start-run.ts';
-import { stepLogRoute } from './step-log.ts';
-import { stopRunRoute } from './stop-run.ts';
-import { validateRoute } from './validate.ts';
+import { followEventsRoute } from './runs/follow-events.ts';
+import { listRunsOfWorkflowRoute, listRunsRoute } from './runs/list-runs.ts';
+import { markStepRoute } from './runs/mark-step.ts';
+import { retryRunRoute } from './runs/retry-run.ts';
+import { showRunRoute } from './runs/show-run.ts';
+import { startRunRoute } from './runs/start-run.ts';
+import { stopRunRoute } from './runs/stop-run.ts';
+import { listWorkflowsRoute } from './workflows/list-workflows.ts';
+import { showWorkflowRoute } from './workflows/show-workflow.ts';
+import { validateRoute } from './workflows/validate.ts';
 
 /** The project's own API. */
 export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {

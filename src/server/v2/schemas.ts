@@ -1,5 +1,5 @@
-import { listSchema, objectSchema } from '../openapi/object-schema.ts';
-import { ref, type Schema } from '../openapi/operation.ts';
+import { listSchema, objectSchema } from '../docs/object-schema.ts';
+import { ref, type Schema } from '../docs/operation.ts';
 import { problemTitles } from '../reply/problem.ts';
 import { requestSchemas } from './request-schemas.ts';
 

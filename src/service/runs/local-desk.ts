@@ -1,5 +1,6 @@
 import { WfError } from '../../errors.ts';
-import type { PastRun } from '../past/past-run.ts';
+import { systemProblem } from '../../system-problem.ts';
+import type { PastRun } from '../history/past-run.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import {
   getWorkflow,
@@ -47,8 +48,8 @@ export function createRunDesk(tools: DeskTools): RunDesk {
 }
 
 /**
- * Starts the process for a run that waits, and resolves when it has begun. Throws a `WfError` when it cannot: then the run is
- * over, failed for that reason.
+ * Starts the process for a waiting run, and resolves when that process owns the run. Throws what kept it from that: then the run
+ * has failed for the same reason. Throws a `WfError` `storage` when that could not be recorded, so that the run still waits.
  */
 export async function beginRun(
   runId: string,
@@ -58,9 +59,24 @@ export async function beginRun(
     const { launch, clock } = control;
     await startCarrier(runId, { launch, clock, isWanted: () => control.archive.mayGoOn(runId), report: () => {} });
   } catch (error) {
-    if (error instanceof WfError) await refuseQueued(runId, error.message, control);
+    await refuseFor(error, runId, control);
     throw error;
   }
+}
+
+async function refuseFor(error: unknown, runId: string, tools: QueueTools): Promise<void> {
+  if (error instanceof WfError && ['run-active', 'run-exists', 'not-found'].includes(error.code)) return;
+  const reason = messageOf(error);
+  try {
+    await refuseQueued(runId, reason, tools);
+  } catch (cause) {
+    const message = `run ${runId} could not begin and still waits: ${reason}; its end cannot be recorded: ${messageOf(cause)}`;
+    throw new WfError('storage', message, { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
 }
 
 /** What an order to start comes to. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../engine/clock.ts';
 import type { TakenRun } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
-import { type PastRun, readPastRun } from '../past/past-run.ts';
+import { type PastRun, readPastRun } from '../history/past-run.ts';
 import { type Launch, parseLaunch } from './accept-run.ts';
 
 /** What taking over a run that waits takes. */

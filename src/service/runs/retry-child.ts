@@ -5,7 +5,7 @@ import type { Param, RestoredStep } from '../../core/run/run.ts';
 import { isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { ChildRetryRequest } from '../../engine/local/local.ts';
-import type { History } from '../past/history.ts';
+import type { History } from '../history/history.ts';
 import { isEndMissing } from './retry-run.ts';
 
 /** The run to retry in the step, and what is taken over from it. */

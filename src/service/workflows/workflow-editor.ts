@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
+import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import { WfError } from '../../errors.ts';
 import { loadWorkflow } from '../../language/load.ts';
-import type { Catalog } from './catalog.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
 import type { LoadWorkflow } from './load-workflow.ts';

@@ -44,8 +44,8 @@ export class MaskedOutputs {
       },
       text: gathered.text,
       close: () => {
-        stdout.settle();
-        stderr.settle();
+        stdout.close();
+        stderr.close();
       },
     };
   }

@@ -40,6 +40,9 @@ export class MaskedStream {
   #hasFailed = false;
   #writeFd: number | null;
   #isOpen = true;
+  #isReleased = false;
+  #isPipeAtEnd = false;
+  #hasLoggedMask = false;
   readonly #onEnd: () => void;
 
   constructor(options: MaskedStreamOptions, onEnd: () => void) {
@@ -50,22 +53,28 @@ export class MaskedStream {
     this.#writeFd = pipe?.writeFd ?? null;
     this.#socket = pipe && readingSocket(pipe.readFd);
     this.#socket?.on('data', (bytes: Buffer) => this.#take(bytes));
-    this.#socket?.on('error', () => this.end());
-    this.#socket?.on('end', () => this.end());
+    this.#socket?.on('error', () => this.#endOfPipe());
+    this.#socket?.on('end', () => this.#endOfPipe());
   }
 
-  /** Written by ourselves, behind what processes have written so far. */
+  /** Writes a line of `wf` itself, after what processes have written so far. To be called before `close`. */
   write(bytes: Uint8Array): void {
     this.#readBacklog();
     this.#take(bytes);
   }
 
-  /** Takes what was written so far. It is the end of the stream unless somebody else can still write. */
+  /** Takes what was written so far, as the whole value of the stream. `write` still works. */
   settle(): void {
-    if (this.#writeFd !== null) closeSync(this.#writeFd);
-    this.#writeFd = null;
-    if (this.#readBacklog()) this.end();
+    this.#closeWriteEnd();
+    if (this.#readBacklog()) this.#flush();
     this.#keep = null;
+  }
+
+  /** Ends the stream, unless a process that was left behind can still write: then its end is the end of the pipe. */
+  close(): void {
+    this.settle();
+    this.#isReleased = true;
+    if (this.#readBacklog()) this.end();
   }
 
   /** Takes what is left, and no more. */
@@ -73,18 +82,36 @@ export class MaskedStream {
     if (!this.#isOpen) return;
     this.#readBacklog();
     this.#isOpen = false;
-    if (this.#writeFd !== null) closeSync(this.#writeFd);
+    this.#closeWriteEnd();
     this.#socket?.destroy();
-    this.#put(this.#options.masking.flush());
-    if (this.#options.isWithheld && this.#hasWritten) this.#log(Buffer.from(`${mask}\n`));
+    this.#flush();
     closeSync(this.#options.logFd);
     this.#onEnd();
   }
 
-  /** Reads without waiting. True: nobody can write any more. */
+  #endOfPipe(): void {
+    this.#isPipeAtEnd = true;
+    if (this.#isReleased) this.end();
+  }
+
+  #closeWriteEnd(): void {
+    if (this.#writeFd !== null) closeSync(this.#writeFd);
+    this.#writeFd = null;
+  }
+
+  /** Logs what masking holds back, or the mask in the place of a stream that is withheld. */
+  #flush(): void {
+    this.#put(this.#options.masking.flush());
+    if (!this.#options.isWithheld || !this.#hasWritten || this.#hasLoggedMask) return;
+    this.#hasLoggedMask = true;
+    this.#log(Buffer.from(`${mask}\n`));
+  }
+
+  /** Reads without waiting. True: no process can write any more. */
   #readBacklog(): boolean {
     const { pipe } = this.#options;
-    if (pipe === null || !this.#isOpen) return true;
+    // At its end the socket closes the descriptor.
+    if (pipe === null || !this.#isOpen || this.#isPipeAtEnd) return true;
     const buffer = Buffer.allocUnsafe(bufferBytes);
     for (let taken = 0; taken < longestBacklog; ) {
       const read = readNow(pipe.readFd, buffer);

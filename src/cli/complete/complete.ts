@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { controlCharacters, escapeControls } from '../../render/text/sanitize.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Console } from '../terminal/console.ts';
+import type { Candidate, Candidates } from './candidate.ts';
+import { findCandidates } from './candidates.ts';
+import { expectedAt } from './expected.ts';
+import { wordsOfLine } from './shell-line.ts';
+
+/** The options of `wf complete`. */
+export type CompleteOptions = {
+  /** The words behind the program's name; the last is the one at the cursor. */
+  readonly words: readonly string[];
+  /** In their place: the whole line up to the cursor, as it was typed. */
+  readonly line?: string;
+  /** With a line: what the shell takes for the word at the cursor, which `=` and `:` may have cut. */
+  readonly word?: string;
+};
+
+const longestDescription = 70;
+
+/**
+ * What completion scripts call. First a line that tells which files the shell is to offer besides (`none`, `files`, `yaml`,
+ * `directories`), then a line for each candidate: the value, a tab, what it is. Exit code 1 when there is nothing to offer.
+ * Whatever is wrong, a completion says nothing about it.
+ */
+export async function completeCommand(options: CompleteOptions, program: Command, { out }: Console): Promise<number> {
+  const words = options.line === undefined ? options.words : wordsOfLine(options.line).slice(1);
+  const current = words.at(-1) ?? '';
+  const { files, values } = await candidatesFor(program, words);
+  const cut = options.word === undefined ? 0 : lengthBefore(current, wordsOfLine(options.word).at(-1) ?? '');
+  const lines = values.filter((candidate) => isMeant(candidate, current)).map((each) => lineOf(each, cut));
+  out.write([files, ...lines].map((line) => `${line}\n`).join(''));
+  return files === 'none' && lines.length === 0 ? exitCodes.failed : exitCodes.succeeded;
+}
+
+async function candidatesFor(program: Command, words: readonly string[]): Promise<Candidates> {
+  try {
+    return await findCandidates(expectedAt(program, words), program);
+  } catch {
+    return { files: 'none', values: [] };
+  }
+}
+
+/** A name with control characters cannot be typed, and one with a dash would be taken for an option. */
+function isMeant({ value }: Candidate, current: string): boolean {
+  const isOption = value.startsWith('-') && !current.startsWith('-');
+  return !isOption && value.startsWith(current) && !controlCharacters().test(value);
+}
+
+/** How much of the word the shell has cut off and will put before the value itself. */
+function lengthBefore(current: string, shellWord: string): number {
+  // At a separator itself the value is put behind it.
+  const kept = /^[=:]$/.test(shellWord) ? '' : shellWord;
+  if (!current.endsWith(kept)) return 0;
+  const length = current.length - kept.length;
+  // Bash takes this one for the end of a word too, but puts the value in its place.
+  return current[length - 1] === '@' ? length - 1 : length;
+}
+
+function lineOf({ value, description }: Candidate, cut: number): string {
+  const [first = ''] = description.split('\n');
+  const text = escapeControls(first.replace(/\s+/g, ' ').trim());
+  const shown = text.length > longestDescription ? `${text.slice(0, longestDescription - 3)}...` : text;
+  return shown === '' ? value.slice(cut) : `${value.slice(cut)}\t${shown}`;
+}

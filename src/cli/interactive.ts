@@ -1,8 +1,0 @@
-import type { Console } from './console.ts';
-import { isTerminal } from './is-terminal.ts';
-import { isSet } from './reporters.ts';
-
-/** Whether somebody sits there who can be asked: standard input and standard error are a terminal, and it is no CI service. */
-export function isInteractive({ errTerminal, env }: Pick<Console, 'errTerminal' | 'env'>): boolean {
-  return isTerminal(0) && errTerminal.isTerminal && !isSet(env['CI']) && !isSet(env['GITHUB_ACTIONS']);
-}

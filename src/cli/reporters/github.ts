@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, statSync } from 'node:fs';
+import { systemClock } from '../../engine/clock.ts';
+import { createGithubReporter } from '../../render/reporters/github/github.ts';
+import { githubSummary } from '../../render/reporters/github/github-summary.ts';
+import type { Reporter } from '../../render/reporters/reporter.ts';
+import type { RecapOptions } from '../../render/views/recap.ts';
+import type { Console } from '../terminal/console.ts';
+
+/** What GitHub takes as the summary of one step of a job; a larger one is refused as a whole. */
+const largestSummary = 1024 * 1024;
+
+/** The reporter for GitHub Actions, with the places that its runner names in the environment. */
+export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions): Reporter {
+  const page = env['GITHUB_STEP_SUMMARY'] || null;
+  return createGithubReporter(outTerminal, {
+    ...options,
+    clock: systemClock,
+    workspace: env['GITHUB_WORKSPACE'] || options.cwd,
+    token: () => randomUUID().replaceAll('-', ''),
+    summarize: ({ summary }, workflow) => {
+      if (page === null) return;
+      try {
+        const taken = statSync(page, { throwIfNoEntry: false })?.size ?? 0;
+        appendFileSync(page, githubSummary(summary, workflow, largestSummary - taken));
+      } catch (error) {
+        err.write(`wf: the step summary was not written: ${error instanceof Error ? error.message : String(error)}\n`);
+      }
+    },
+  });
+}

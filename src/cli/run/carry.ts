@@ -1,0 +1,99 @@
+import { closeSync, writeSync } from 'node:fs';
+import { readConfig } from '../../config/config.ts';
+import { allSteps } from '../../core/all-steps.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Engine, RunWatcher } from '../../engine/engine.ts';
+import { WfError } from '../../errors.ts';
+import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';
+import { type ClaimedRun, claimRun } from '../../service/runs/queued-run.ts';
+import { configFor } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
+import { runInForeground } from './foreground.ts';
+import { keepProcessSmall } from './memory.ts';
+
+/** The options of `wf carry`, which other processes of `wf` start. */
+export type CarryOptions = {
+  readonly runId: string;
+  /** The directory of all runs. */
+  readonly runs: string;
+  /** Whether somebody waits at a pipe to be told how it begins. */
+  readonly report?: true;
+};
+
+/** Takes a run that waits and carries it to its end. */
+export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
+  const tell = options.report ? onlyOnce(report) : () => {};
+  try {
+    return await carry(options, () => tell({ owned: true }), console);
+  } catch (error) {
+    const { code, help } = error instanceof WfError ? error : { code: 'storage' as const, help: null };
+    tell({ owned: false, code, message: messageOf(error), help });
+    throw error;
+  }
+}
+
+async function carry({ runId, runs }: CarryOptions, owned: () => void, console: Console): Promise<number> {
+  const { createControl, enterRunGroup } = await import('../../app.ts');
+  const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
+  const { request, context } = claimed.launch;
+  const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;
+  let isOwned = false;
+  const start = (engine: Engine, watcher: RunWatcher) => {
+    const run = engine.carry(request, claimed.taken, (event, state) => {
+      // Until then a run whose carrier dies starts again.
+      if (event.type === 'run.started') claimed.begun();
+      watcher(event, state);
+    });
+    isOwned = true;
+    owned();
+    return run;
+  };
+  try {
+    const collectGarbage = await keepProcessSmall(request.sources.reduce((sum, { text }) => sum + text.length, 0));
+    collectGarbage();
+    const loaded = { ...request, warnings: [] };
+    const config = { ...configOf(context), runsDir: runs };
+    const forDaemon = context.isDaemon ? { forDaemon: runId } : {};
+    return await runInForeground({ loaded, params: request.params, start, config, group, ...forDaemon }, {}, console);
+  } catch (error) {
+    if (!isOwned) await claimed.refuse(messageOf(error));
+    throw error;
+  } finally {
+    group?.leave();
+  }
+}
+
+/** A step that runs another workflow may spare what that one leaves: its file is read later. */
+function mayLeaveProcesses(workflow: Workflow): boolean {
+  return allSteps(workflow).some(({ leaveBackground, executor }) => leaveBackground || executor.type === 'workflow');
+}
+
+/** As of whoever asked for the run, but that nobody looks at it. */
+function configOf({ env, cwd, dags, isDaemon }: ClaimedRun['launch']['context']): ReturnType<typeof readConfig> {
+  const flags = { reporter: ['quiet'], history: true, ...(dags === null ? {} : { dags }) };
+  return readConfig({ ...env }, cwd, flags, { isDaemon });
+}
+
+/** The descriptor may be somebody else's after the first report. */
+function onlyOnce(tell: (message: CarrierReport) => void): (message: CarrierReport) => void {
+  let isTold = false;
+  return (message) => {
+    if (!isTold) tell(message);
+    isTold = true;
+  };
+}
+
+/** Whoever started this process may have gone: that is no reason not to carry the run. */
+function report(message: CarrierReport): void {
+  try {
+    writeSync(reportFd, `${JSON.stringify(message)}\n`);
+    // Nothing that the run starts may hold the pipe.
+    closeSync(reportFd);
+  } catch {
+    // Nobody is there.
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,44 @@
+import type { Config } from '../../config/config.ts';
+import { WfError } from '../../errors.ts';
+import { beginRun } from '../../service/runs/local-desk.ts';
+import type { StartRequest } from '../../service/runs/runs.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import type { Console } from '../terminal/console.ts';
+
+/**
+ * Starts a run in a process of its own and prints its id once that process owns it. A run of that id that exists is named
+ * instead. Throws a `WfError` for a run that cannot begin.
+ */
+export async function startDetached(
+  request: StartRequest,
+  { config, dags }: { readonly config: Config } & CommonOptions,
+  console: Console,
+): Promise<number> {
+  requireHistory(config);
+  const { createControl } = await import('../../app.ts');
+  const control = createControl(config);
+  const { processEnv: env, cwd } = config;
+  const context = { env, cwd, dags: dags ?? null, isDaemon: false };
+  const { runId, isNew } = await control.accept(request, { lasting: false, context });
+  if (isNew) await beginRun(runId, control);
+  return tellDetached({ runId, isNew, options: '' }, console);
+}
+
+/** A run that goes on by itself. `options`: what commands need to find it. */
+export type DetachedRun = { readonly runId: string; readonly isNew: boolean; readonly options: string };
+
+/** Prints the id of a run that goes on by itself; answers the exit code. */
+export function tellDetached({ runId, isNew, options }: DetachedRun, { out, err, errTerminal }: Console): number {
+  out.write(`${runId}\n`);
+  if (!isNew) err.write(`run ${runId} was there already: nothing was started\n`);
+  else if (errTerminal.isTerminal)
+    err.write(`wf logs${options} -f ${runId} follows it, wf stop${options} ${runId} stops it\n`);
+  return exitCodes.succeeded;
+}
+
+function requireHistory({ settings }: Config): void {
+  const { value, source } = settings.read('history');
+  if (value) return;
+  throw new WfError('usage', `a run that goes on by itself has to be kept, but ${source} says that none is`);
+}

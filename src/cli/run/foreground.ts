@@ -1,0 +1,111 @@
+import type { AppOptions } from '../../app.ts';
+import type { Config } from '../../config/config.ts';
+import { readLogForwarding } from '../../config/log-forwarding.ts';
+import type { Param } from '../../core/run/run.ts';
+import type { ActiveRun, Engine, RunWatcher } from '../../engine/engine.ts';
+import type { OnChild } from '../../engine/local/local.ts';
+import { WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { shownWorkflow } from '../../service/workflows/shown-workflow.ts';
+import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
+import { exitCodeOf } from '../exit-codes.ts';
+import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
+import type { Console } from '../terminal/console.ts';
+import { RunView } from './run-view.ts';
+import { listenForSignals } from './stop-listener.ts';
+import { tidyHistory } from './tidy-history.ts';
+import { printWarnings } from './workflow-warnings.ts';
+
+/** How a run in the foreground ends, as the command line names it; all else of it are settings. */
+export type ForegroundOptions = {
+  readonly exitCode?: true;
+  readonly shellOnFailure?: true;
+};
+
+/** A run that is about to begin. */
+export type ForegroundRun = {
+  readonly loaded: LoadedWorkflow;
+  /** As given: what of them is secret is not shown. */
+  readonly params: readonly Param[];
+  readonly start: (engine: Engine, watcher: RunWatcher) => ActiveRun;
+  readonly config: Config;
+  /** The id of a run that a daemon has started: its monitor tells of this run too. */
+  readonly forDaemon?: string;
+  /** Holds every process that the run starts. */
+  readonly group?: AppOptions['group'];
+};
+
+/** How long the end of a run may wait for the sink of its logs; with all around it not more than five seconds. */
+const forwardingPatienceMs = 4500;
+
+/** Carries a run to its end in this process, shows it, passes signals on, and answers the exit code. */
+export async function runInForeground(
+  { loaded, params, start, config, forDaemon, group = null }: ForegroundRun,
+  options: ForegroundOptions,
+  console: Console,
+): Promise<number> {
+  const { createApp } = await import('../../app.ts');
+  const forwarding = await readLogForwarding(config);
+  const { reporter, kind } = await reporterFor(config, console);
+  const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
+  await printWarnings(loaded, kind, console);
+  warnOfProject(config, warn);
+  const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);
+  const { value: keepHistory } = config.settings.read('history');
+  const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
+  const onChild: OnChild = (parent, { workflow, sources }) =>
+    view.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
+  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
+  const shown = { ...loaded, workflow: shownWorkflow(loaded.workflow, params, processEnv) };
+  const view = new RunView(app, reporter, shown, console.out);
+  const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
+  const stop = listenForSignals();
+  try {
+    const run = start(app.engine, (event, state) => {
+      view.watch(event, state);
+      forwarder?.watch(event);
+    });
+    view.attach(run);
+    forwarder?.attach(run.journal.logPaths);
+    stop.attach(run);
+    const summary = await view.end(await run.finished, { kept: keepHistory });
+    if (stop.signal() === null) await shell?.open(summary);
+    if (keepHistory) await tidyHistory(config, run.runId, stop.forced);
+    return exitCodeOf(summary, {
+      passExitCode: options.exitCode ?? false,
+      signal: stop.signal(),
+    });
+  } finally {
+    view.close();
+    // Only after an error is there anything to give back.
+    console.out.write(reporter.abandon?.() ?? '');
+    await forwarder?.close(forwardingPatienceMs, stop.forced);
+    stop.close();
+  }
+}
+
+function warnOfProject({ settings: { project } }: Config, warn: (problem: string) => void): void {
+  if (project !== null && project.ignored !== null) warn(`${project.path} is ignored: ${project.ignored}`);
+}
+
+/** A reporter that does not exist is told with the place that asks for it, which may long be forgotten. */
+export async function reporterFor(
+  { settings }: Config,
+  console: Console,
+  commandOptions = '',
+): Promise<ChosenReporter> {
+  const { value, level, source } = settings.read('reporter');
+  try {
+    const output = settings.read('output').value;
+    const kept = settings.read('history').value;
+    return await createReporter(value, console, { output, kept, commandOptions });
+  } catch (error) {
+    if (level === 'flag' || !(error instanceof WfError)) throw error;
+    throw new WfError(error.code, `${source}: ${error.message}`, error.help === null ? {} : { help: error.help });
+  }
+}
+
+/** Programs that see no terminal are told when their colours will be shown all the same. */
+function childEnvironment(env: Readonly<Record<string, string>>, color: boolean): Readonly<Record<string, string>> {
+  return color && env['FORCE_COLOR'] === undefined && !env['NO_COLOR'] ? { ...env, FORCE_COLOR: '1' } : env;
+}

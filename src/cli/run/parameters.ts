@@ -1,0 +1,129 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { Param } from '../../core/run/run.ts';
+import { WfError } from '../../errors.ts';
+import { parseParams, parseParamsFile } from '../../language/params.ts';
+
+const VARIABLE = /^[A-Za-z_]\w*$/;
+
+/** The ways to give parameters on the command line. */
+export type ParameterOptions = {
+  readonly paramsFile?: string;
+  readonly params?: string;
+  readonly param?: readonly string[];
+  /** The word by which the command was called. */
+  readonly called: string;
+  /** What comes after `--`. */
+  readonly rest: readonly string[];
+};
+
+/**
+ * All given parameters; of several values for one name the one nearest to the end of the command line counts. Throws a
+ * `WfError` `usage` for a `-p` that is none.
+ */
+export function givenParameters(options: ParameterOptions): readonly Param[] {
+  const { paramsFile, params, param = [], called, rest } = options;
+  // Other command lines take `-p=NAME=value`, of which this one's parser leaves the sign in the value.
+  const values = param.map((value) => value.replace(/^=(?=[A-Za-z_]\w*=)/, ''));
+  const all = [
+    ...(paramsFile === undefined ? [] : readParamsFile(paramsFile)),
+    ...(params === undefined ? [] : parseText(params)),
+    ...values.flatMap((value) => (called === 'start' ? parseText(value) : oneOrSeveral(value))),
+    ...rest.map(asParam),
+  ];
+  if (called !== 'start') refuseTwice(all, values);
+  const last = new Map(all.map((given, i) => [given.name, i]));
+  return all.filter(({ name }, i) => name === null || last.get(name) === i);
+}
+
+/** `--params`, where a second pair of quotes may stand around the whole, as other runners of this format allow. */
+function parseText(text: string): readonly Param[] {
+  const [only, ...more] = parseParams(text);
+  if (only === undefined || only.name !== null || more.length > 0) return parseParams(text);
+  return /^\s*["']\s*[A-Za-z_]\w*=/.test(text) ? parseParams(only.value) : [only];
+}
+
+/** The value of `-p`: one parameter, byte for byte, or several, where every word of it is a `NAME=value`. */
+function oneOrSeveral(text: string): readonly Param[] {
+  const param = asParam(text);
+  if (param.name === null) {
+    const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+    const help = VARIABLE.test(text) ? `did you mean -p ${text}=value? ` : '';
+    throw new WfError('usage', `-p takes NAME=value, got ${shown}`, {
+      help: `${help}A value without a name goes after --`,
+    });
+  }
+  const several = severalIn(text);
+  return several.length > 0 ? several : [param];
+}
+
+/** The parameters of a text such as `A=1 B="x y"`; none when it is one parameter. */
+function severalIn(text: string): readonly Param[] {
+  if (!/ [A-Za-z_]\w*=/.test(text)) return [];
+  const params = parseParams(text);
+  return params.length > 1 && params.every(({ name }) => name !== null) ? params : [];
+}
+
+/** A value that holds ` NAME=` must not replace a parameter that the command line gives as well. */
+function refuseTwice(all: readonly Param[], options: readonly string[]): void {
+  for (const [, ...behind] of options.map(severalIn)) {
+    const name = behind.find((found) => all.filter((other) => other.name === found.name).length > 1)?.name;
+    if (name == null) continue;
+    throw new WfError('usage', `"${name}" is given twice, once within the value of another -p`, {
+      help: `a value that holds " ${name}=" goes after --, byte for byte: -- 'NAME=value'`,
+    });
+  }
+}
+
+/** Whether any were given, be it none at all. */
+export function hasParameters({ params, param, paramsFile, rest }: ParameterOptions): boolean {
+  return params !== undefined || param !== undefined || paramsFile !== undefined || rest.length > 0;
+}
+
+/** One word of the command line: the shell has taken its quotes off, so the value is kept as it is. */
+function asParam(word: string): Param {
+  const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/.exec(word);
+  return named ? { name: named[1] ?? '', value: named[2] ?? '' } : { name: null, value: word };
+}
+
+function readParamsFile(path: string): readonly Param[] {
+  let bytes: Buffer;
+  try {
+    bytes = readBytes(path);
+  } catch (error) {
+    throw new WfError('not-found', `cannot read the parameters file "${path}": ${reason(error)}`);
+  }
+  if (bytes.length > largestFile) throw new WfError('usage', `the parameters file "${path}" is larger than 1 MiB`);
+  return parseParamsFile(path, bytes);
+}
+
+const largestFile = 1024 * 1024;
+
+/** No more than what is needed to see that it is too large: it may be a pipe that never ends. */
+function readBytes(path: string): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const chunks: Buffer[] = [];
+    for (let length = 0; length <= largestFile; ) {
+      const count = readSync(fd, chunk);
+      if (count === 0) break;
+      chunks.push(Buffer.from(chunk.subarray(0, count)));
+      length += count;
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+};
+
+function reason(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return reasons[code] ?? message;
+}

@@ -1,0 +1,78 @@
+import type { Config } from '../../config/config.ts';
+import type { Param } from '../../core/run/run.ts';
+import type { Engine, RunWatcher } from '../../engine/engine.ts';
+import { checkGivenParams } from '../../service/runs/given-params.ts';
+import { startRun } from '../../service/runs/runs.ts';
+import { getWorkflow, type LoadedWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
+import type { AccessOptions } from '../access/open-access.ts';
+import { workflowReference } from '../reference.ts';
+import type { Console } from '../terminal/console.ts';
+import { type ForegroundOptions, runInForeground } from './foreground.ts';
+import { keepProcessSmall } from './memory.ts';
+import { completeParams } from './missing-params.ts';
+import { givenParameters, type ParameterOptions } from './parameters.ts';
+
+/** The options of `wf run`, as the command line names them. */
+export type RunOptions = AccessOptions &
+  ParameterOptions &
+  ForegroundOptions & {
+    readonly name: string;
+    readonly runId?: string;
+    readonly dryRun?: true;
+    readonly detach?: true;
+    /** Whether parameters without a value may be asked for. */
+    readonly input: boolean;
+    readonly watch?: true;
+    readonly watchPath?: readonly string[];
+  };
+
+/** A run that only has to be told to go; that resolves to its exit code. */
+export type PreparedRun = {
+  readonly loaded: LoadedWorkflow;
+  readonly config: Config;
+  /** All parameters, with those that a person was asked for. */
+  readonly params: readonly Param[];
+  readonly go: () => Promise<number>;
+};
+
+/** What a run is prepared from. `known`: the parameters, when they were asked for before; else null. */
+export type RunPreparation = {
+  readonly options: RunOptions;
+  readonly config: Config;
+  readonly known: readonly Param[] | null;
+};
+
+/**
+ * Reads everything that a run needs. Null when a person who was
+ * asked for a parameter wants no run. Throws an `InvalidWorkflow` or another `WfError`.
+ */
+export async function prepareRun(
+  { options, config, known }: RunPreparation,
+  console: Console,
+): Promise<PreparedRun | null> {
+  const given = known ?? givenParameters(options);
+  const { workflowPlaces } = await import('../../app.ts');
+  const places = workflowPlaces(config);
+  const reference = workflowReference(options.name);
+  const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
+  const loaded = getWorkflow(reference, places);
+  collectGarbage();
+  // Nothing is asked for a run that cannot be.
+  checkGivenParams(loaded.workflow, given);
+  const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
+  if (params === null) return null;
+  const request = {
+    ...loaded,
+    params,
+    runId: options.runId ?? null,
+    trigger: 'cli',
+    strict: config.settings.read('strict').value,
+  } as const;
+  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
+  return {
+    loaded,
+    config,
+    params,
+    go: () => runInForeground({ loaded, params, start, config }, options, console),
+  };
+}

@@ -1,0 +1,128 @@
+import type { DaemonClient } from '../../client/daemon-client.ts';
+import { followRun } from '../../client/events/event-feed.ts';
+import { readRemoteTail } from '../../client/logs/remote-tail.ts';
+import { commandOptionsOf, stopRemotely, summaryOf } from '../../client/remote-access.ts';
+import { type RemoteWorkflow, workflowOf } from '../../client/remote-workflow.ts';
+import { buildGraph } from '../../core/graph.ts';
+import { originsOf } from '../../core/run/origin.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { initialRun, type RunState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
+import { WfError } from '../../errors.ts';
+import { locateSteps } from '../../language/locate.ts';
+import type { Reporter } from '../../render/reporters/reporter.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { evolveIfFit } from '../../service/history/fold-run.ts';
+import { exitCodeOf, exitCodes, stopSignals } from '../exit-codes.ts';
+import type { Console } from '../terminal/console.ts';
+import { printError } from '../terminal/print-error.ts';
+import type { ForegroundOptions } from './foreground.ts';
+import { listenForSignals } from './stop-listener.ts';
+
+/** A run of a daemon that is to be shown here, from its first event on. */
+export type RemoteForegroundRun = {
+  readonly client: DaemonClient;
+  readonly summary: RunSummary;
+  readonly reporter: Reporter;
+};
+
+/** A reader that is this far behind gets nothing new until it has caught up. */
+const mostPendingBytes = 4 * 1024 * 1024;
+
+/**
+ * Shows a run of a daemon as if it were carried out here, and answers the exit code. A first signal has the daemon stop it; a
+ * second one leaves it alone. A daemon that is away for too long is told of: nobody knows here how the run came out.
+ */
+export async function followInForeground(
+  { client, summary, reporter }: RemoteForegroundRun,
+  options: ForegroundOptions,
+  console: Console,
+): Promise<number> {
+  const { runId } = summary;
+  const stop = listenForSignals();
+  stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(client, runId)) });
+  try {
+    const remote = await workflowOf(client, summary);
+    const view = new RemoteView({ client, runId, remote, reporter });
+    const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
+    for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
+      if (item.kind === 'event') await view.show(item.event);
+      else reporter.output(item.chunk);
+      if (console.out.pending() > mostPendingBytes) await console.out.drained();
+    }
+    if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
+    const ended = await summaryOf(client, runId);
+    view.end(ended);
+    return exitCodeOf(ended, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
+  } catch (error) {
+    if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
+    if (!(error instanceof WfError)) throw error;
+    await printError(error, console);
+    return leave(client, runId, exitCodes.failed);
+  } finally {
+    console.out.write(reporter.abandon?.() ?? '');
+    stop.close();
+  }
+}
+
+/** Whoever is not shown the end has to know how to look for it. */
+function leave(client: DaemonClient, runId: string, exitCode: number): number {
+  const command = `wf status${commandOptionsOf(client)} ${shortId(runId)}`;
+  client.tell(`run ${shortId(runId)} goes on at ${client.settings.url}; ${command} tells how it ends`);
+  return exitCode;
+}
+
+/** That it cannot be asked is told: whoever wants it stopped has to find another way. */
+async function askToStop(client: DaemonClient, runId: string): Promise<void> {
+  try {
+    await stopRemotely(client, runId);
+  } catch (error) {
+    client.tell(`the run could not be stopped: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+type Parts = {
+  readonly client: DaemonClient;
+  readonly runId: string;
+  readonly remote: RemoteWorkflow;
+  readonly reporter: Reporter;
+};
+
+/** The events of a run of a daemon as one reporter shows them. */
+class RemoteView {
+  readonly #parts: Parts;
+  readonly #tails = new Map<string, readonly string[]>();
+  #state: RunState;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { workflow } = parts.remote;
+    this.#state = initialRun(buildGraph(workflow), workflow);
+  }
+
+  async show(event: StoredEvent): Promise<void> {
+    const { reporter, remote, runId } = this.#parts;
+    const state = evolveIfFit(this.#state, event);
+    if (state === null) return;
+    this.#state = state;
+    if (event.type === 'run.created') reporter.begin(remote.workflow, runId);
+    if (event.type === 'step.finished' && event.attempt > 0) await this.#readTail(event);
+    reporter.event(event, state);
+  }
+
+  end(summary: RunSummary): void {
+    const { reporter, remote } = this.#parts;
+    const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+    const places = locateSteps(
+      remote.sources,
+      failed.map(({ name }) => name),
+    );
+    reporter.end({ summary, places, tails: this.#tails, origins: originsOf(this.#state), kept: true });
+  }
+
+  async #readTail({ step, attempt, status }: Extract<StoredEvent, { type: 'step.finished' }>): Promise<void> {
+    const { client, runId, reporter } = this.#parts;
+    if (status !== 'failed' && !reporter.wantsTails) return;
+    this.#tails.set(step, await readRemoteTail(client, { runId, step, attempt }));
+  }
+}

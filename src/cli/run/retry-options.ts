@@ -1,0 +1,26 @@
+import { shortId } from '../../render/text/short-id.ts';
+import type { AccessOptions } from '../access/open-access.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Console } from '../terminal/console.ts';
+import type { ForegroundOptions } from './foreground.ts';
+import type { ParameterOptions } from './parameters.ts';
+
+/** The options of `wf retry`, as the command line names them. */
+export type RetryOptions = AccessOptions &
+  ParameterOptions &
+  ForegroundOptions & {
+    readonly run: string;
+    /** The id of the run; `run` is then its workflow. */
+    readonly req?: string;
+    readonly step?: string;
+    readonly from?: string;
+    readonly file?: true;
+    readonly runId?: string;
+    readonly detach?: true;
+  };
+
+/** Says that a retry would run nothing; answers the exit code. */
+export function tellNothingToDo(runId: string, { out }: Console): number {
+  out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
+  return exitCodes.succeeded;
+}

@@ -1,0 +1,51 @@
+import { retryRemotely as order } from '../../client/order-run.ts';
+import { commandOptionsOf } from '../../client/remote-access.ts';
+import type { ClientSettings } from '../../config/client-settings.ts';
+import type { Config } from '../../config/config.ts';
+import type { RetrySelection } from '../../core/run/retry.ts';
+import type { Param } from '../../core/run/run.ts';
+import { WfError } from '../../errors.ts';
+import { withDaemon } from '../access/open-access.ts';
+import type { Console } from '../terminal/console.ts';
+import { tellDetached } from './detached.ts';
+import { reporterFor } from './foreground.ts';
+import { followInForeground } from './remote-foreground.ts';
+import { type RetryOptions, tellNothingToDo } from './retry-options.ts';
+
+/** What a daemon is to run again. */
+export type RemoteRetry = {
+  readonly options: RetryOptions;
+  readonly config: Config;
+  readonly selection: RetrySelection;
+  readonly params: readonly Param[] | null;
+};
+
+/** Has a daemon retry a run, and shows the new one as if it were carried out here, or with `--detach` prints its id. */
+export function retryRemotely(
+  server: ClientSettings,
+  { options, config, selection, params }: RemoteRetry,
+  console: Console,
+): Promise<number> {
+  if (options.shellOnFailure) {
+    throw new WfError('usage', `--shell-on-failure cannot be had from a daemon, and ${server.source} names one`);
+  }
+  const { file = false, runId = null } = options;
+  const workflow = options.req === undefined ? null : options.run;
+  const run = options.req ?? options.run;
+  return withDaemon(server, console, async (client) => {
+    // One that does not exist must be told before anything is started.
+    const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
+    const strict = config.settings.read('strict').value;
+    const { retried, ordered } = await order(
+      client,
+      { run, workflow, selection, params, useFile: file, runId, strict },
+      config.cwd,
+    );
+    if (ordered === null) return tellNothingToDo(retried.runId, console);
+    const { summary, isNew } = ordered;
+    if (options.detach)
+      return tellDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
+    if (!isNew) throw new WfError('run-exists', `a run "${summary.runId}" exists already`);
+    return followInForeground({ client, summary, reporter }, options, console);
+  });
+}

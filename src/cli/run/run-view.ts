@@ -1,0 +1,119 @@
+import type { App } from '../../app.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
+import type { ActiveRun } from '../../engine/engine.ts';
+import type { ChildWatcher, OnChild } from '../../engine/local/local.ts';
+import type { Reporter } from '../../render/reporters/reporter.ts';
+import type { Output } from '../terminal/output.ts';
+import { recapOf, type ShownRun, showEvent } from './shown-run.ts';
+
+/** A reader that is this far behind gets nothing new until it has caught up; the logs keep it all. */
+const mostPendingBytes = 4 * 1024 * 1024;
+
+/**
+ * One run as one reporter shows it: the events as they are stored, and between them the output of the steps. The events of
+ * runs that its steps carry out stand among its own, in the order in which they came.
+ */
+export class RunView {
+  readonly #reporter: Reporter;
+  readonly #root: ShownRun;
+  readonly #runs = new Map<string, ShownRun>();
+  readonly #app: App;
+  readonly #out: Output;
+  readonly #due: { readonly shown: ShownRun; readonly event: StoredEvent; readonly state: RunState }[] = [];
+  #isShowing = false;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(app: App, reporter: Reporter, loaded: ShownRun['loaded'], out: Output) {
+    this.#app = app;
+    this.#out = out;
+    this.#reporter = reporter;
+    this.#root = this.#open(loaded, [], null);
+    this.#root.target = reporter;
+  }
+
+  /** To be called in the same turn as the start of the run: steps start later. */
+  attach(run: ActiveRun): void {
+    this.#attach(this.#root, run);
+  }
+
+  readonly watch = (event: StoredEvent, state: RunState): void => this.#take(this.#root, event, state);
+
+  /** Shows a run that a step carries out; `loaded` spells out no secret. */
+  child(parent: Parameters<OnChild>[0], loaded: ShownRun['loaded']): ChildWatcher {
+    const around = this.#runs.get(parent.runId) ?? this.#root;
+    const shown = this.#open(loaded, [...around.path, parent.step], {
+      shown: around,
+      step: parent.step,
+      attempt: parent.attempt,
+    });
+    around.children.set(parent.step, shown);
+    return {
+      watch: (event, state) => this.#take(shown, event, state),
+      attach: (run) => this.#attach(shown, run),
+    };
+  }
+
+  /** Prints the recap, once everything before it is shown. */
+  async end(state: RunState, { kept }: { kept: boolean }): Promise<RunSummary> {
+    await this.#done;
+    const recap = recapOf(this.#root, state, kept);
+    this.#reporter.end(recap);
+    return recap.summary;
+  }
+
+  close(): void {
+    for (const { follower } of [this.#root, ...this.#runs.values()]) follower?.close();
+  }
+
+  #open(loaded: ShownRun['loaded'], path: readonly string[], around: ShownRun['around']): ShownRun {
+    const shown: ShownRun = {
+      loaded,
+      path,
+      around,
+      tails: new Map(),
+      children: new Map(),
+      follower: this.#reporter.wantsOutput
+        ? this.#app.followLogs({
+            deliver: (chunk) => shown.target?.output(chunk),
+            isBlocked: () => this.#out.pending() > mostPendingBytes,
+          })
+        : null,
+      target: null,
+      run: null,
+      state: null,
+    };
+    return shown;
+  }
+
+  #attach(shown: ShownRun, run: ActiveRun): void {
+    shown.run = run;
+    this.#runs.set(run.runId, shown);
+  }
+
+  #take(shown: ShownRun, event: StoredEvent, state: RunState): void {
+    this.#due.push({ shown, event, state });
+    if (this.#isShowing) return;
+    this.#isShowing = true;
+    this.#done = this.#showDue();
+  }
+
+  /** An event waits for the output before it, and that for a reader who is far behind; the run itself waits for neither. */
+  async #showDue(): Promise<void> {
+    for (let next = this.#due.shift(); next; next = this.#due.shift()) {
+      const { shown, event, state } = next;
+      if (event.type === 'step.waiting' || event.type === 'step.finished') {
+        while (shown.follower?.finish(event.step, event.attempt) === false) await this.#readerIsNear();
+      }
+      showEvent(shown, event, state, this.#reporter, this.#app);
+    }
+    this.#isShowing = false;
+  }
+
+  async #readerIsNear(): Promise<void> {
+    // The reporter gathers lines before it hands them on: let it.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#out.pending() > mostPendingBytes) await this.#out.drained();
+  }
+}

@@ -1,0 +1,34 @@
+import type { ActiveRun } from '../../engine/engine.ts';
+import { type StopSignal, stopSignals } from '../exit-codes.ts';
+
+/** Passes signals on to a run: the first stops it, and its handlers still run; the second kills at once. */
+export function listenForSignals() {
+  let first: StopSignal | null = null;
+  const forced = new AbortController();
+  let active: Pick<ActiveRun, 'cancel'> | null = null;
+  const cancel = (signal: StopSignal, force: boolean) => {
+    active?.cancel({ reason: 'stop', message: `stopped by ${signal}`, force });
+  };
+  const listeners = (Object.keys(stopSignals) as StopSignal[]).map((signal) => {
+    const listener = () => {
+      const force = first !== null;
+      if (force) forced.abort();
+      first ??= signal;
+      cancel(signal, force);
+    };
+    process.on(signal, listener);
+    return { signal, listener };
+  });
+  return {
+    attach: (run: Pick<ActiveRun, 'cancel'>) => {
+      active = run;
+      if (first !== null) cancel(first, false);
+    },
+    signal: () => first,
+    /** Aborted by a second signal: nobody wants to wait any more. */
+    forced: forced.signal,
+    close: () => {
+      for (const { signal, listener } of listeners) process.off(signal, listener);
+    },
+  };
+}

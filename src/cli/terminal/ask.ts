@@ -1,0 +1,55 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { Param } from '../../core/run/run.ts';
+import { WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import type { Console } from './console.ts';
+
+/** What is to be asked for; what is typed for one of `secrets` is not shown. */
+export type Questions = { readonly names: readonly string[]; readonly secrets: ReadonlySet<string> };
+
+type Answer = { readonly text: string } | 'interrupted' | 'ended';
+
+/**
+ * Asks on the terminal for the value of each parameter; null when Ctrl-C was pressed. Throws a `WfError` `usage` when the
+ * input ends before the last answer.
+ */
+export async function askParams({ names, secrets }: Questions, { err }: Console): Promise<readonly Param[] | null> {
+  await err.drained();
+  const answers: Param[] = [];
+  for (const name of names) {
+    const answer = await ask(name, secrets.has(name));
+    if (answer === 'interrupted') return null;
+    if (answer === 'ended') throw notAnswered(name);
+    answers.push({ name, value: answer.text });
+  }
+  return answers;
+}
+
+function ask(name: string, isSecret: boolean): Promise<Answer> {
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = `${escapeControls(name)}${isSecret ? ' (not shown)' : ''}: `;
+  const output = isSecret ? silence : process.stderr;
+  const line = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  return new Promise((resolve) => {
+    let isAnswered = false;
+    const end = (answer: Answer) => {
+      // Closing ends the input too: the first word counts.
+      if (isAnswered) return;
+      isAnswered = true;
+      if (isSecret || typeof answer === 'string') process.stderr.write('\n');
+      resolve(answer);
+      line.close();
+    };
+    line.once('SIGINT', () => end('interrupted'));
+    line.once('close', () => end('ended'));
+    if (isSecret) process.stderr.write(prompt);
+    line.question(isSecret ? '' : prompt, (text) => end({ text }));
+  });
+}
+
+function notAnswered(name: string): WfError {
+  return new WfError('usage', `the parameter "${name}" has no value`, {
+    help: `give it: -p ${name}=VALUE; with --no-input it is empty`,
+  });
+}

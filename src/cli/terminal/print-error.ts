@@ -1,0 +1,43 @@
+import { CommanderError } from 'commander';
+import { type ErrorCode, WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
+import { stackOf } from '../../stack.ts';
+import { systemProblem } from '../../system-problem.ts';
+import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
+import type { Console } from './console.ts';
+
+/** What helps against every error of a kind that does not know better. */
+const generalHelp: Partial<Record<ErrorCode, string>> = {
+  storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
+};
+
+/**
+ * Prints what went wrong: what the user can mend as a message, anything else as a bug with its stack. Resolves to the exit
+ * code that tells of it.
+ */
+export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
+  if (error instanceof InvalidWorkflow) {
+    const { renderDiagnostics } = await import('../../render/views/diagnostics.ts');
+    const { color, unicode } = errTerminal;
+    err.write(renderDiagnostics(error.diagnostics, error.sources, { color, unicode, cwd: process.cwd() }));
+    return exitCodes.unusable;
+  }
+  if (error instanceof WfError) {
+    const help = error.help ?? systemProblem(error)?.help ?? generalHelp[error.code];
+    // Each fault of a list is on a line of its own.
+    const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
+    const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
+    err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));
+    return exitCodeOfError(error.code);
+  }
+  const problem = systemProblem(error);
+  if (problem !== null) {
+    const help = problem.help === null ? '' : `  help: ${problem.help}\n`;
+    err.write(`error: ${escapeControls(problem.message)}\n${help}`);
+    return exitCodes.failed;
+  }
+  err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);
+  return exitCodes.failed;
+}

@@ -1,0 +1,31 @@
+import type { TerminalSigns } from '../../render/reporters/tree/terminal-title.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Which signs beside text the terminal takes, by what it says of itself in the environment. Where one is not known to take
+ * them nothing is sent: others beep, open a notification, or print the text.
+ */
+export function terminalSigns(env: Environment): TerminalSigns {
+  return { title: takesTitle(env), progress: takesProgress(env) };
+}
+
+function takesTitle({ TERM = '' }: Environment): boolean {
+  return /^(xterm|rxvt|tmux|screen|alacritty|foot|konsole|kitty|wezterm|ghostty|vte|gnome|st-|contour)/.test(TERM);
+}
+
+/** In tmux and screen the variables are those of the terminal around it, to which the sign does not come through. */
+function takesProgress(env: Environment): boolean {
+  if (env['TMUX'] || env['STY'] || !takesTitle(env)) return false;
+  const { TERM_PROGRAM: program, TERM_PROGRAM_VERSION: version = '' } = env;
+  if (program === 'ghostty' || program === 'WezTerm' || env['ConEmuANSI'] === 'ON' || env['WT_SESSION']) return true;
+  if (program === 'iTerm.app') return isAtLeast(version, [3, 6, 6]);
+  // The terminals of GNOME and Xfce, and others that are built on VTE 0.80 or later.
+  return Number(env['VTE_VERSION'] ?? 0) >= 8000;
+}
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  const at = least.findIndex((number, index) => (parts[index] ?? 0) !== number);
+  return at === -1 || (parts[at] ?? 0) > (least[at] ?? 0);
+}

@@ -1,0 +1,54 @@
+import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { WfError } from '../../errors.ts';
+import { removeIfPossible } from '../../remove-file.ts';
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+};
+
+/**
+ * Writes a file that the user has asked for; it appears whole or not at all. What is there already and is no ordinary file (a
+ * pipe, a terminal) is written to directly. Throws a `WfError` `storage`.
+ */
+export function writeWhole(path: string, parts: Iterable<string>): void {
+  const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
+  try {
+    writeParts(draft, parts);
+    if (draft !== path) renameSync(draft, path);
+  } catch (error) {
+    if (draft !== path) removeIfPossible(draft);
+    throw unwritable(path, error);
+  }
+}
+
+/** What the system refused, in plain words; any other error as it is. */
+export function unwritable(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+  if (code === null || error instanceof WfError || !(error instanceof Error)) return error;
+  const reason = reasons[code] ?? error.message;
+  return new WfError('storage', `cannot write "${path}": ${reason}`, { help: 'name another file', cause: error });
+}
+
+function writeParts(path: string, parts: Iterable<string>): void {
+  const fd = openSync(path, 'w');
+  try {
+    for (const part of parts) {
+      const bytes = Buffer.from(part);
+      for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isSpecial(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !stats.isFile();
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import { answerText } from './transport/answer-bytes.ts';
+import { notUnderstood } from './transport/connection-problem.ts';
+import { isObject, type JsonMap } from './transport/json-fields.ts';
+import { problemError } from './transport/problem.ts';
+import type { Transport } from './transport/transport.ts';
+
+/** The v2 API of one daemon. Every method throws a `WfError` for what the daemon refuses, as if it were refused here. */
+export type DaemonClient = Pick<Transport, 'settings' | 'limits' | 'close'> & {
+  /** Takes a line for a person: the daemon is away, and waited for. */
+  readonly tell: (line: string) => void;
+  /** The object that is answered. Paths begin behind `/api/v2`. */
+  readonly get: (path: string) => Promise<JsonMap>;
+  /** `slow`: the daemon answers when a run has begun. */
+  readonly post: (path: string, body: unknown, options?: { readonly slow?: boolean }) => Promise<Answer>;
+  /** How many bytes would be answered. */
+  readonly size: (path: string) => Promise<number>;
+  /** An answer to be read as it comes; its status is 2xx. */
+  readonly open: (
+    path: string,
+    signal: AbortSignal,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<IncomingMessage>;
+};
+
+/** What is answered to a request that changes something. */
+export type Answer = { readonly status: number; readonly body: JsonMap };
+
+const never = new AbortController().signal;
+
+/** A client of the daemon behind a transport. */
+export function createDaemonClient(transport: Transport, tell: DaemonClient['tell']): DaemonClient {
+  const { settings, limits, close } = transport;
+  const usual = { headers: {}, body: null, answerMs: limits.answerMs, isStream: false, signal: never };
+  const json = async (request: Pick<Parameters<Transport['send']>[0], 'method' | 'path' | 'body' | 'answerMs'>) => {
+    const incoming = await accepted(await transport.send({ ...usual, ...request }), transport);
+    const body = parseObject(await answerText(incoming, transport), transport);
+    return { status: incoming.statusCode ?? 0, body };
+  };
+  return {
+    settings,
+    limits,
+    close,
+    tell,
+    get: async (path) =>
+      (await json({ method: 'GET', path: `/api/v2${path}`, body: null, answerMs: limits.answerMs })).body,
+    post: (path, body, { slow = false } = {}) => {
+      const answerMs = slow ? limits.startMs : limits.answerMs;
+      return json({ method: 'POST', path: `/api/v2${path}`, body, answerMs });
+    },
+    size: async (path) => {
+      const request = { ...usual, method: 'HEAD', path: `/api/v2${path}` } as const;
+      const incoming = await accepted(await transport.send(request), transport);
+      incoming.resume();
+      return Number(incoming.headers['content-length'] ?? 0);
+    },
+    open: async (path, signal, headers = {}) => {
+      const request = { ...usual, method: 'GET', path: `/api/v2${path}`, headers, isStream: true, signal } as const;
+      return accepted(await transport.send(request), transport);
+    },
+  };
+}
+
+/** A segment of a path. */
+export function segment(text: string): string {
+  // A path that ends in these means another one.
+  return text === '.' || text === '..' ? text.replaceAll('.', '%2E') : encodeURIComponent(text);
+}
+
+async function accepted(incoming: IncomingMessage, transport: Transport): Promise<IncomingMessage> {
+  const { statusCode: status = 0, headers } = incoming;
+  if (status >= 200 && status < 300) return incoming;
+  const { location = '', 'retry-after': retryAfter = null } = headers;
+  if (status >= 300 && status < 400) {
+    incoming.destroy();
+    throw notUnderstood(transport.settings, `it leads to ${JSON.stringify(location)}, where no login is sent`);
+  }
+  const body = await answerText(incoming, transport);
+  throw problemError({ status, retryAfter, body }, transport.settings);
+}
+
+function parseObject(text: string, { settings }: Transport): JsonMap {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw notUnderstood(settings, 'it is not JSON');
+  }
+  if (isObject(value)) return value;
+  throw notUnderstood(settings, 'it is no object');
+}

@@ -1,0 +1,84 @@
+import type { RunSummary } from '../core/run/summary.ts';
+import { noSchedule, type Schedule } from '../core/workflow.ts';
+import type { WorkflowEntry } from '../service/history/run-access.ts';
+import { type DaemonClient, segment } from './daemon-client.ts';
+import { nextPage } from './find-runs.ts';
+import { readSummary } from './read-summary.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
+
+const mostAtOnce = 1000;
+/** What of a diagnostic `wf list --json` prints. */
+const diagnosticKeys = [
+  'severity',
+  'code',
+  'message',
+  'file',
+  'line',
+  'column',
+  'endLine',
+  'endColumn',
+  'help',
+] as const;
+
+/** The workflows of a daemon. Listings hold of a last run all but its steps: with `wholeRuns` each is asked for. */
+export async function listWorkflows(
+  client: DaemonClient,
+  { wholeRuns }: { readonly wholeRuns: boolean },
+): Promise<readonly WorkflowEntry[]> {
+  const entries: WorkflowEntry[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: JsonMap = await client.get(`/workflows?${query(cursor)}`);
+    for (const workflow of listIn(page, 'workflows').filter(isObject)) entries.push(readEntry(workflow, client));
+    cursor = nextPage(page, cursor, client);
+  } while (cursor !== null);
+  if (!wholeRuns) return entries;
+  return Promise.all(entries.map(async (entry) => ({ ...entry, lastRun: await wholeRun(client, entry.lastRun) })));
+}
+
+function query(cursor: string | null): URLSearchParams {
+  return new URLSearchParams({ limit: String(mostAtOnce), ...(cursor === null ? {} : { cursor }) });
+}
+
+async function wholeRun({ get, settings }: DaemonClient, run: RunSummary | null): Promise<RunSummary | null> {
+  return run === null ? null : readSummary(await get(`/runs/${segment(run.runId)}`), settings);
+}
+
+function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry {
+  const lastRun = objectIn(workflow, 'lastRun');
+  return {
+    name: textIn(workflow, 'name') ?? '',
+    group: textIn(workflow, 'group') ?? '',
+    file: textIn(workflow, 'file') ?? '',
+    description: textIn(workflow, 'description') ?? '',
+    tags: textsIn(workflow, 'tags'),
+    schedule: readSchedule(objectIn(workflow, 'schedule') ?? {}),
+    next: textIn(workflow, 'next'),
+    suspended: workflow['suspended'] === true,
+    lastRun: lastRun === null ? null : readSummary(lastRun, settings),
+    diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(readDiagnostic),
+  };
+}
+
+function readSchedule(schedule: JsonMap): Schedule {
+  const overlap = textIn(schedule, 'overlap');
+  const catchup = textIn(schedule, 'catchup');
+  return {
+    start: textsIn(schedule, 'start'),
+    stop: textsIn(schedule, 'stop'),
+    restart: textsIn(schedule, 'restart'),
+    timeZone: textIn(schedule, 'timeZone'),
+    overlap: overlap === 'queue' || overlap === 'all' ? overlap : noSchedule.overlap,
+    catchup: catchup === 'latest' || catchup === 'all' ? catchup : noSchedule.catchup,
+    catchupWindowMs: numberIn(schedule, 'catchupWindowMs'),
+  };
+}
+
+function readDiagnostic(diagnostic: JsonMap): WorkflowEntry['diagnostics'][number] {
+  const shown = Object.fromEntries(diagnosticKeys.map((key) => [key, diagnostic[key] ?? null]));
+  return { ...shown, severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error' };
+}
+
+function textsIn(from: JsonMap, field: string): readonly string[] {
+  return listIn(from, field).filter((text) => typeof text === 'string');
+}

@@ -1,0 +1,97 @@
+import type { ClientSettings } from '../config/client-settings.ts';
+import {
+  type FailureReason,
+  type Outputs,
+  type Param,
+  type RunReason,
+  runStatuses,
+  stepStatuses,
+  type Trigger,
+} from '../core/run/run.ts';
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import { notUnderstood } from './transport/connection-problem.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
+
+/**
+ * A run as a daemon tells it. Fields that this version does not know are left out; those that may be missing are null or empty.
+ * Throws a `WfError` `unreachable` where one is missing without which a run cannot be shown, or is of another kind.
+ */
+export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary {
+  const owner = objectIn(run, 'owner');
+  return {
+    runId: required(run, 'runId', settings),
+    workflow: required(run, 'workflow', settings),
+    group: textIn(run, 'group') ?? '',
+    file: textIn(run, 'file'),
+    status: statusIn(run, runStatuses, settings),
+    reason: textIn(run, 'reason') as RunReason | null,
+    error: textIn(run, 'error'),
+    trigger: (textIn(run, 'trigger') ?? 'api') as Trigger,
+    retryOf: textIn(run, 'retryOf'),
+    params: listIn(run, 'params').filter(isObject).map(readParam),
+    owner: owner === null ? null : { pid: numberIn(owner, 'pid') ?? 0, host: textIn(owner, 'host') ?? '' },
+    createdAt: timeIn(run, 'createdAt', settings) ?? required(run, 'createdAt', settings),
+    startedAt: timeIn(run, 'startedAt', settings),
+    finishedAt: timeIn(run, 'finishedAt', settings),
+    durationMs: numberIn(run, 'durationMs'),
+    steps: stepsIn(run, 'steps', settings),
+    handlers: stepsIn(run, 'handlers', settings),
+    warnings: listIn(run, 'warnings').filter((warning) => typeof warning === 'string'),
+    ...(run['strict'] === true ? { strict: true } : {}),
+  };
+}
+
+function stepsIn(run: JsonMap, field: string, settings: ClientSettings): readonly StepSummary[] {
+  return listIn(run, field)
+    .filter(isObject)
+    .map((step) => readStep(step, settings));
+}
+
+function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
+  return {
+    name: required(step, 'name', settings),
+    status: statusIn(step, stepStatuses, settings),
+    reason: textIn(step, 'reason') as FailureReason | null,
+    error: textIn(step, 'error'),
+    attempts: numberIn(step, 'attempts') ?? 0,
+    exitCode: numberIn(step, 'exitCode'),
+    signal: textIn(step, 'signal'),
+    startedAt: timeIn(step, 'startedAt', settings),
+    finishedAt: timeIn(step, 'finishedAt', settings),
+    durationMs: numberIn(step, 'durationMs'),
+    outputs: readOutputs(objectIn(step, 'outputs') ?? {}),
+    log: textIn(step, 'log'),
+    ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
+  };
+}
+
+function readParam(param: JsonMap): Param {
+  const masked = param['masked'] === true ? { masked: true as const } : {};
+  return { name: textIn(param, 'name'), value: textIn(param, 'value') ?? '', ...masked };
+}
+
+function readOutputs(outputs: JsonMap): Outputs {
+  return Object.fromEntries(
+    Object.entries(outputs).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function required(from: JsonMap, field: string, settings: ClientSettings): string {
+  const text = textIn(from, field);
+  if (text !== null) return text;
+  throw notUnderstood(settings, `there is no "${field}" in it`);
+}
+
+/** ISO 8601; what is none would make every table fail later. */
+function timeIn(from: JsonMap, field: string, settings: ClientSettings): string | null {
+  const text = textIn(from, field);
+  if (text === null || !Number.isNaN(Date.parse(text))) return text;
+  throw notUnderstood(settings, `its "${field}" is no time`);
+}
+
+function statusIn<Status extends string>(from: JsonMap, known: readonly Status[], settings: ClientSettings): Status {
+  const status = required(from, 'status', settings);
+  const found = known.find((one) => one === status);
+  if (found !== undefined) return found;
+  throw notUnderstood(settings, `this version knows no status ${JSON.stringify(status)}`);
+}

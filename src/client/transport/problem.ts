@@ -1,0 +1,133 @@
+import type { ClientSettings } from '../../config/client-settings.ts';
+import { type ErrorCode, WfError } from '../../errors.ts';
+import type { Diagnostic, Place, Source } from '../../language/diagnostic.ts';
+import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
+import { notUnderstood } from './connection-problem.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+
+/** An answer that tells of an error. */
+export type Refusal = { readonly status: number; readonly retryAfter: string | null; readonly body: string };
+
+/** The codes that mean the same on both sides; those of the daemon that are not here are told by their status. */
+const sharedCodes: readonly ErrorCode[] = [
+  'usage',
+  'invalid-params',
+  'not-found',
+  'invalid-workflow',
+  'run-exists',
+  'run-active',
+  'conflict',
+  'busy',
+  'storage',
+  'not-built',
+];
+
+/**
+ * What a daemon refused, as if it had been refused here: an error of a workflow file with its diagnostics, else the same code
+ * and message. `settings` is for what it says of the daemon itself.
+ */
+export function problemError({ status, retryAfter, body }: Refusal, settings: ClientSettings): WfError {
+  const problem = parseProblem(body);
+  const message = textIn(problem, 'detail') ?? textIn(problem, 'message') ?? '';
+  const help = textIn(problem, 'help');
+  const code = sharedCodes.find((known) => known === textIn(problem, 'code')) ?? null;
+  if (code === 'invalid-workflow') return invalidWorkflow(problem, message);
+  if (code === 'busy') return new WfError('busy', message, { help: help ?? laterHelp(retryAfter) });
+  // Said by routes, which mean what they say; what stands before them says it of the daemon.
+  if (code !== null && message !== '') return new WfError(code, message, help === null ? {} : { help });
+  return daemonError({ status, retryAfter, message }, settings);
+}
+
+type Said = { readonly status: number; readonly retryAfter: string | null; readonly message: string };
+
+function daemonError({ status, retryAfter, message }: Said, settings: ClientSettings): WfError {
+  const { url, authorization } = settings;
+  const said = message === '' ? '' : `: ${message}`;
+  switch (status) {
+    case 401:
+      return new WfError('denied', authorization === null ? `${url} wants a login` : `${url} does not take the login`, {
+        help: 'set WF_TOKEN, --token-file, or WF_USERNAME and WF_PASSWORD to what the daemon was given',
+      });
+    case 403:
+      return new WfError('denied', `${url} does not allow this${said}`, {
+        help: 'a token that allows everything is needed, as WF_TOKEN or with --token-file',
+      });
+    case 404:
+    case 405:
+      return new WfError('unreachable', `${url} knows nothing of this${said}`, {
+        help: `is that a wf daemon with its base path, of this version? Its address comes from ${settings.source}`,
+      });
+    case 421:
+      return new WfError('unreachable', `${url} does not go by that name${said}`, {
+        help: 'allow the name there with --allowed-hosts',
+      });
+    case 429:
+    case 503:
+      return new WfError('busy', `${url} takes no more requests now${said}`, { help: laterHelp(retryAfter) });
+    case 400:
+    case 413:
+    case 415:
+      return new WfError('usage', message === '' ? `${url} does not take this request` : message);
+    default:
+      return status >= 500
+        ? new WfError('unreachable', `${url} failed with status ${status}${said}`, { help: 'its own log tells more' })
+        : notUnderstood(settings, `status ${status}${said}`);
+  }
+}
+
+function laterHelp(retryAfter: string | null): string {
+  return retryAfter !== null && /^\d+$/.test(retryAfter) ? `try again in ${retryAfter} s` : 'try again later';
+}
+
+/** An error page of a proxy is as good as none. */
+function parseProblem(body: string): JsonMap {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function invalidWorkflow(problem: JsonMap, message: string): WfError {
+  const diagnostics = listIn(problem, 'diagnostics').filter(isObject).map(diagnosticOf);
+  if (diagnostics.length === 0) return new WfError('invalid-workflow', message || 'the workflow is not valid');
+  const name = /^"([\s\S]*)" is not a valid workflow$/.exec(message)?.[1] ?? message;
+  const sources = listIn(problem, 'sources').filter(isObject).flatMap(sourceOf);
+  return new InvalidWorkflow(name, diagnostics, sources);
+}
+
+function sourceOf(source: JsonMap): readonly Source[] {
+  const path = textIn(source, 'path');
+  const text = textIn(source, 'text');
+  return path === null || text === null ? [] : [{ path, text }];
+}
+
+function diagnosticOf(diagnostic: JsonMap): Diagnostic {
+  return {
+    severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error',
+    code: textIn(diagnostic, 'code') ?? '',
+    message: textIn(diagnostic, 'message') ?? '',
+    place: placeOf(diagnostic),
+    label: textIn(diagnostic, 'label') ?? '',
+    related: listIn(diagnostic, 'related').filter(isObject).flatMap(relatedOf),
+    importedFrom: listIn(diagnostic, 'importedFrom')
+      .filter(isObject)
+      .flatMap((place) => placeOf(place) ?? []),
+    help: textIn(diagnostic, 'help'),
+  };
+}
+
+function relatedOf(related: JsonMap): Diagnostic['related'] {
+  const place = placeOf(objectIn(related, 'place') ?? related);
+  return place === null ? [] : [{ place, message: textIn(related, 'message') ?? '' }];
+}
+
+function placeOf(from: JsonMap): Place | null {
+  const file = textIn(from, 'file');
+  const line = numberIn(from, 'line');
+  if (file === null || line === null) return null;
+  const column = numberIn(from, 'column') ?? 1;
+  const end = { line: numberIn(from, 'endLine') ?? line, column: numberIn(from, 'endColumn') ?? column };
+  return { file, start: { line, column }, end };
+}

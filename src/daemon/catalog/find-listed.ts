@@ -1,0 +1,78 @@
+import { parse } from 'node:path';
+import { WfError } from '../../errors.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { Catalog } from './catalog.ts';
+
+/** The workflows of a catalog by what clients call them. */
+export type ListedNames = {
+  /**
+   * The workflow of a name: its file's base name, with or without extension, and with `group/` before it where it needs one
+   * (`/name` in no group). Throws a `WfError`: `not-found`, `conflict` where several are meant.
+   */
+  readonly find: (name: string) => ListedWorkflow;
+  /** The shortest name, with extension, that means this workflow alone. */
+  readonly nameOf: (workflow: ListedWorkflow) => string;
+};
+
+/** Looks names up in the catalog, and nowhere else: whatever a name holds, it becomes no path. */
+export function listedNames(catalog: Catalog): ListedNames {
+  let version: number | null = null;
+  let indexed: Index = { full: new Map(), short: new Map() };
+  const names = () => {
+    if (version === catalog.version()) return indexed;
+    version = catalog.version();
+    indexed = index(catalog.list());
+    return indexed;
+  };
+  return {
+    find: (name) => {
+      const { full, short } = names();
+      const [only, ...others] = full.get(name) ?? short.get(name) ?? [];
+      if (only === undefined) throw noSuchWorkflow(name, catalog.list());
+      if (others.length === 0) return only;
+      throw ambiguous(name, [only, ...others]);
+    },
+    nameOf: (workflow) => {
+      const { base } = parse(workflow.file);
+      return names().full.get(base)?.length === 1 ? base : `${workflow.group}/${base}`;
+    },
+  };
+}
+
+/** By names with extension, and by those without: `a.yaml` is never taken for `a.yaml.yaml`. */
+type Index = { readonly full: WorkflowsByName; readonly short: WorkflowsByName };
+type WorkflowsByName = Map<string, ListedWorkflow[]>;
+
+function index(workflows: readonly ListedWorkflow[]): Index {
+  const full: WorkflowsByName = new Map();
+  const short: WorkflowsByName = new Map();
+  for (const workflow of workflows) {
+    const { name, base } = parse(workflow.file);
+    for (const called of [base, `${workflow.group}/${base}`]) add(full, called, workflow);
+    for (const called of [name, `${workflow.group}/${name}`]) add(short, called, workflow);
+  }
+  return { full, short };
+}
+
+function add(byName: WorkflowsByName, name: string, workflow: ListedWorkflow): void {
+  const same = byName.get(name);
+  if (same === undefined) byName.set(name, [workflow]);
+  else same.push(workflow);
+}
+
+function noSuchWorkflow(name: string, listed: readonly ListedWorkflow[]): WfError {
+  const near = nearNames(
+    name,
+    listed.map(({ file }) => parse(file).name),
+  );
+  const help = didYouMean(near);
+  return new WfError('not-found', `no workflow "${name}"`, help === '' ? {} : { help });
+}
+
+function ambiguous(name: string, workflows: readonly ListedWorkflow[]): WfError {
+  const names = workflows.map(({ file, group }) => `"${group}/${parse(file).name}"`).join(', ');
+  return new WfError('conflict', `"${name}" names ${workflows.length} workflows`, {
+    help: `call one of them ${names}`,
+  });
+}

@@ -1,0 +1,59 @@
+import type { DurableText } from '../../store/files/disk/durable-text.ts';
+import type { Rule } from './rules.ts';
+
+/** How far a rule has come. Times are milliseconds since 1970-01-01 UTC. */
+export type RuleProgress = {
+  readonly rule: Rule;
+  /** Everything up to here was dealt with. */
+  readonly done: number;
+  /** Since when its file has been gone; null for one that is there. */
+  readonly goneSince: number | null;
+};
+
+/** A run that was due but has to wait. */
+export type WaitingRun = {
+  readonly file: string;
+  readonly kind: 'start' | 'restart';
+  readonly moment: number;
+};
+
+/** What a scheduler has to know of its predecessor so that nothing is done twice and nothing forgotten. */
+export type ScheduleRecord = { readonly rules: readonly RuleProgress[]; readonly waiting: readonly WaitingRun[] };
+
+const format = 1;
+
+/** Null where there is none that can be understood. Throws a `WfError` `storage`. */
+export function readRecord(text: DurableText): ScheduleRecord | null {
+  const content = text.read();
+  if (content === null) return null;
+  try {
+    const { format: found, rules, waiting } = JSON.parse(content) as Partial<ScheduleRecord> & { format?: number };
+    if (found !== format || !Array.isArray(rules) || !Array.isArray(waiting)) return null;
+    return { rules: rules.filter(isProgress), waiting: waiting.filter(isWaiting) };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns when it is on the disk. Throws a `WfError` `storage`. */
+export function writeRecord(text: DurableText, { rules, waiting }: ScheduleRecord): void {
+  text.write(`${JSON.stringify({ format, rules, waiting })}\n`);
+}
+
+function isProgress(value: unknown): value is RuleProgress {
+  const { rule, done, goneSince } = Object(value) as Partial<RuleProgress>;
+  const { file, kind, expression, timeZone } = Object(rule) as Partial<Rule>;
+  return (
+    typeof file === 'string' &&
+    (kind === 'start' || kind === 'stop' || kind === 'restart') &&
+    typeof expression === 'string' &&
+    (timeZone === null || typeof timeZone === 'string') &&
+    Number.isFinite(done) &&
+    (goneSince === null || Number.isFinite(goneSince))
+  );
+}
+
+function isWaiting(value: unknown): value is WaitingRun {
+  const { file, kind, moment } = Object(value) as Partial<WaitingRun>;
+  return typeof file === 'string' && (kind === 'start' || kind === 'restart') && Number.isFinite(moment);
+}

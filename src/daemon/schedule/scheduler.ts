@@ -1,0 +1,247 @@
+import type { Clock } from '../../engine/clock.ts';
+import type { RunDesk } from '../../service/runs/run-desk.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { Suspensions } from '../../service/workflows/suspensions.ts';
+import type { DurableText } from '../../store/files/disk/durable-text.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { RunBoard } from '../run-board.ts';
+import { type CronTimes, loadCronTimes } from './cron-times.ts';
+import { type Decision, decide } from './decide.ts';
+import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { rememberNextStart } from './next-start.ts';
+import type { ScheduleKind } from './rules.ts';
+import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
+import type { SchedulerEvent } from './scheduler-event.ts';
+import { someAtOnce } from './some-at-once.ts';
+import { createTimetable, type DueFile, type Timetable } from './timetable.ts';
+
+/** Starts, stops and restarts workflows when their schedules say so, each once for each moment. */
+export type Scheduler = {
+  /** How late the last moment that was due was dealt with; while one is overdue, how late that is by now. In seconds. */
+  readonly lagSeconds: () => number;
+  /** How many moments since the start found nobody there to act on them and were not made up for. */
+  readonly missed: () => number;
+  /** When the workflow starts next; null when it is suspended, broken or has no such schedule. */
+  readonly nextOf: (entry: ListedWorkflow) => Date | null;
+  /** What comes next, each expression once, in the order of time; suspended workflows are left out. */
+  readonly upcoming: () => readonly UpcomingMoment[];
+  /** Resolves when what was begun is done and recorded; nothing begins afterwards. */
+  readonly close: () => Promise<void>;
+};
+
+/** When something is due; `file` is the absolute path of the workflow. */
+export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
+
+/** What a scheduler works with. */
+export type SchedulerParts = {
+  readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
+  readonly clock: Clock;
+  readonly suspensions: Pick<Suspensions, 'isSuspended'>;
+  readonly desk: Pick<RunDesk, 'start' | 'stop'>;
+  readonly board: Pick<RunBoard, 'touch' | 'refresh' | 'activeOf'>;
+  /** Where it notes how far it has come. */
+  readonly record: DurableText;
+  readonly report: (event: SchedulerEvent) => void;
+};
+
+/** A timer does not notice that the machine slept or that its clock was set: so the clock is looked at in between. */
+const longestSleepMs = 5000;
+/** While something waits for a run to end. */
+const waitingSleepMs = 1000;
+/** So many workflows are dealt with at once. */
+const mostAtOnce = 8;
+
+/** Goes on where the last scheduler of the same record has stopped. */
+export async function createScheduler(parts: SchedulerParts): Promise<Scheduler> {
+  const times = await loadCronTimes();
+  const scheduler = new LocalScheduler(parts, times);
+  scheduler.open();
+  return scheduler;
+}
+
+class LocalScheduler implements Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #timetable: Timetable;
+  readonly #dispatcher: Dispatcher;
+  readonly #nextStart: ReturnType<typeof rememberNextStart>;
+  #version: number | null = null;
+  #brokenFiles: ReadonlySet<string> = new Set();
+  #isRecordOld = false;
+  #trouble = '';
+  #missed = 0;
+  #lagMs = 0;
+  #isClosed = false;
+  #isAgainWanted = false;
+  #working: Promise<void> | null = null;
+  #takeBackTimer = () => {};
+  #unwatch = () => {};
+
+  constructor(parts: SchedulerParts, times: CronTimes) {
+    this.#parts = parts;
+    this.#nextStart = rememberNextStart(times);
+    const { rules, waiting } = this.#readRecord();
+    this.#timetable = createTimetable(times, rules);
+    this.#dispatcher = createDispatcher({ ...parts, report: this.#report }, waiting);
+  }
+
+  open(): void {
+    this.#unwatch = this.#parts.catalog.watch(() => this.#wake());
+    this.#wake();
+  }
+
+  readonly lagSeconds = (): number => {
+    const next = this.#timetable.nextMoment();
+    const overdueMs = next === null ? 0 : this.#parts.clock.now() - next;
+    return Math.max(0, overdueMs, this.#lagMs) / 1000;
+  };
+
+  readonly missed = (): number => this.#missed;
+
+  readonly nextOf = (entry: ListedWorkflow): Date | null => {
+    const { clock, suspensions } = this.#parts;
+    if (entry.workflow === null || suspensions.isSuspended(entry.file)) return null;
+    return this.#nextStart(entry.workflow.schedule, clock.now());
+  };
+
+  readonly upcoming = (): readonly UpcomingMoment[] => {
+    const { suspensions } = this.#parts;
+    return this.#timetable
+      .upcoming()
+      .filter(({ rule }) => !suspensions.isSuspended(rule.file))
+      .map(({ rule: { file, kind }, at }) => ({ file, kind, at: new Date(at) }))
+      .sort((a, b) => a.at.getTime() - b.at.getTime());
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#unwatch();
+    this.#takeBackTimer();
+    await this.#working;
+  };
+
+  readonly #report = (event: SchedulerEvent): void => {
+    if (event.type === 'missed') this.#missed += event.count;
+    if (event.type === 'failed' && event.isOver) this.#missed += 1;
+    this.#parts.report(event);
+  };
+
+  /** Works now; what wakes it meanwhile has it work once more. */
+  #wake(): void {
+    if (this.#isClosed) return;
+    if (this.#working !== null) {
+      this.#isAgainWanted = true;
+      return;
+    }
+    this.#takeBackTimer();
+    this.#working = this.#work()
+      .catch((error) => this.#reportTrouble(error))
+      .finally(() => {
+        this.#working = null;
+        this.#sleep();
+      });
+  }
+
+  #sleep(): void {
+    if (this.#isClosed) return;
+    const now = this.#parts.clock.now();
+    const longest = this.#dispatcher.waiting().length > 0 ? waitingSleepMs : longestSleepMs;
+    const next = this.#timetable.nextMoment() ?? Number.POSITIVE_INFINITY;
+    // What could not be dealt with just now is not tried at once again.
+    const until = next <= now ? now + waitingSleepMs : Math.min(next, now + longest);
+    this.#takeBackTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());
+    this.#isAgainWanted = false;
+  }
+
+  async #work(): Promise<void> {
+    const { catalog, clock } = this.#parts;
+    if (catalog.version() !== this.#version) {
+      this.#version = catalog.version();
+      this.#timetable.follow(catalog.list(), clock.now());
+      this.#isRecordOld = true;
+      this.#reportBroken();
+    }
+    const now = clock.now();
+    const due = this.#timetable.due(now);
+    const waiting = this.#dispatcher.waiting().map(({ file }) => file);
+    const files = [...new Set([...due.keys(), ...waiting])];
+    if (files.length > 0) await this.#dealWithAll(files, due, now);
+    // Only now: what a crash comes before is done again, and then found done.
+    if (this.#isRecordOld) this.#writeRecord();
+  }
+
+  async #dealWithAll(files: readonly string[], due: ReadonlyMap<string, DueFile>, now: number): Promise<void> {
+    await this.#lookAtRuns();
+    const dealtWith = new Set<string>();
+    await someAtOnce(mostAtOnce, files, async (file) => {
+      try {
+        await this.#dealWith(file, due.get(file), now);
+        dealtWith.add(file);
+      } catch (error) {
+        // It stays due.
+        this.#reportTrouble(error);
+      }
+    });
+    if (dealtWith.size === files.length) this.#trouble = '';
+    this.#timetable.settle(dealtWith, now);
+    this.#isRecordOld = true;
+  }
+
+  async #lookAtRuns(): Promise<void> {
+    const { board } = this.#parts;
+    board.touch();
+    await board.refresh();
+    this.#dispatcher.begin();
+  }
+
+  async #dealWith(file: string, due: DueFile | undefined, now: number): Promise<void> {
+    const found = due?.workflow ?? this.#timetable.workflowOf(file);
+    if (found === null) return;
+    if (this.#parts.suspensions.isSuspended(file)) return this.#dispatcher.forget(file);
+    const workflow = { ...found, file };
+    if (due !== undefined) {
+      const { actions, missed } = decide(due.due, found.schedule, now);
+      this.#reportMissed(file, missed);
+      for (const action of actions) {
+        if (!action.isLate) this.#lagMs = Math.max(0, this.#parts.clock.now() - action.moment);
+        await this.#dispatcher.act(workflow, action);
+      }
+    }
+    await this.#dispatcher.goOn(workflow);
+  }
+
+  #reportMissed(file: string, missed: Decision['missed']): void {
+    for (const kind of new Set(missed.map((one) => one.kind))) {
+      const moments = missed.filter((one) => one.kind === kind).map(({ moment }) => moment);
+      const [first, last] = [Math.min(...moments), Math.max(...moments)];
+      this.#report({ type: 'missed', file, kind, count: moments.length, first, last });
+    }
+  }
+
+  /** Once, not every second for as long as it lasts. */
+  #reportTrouble(error: unknown): void {
+    const text = String(error);
+    if (text !== this.#trouble) this.#report({ type: 'trouble', error });
+    this.#trouble = text;
+  }
+
+  #reportBroken(): void {
+    const broken = this.#timetable.broken();
+    for (const file of broken) if (!this.#brokenFiles.has(file)) this.#report({ type: 'broken', file });
+    this.#brokenFiles = new Set(broken);
+  }
+
+  #readRecord(): ScheduleRecord {
+    try {
+      const record = readRecord(this.#parts.record);
+      if (record !== null) return record;
+    } catch (error) {
+      this.#reportTrouble(error);
+    }
+    return { rules: [], waiting: [] };
+  }
+
+  #writeRecord(): void {
+    writeRecord(this.#parts.record, { rules: this.#timetable.progress(), waiting: this.#dispatcher.waiting() });
+    this.#isRecordOld = false;
+  }
+}

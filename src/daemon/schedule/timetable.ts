@@ -1,0 +1,116 @@
+import type { Workflow } from '../../core/workflow.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { CronTimes } from './cron-times.ts';
+import type { DueMoments } from './decide.ts';
+import { type Rule, ruleKey, rulesOf } from './rules.ts';
+import type { RuleProgress } from './schedule-record.ts';
+
+/** Every rule of every workflow with how far it has come. Knows no clock and does nothing: it is told the time. */
+export type Timetable = {
+  /** Takes over what the files say now. A new rule begins now: what it would have been due for before is nobody's loss. */
+  readonly follow: (workflows: readonly ListedWorkflow[], now: number) => void;
+  /** What has come due since it was last dealt with, by file. Nothing is due for a file that is broken or gone. */
+  readonly due: (now: number) => ReadonlyMap<string, DueFile>;
+  /** From now on everything up to `now` is dealt with for these files. */
+  readonly settle: (files: { readonly has: (file: string) => boolean }, now: number) => void;
+  /** The workflow of a file; null for one that is broken or gone. */
+  readonly workflowOf: (file: string) => Workflow | null;
+  /** The earliest moment that is to come, or has come and is not dealt with; null for none. */
+  readonly nextMoment: () => number | null;
+  /** What is to come, in no order. */
+  readonly upcoming: () => readonly { readonly rule: Rule; readonly at: number }[];
+  /** The files that cannot be read but have rules. */
+  readonly broken: () => readonly string[];
+  readonly progress: () => readonly RuleProgress[];
+};
+
+/** What is due for one workflow. */
+export type DueFile = { readonly workflow: Workflow; readonly due: DueMoments };
+
+type State = { readonly rule: Rule; done: number; next: number | null; goneSince: number | null };
+
+/** Further moments in the past are neither made up for nor counted: a week of minutes is ten thousand. */
+const mostMoments = 1000;
+/** What a file's rules have come to is remembered for so long after it went: it may be moved about, or its disk be away. */
+const rememberedMs = 86_400_000;
+/** A clock that was set back further than this had been wrong: it is not waited for until it comes there again. */
+const furthestAheadMs = 3_600_000;
+
+/** Starts where an earlier scheduler has stopped. */
+export function createTimetable(times: CronTimes, earlier: readonly RuleProgress[]): Timetable {
+  const states = new Map<string, State>();
+  const workflows = new Map<string, Workflow>();
+  const broken = new Set<string>();
+  for (const { rule, done, goneSince } of earlier) {
+    states.set(ruleKey(rule), { rule, done, next: times.next(rule, done), goneSince });
+  }
+  const isActive = ({ rule }: State) => workflows.has(rule.file);
+  const move = (state: State, done: number) => {
+    state.done = done;
+    state.next = times.next(state.rule, done);
+  };
+  return {
+    follow: (listing, now) => {
+      workflows.clear();
+      broken.clear();
+      const wanted = new Set<string>();
+      for (const listed of listing) {
+        if (listed.workflow === null) broken.add(listed.file);
+        else workflows.set(listed.file, listed.workflow);
+        for (const rule of rulesOf(listed)) {
+          const key = ruleKey(rule);
+          wanted.add(key);
+          if (!states.has(key)) states.set(key, { rule, done: now, next: times.next(rule, now), goneSince: null });
+        }
+      }
+      for (const [key, state] of states) {
+        const isThere = wanted.has(key) || broken.has(state.rule.file);
+        state.goneSince = isThere ? null : Math.min(state.goneSince ?? now, now);
+        // A rule that was taken out of its file is no more; a file that is gone may come back.
+        const isOver = workflows.has(state.rule.file) || now - (state.goneSince ?? now) > rememberedMs;
+        if (!isThere && isOver) states.delete(key);
+      }
+    },
+    due: (now) => {
+      const found = new Map<string, { workflow: Workflow; due: Record<Rule['kind'], readonly number[]> }>();
+      for (const state of states.values()) {
+        if (state.done > now + furthestAheadMs) move(state, now);
+        const { file, kind } = state.rule;
+        const workflow = workflows.get(file);
+        if (workflow === undefined || state.next === null || state.next > now) continue;
+        const entry = found.get(file) ?? { workflow, due: { start: [], stop: [], restart: [] } };
+        entry.due[kind] = [...entry.due[kind], ...momentsOf(state, times, now)];
+        found.set(file, entry);
+      }
+      return found;
+    },
+    settle: (files, now) => {
+      for (const state of states.values()) {
+        // A rule that is not due stays where it is: the record need not change with every minute.
+        if (files.has(state.rule.file) && state.next !== null && state.next <= now) move(state, now);
+      }
+    },
+    workflowOf: (file) => workflows.get(file) ?? null,
+    nextMoment: () => earliest([...states.values()].filter(isActive).map(({ next }) => next)),
+    upcoming: () =>
+      [...states.values()].flatMap((state) =>
+        isActive(state) && state.next !== null ? [{ rule: state.rule, at: state.next }] : [],
+      ),
+    broken: () => [...new Set([...states.values()].map(({ rule }) => rule.file))].filter((file) => broken.has(file)),
+    progress: () => [...states.values()].map(({ rule, done, goneSince }) => ({ rule, done, goneSince })),
+  };
+}
+
+/** Two are looked for first: mostly there is one. */
+function momentsOf({ rule, done }: State, times: CronTimes, now: number): readonly number[] {
+  const since = (count: number) => times.last(rule, now, count).filter((moment) => moment > done);
+  const few = since(2);
+  return few.length < 2 ? few : since(mostMoments);
+}
+
+function earliest(moments: readonly (number | null)[]): number | null {
+  return moments.reduce(
+    (least, moment) => (least === null || (moment !== null && moment < least) ? moment : least),
+    null,
+  );
+}

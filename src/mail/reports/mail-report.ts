@@ -1,0 +1,148 @@
+import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
+import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import { escapeHtml } from '../html.ts';
+
+/** What a mail tells about a run, or about one of its steps. */
+export type ReportFacts = {
+  readonly summary: RunSummary;
+  /** Null: the mail is about the run. */
+  readonly step: string | null;
+  /** Of the step or the run. */
+  readonly status: FinishedStatus | SettledStatus;
+  readonly host: string;
+  readonly tail: (step: StepSummary) => readonly string[];
+  /** The command that runs it again; null when there is none. */
+  readonly again: string | null;
+};
+
+/** The words of a mail: HTML, and the same as text. */
+export type Report = { readonly subject: string; readonly message: string; readonly text: string };
+
+/** Beyond this many steps, and this many failed ones with their last lines, the rest is only counted. */
+const most = { rows: 500, failures: 20, lineLength: 500 };
+
+/** Terminals read these sequences, people do not. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+/** Puts a run or a step in the words of a mail. `cut` are lines about attached logs that are not whole. */
+export function report(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
+  const heads = headRows(facts);
+  const rows = stepRows(facts);
+  const failures = failuresOf(facts);
+  const notes = [...leftOut(facts), ...cut, ...(facts.again === null ? [] : [`Again from there: ${facts.again}`])];
+  return {
+    subject: subject(prefix, facts),
+    message: htmlPage([
+      htmlTable(heads),
+      htmlTable([columns, ...rows]),
+      ...failures.map(([title, lines]) => `<h3>${escapeHtml(title)}</h3><pre>${escapeHtml(lines.join('\n'))}</pre>`),
+      ...notes.map((note) => `<p>${escapeHtml(note)}</p>`),
+    ]),
+    text: [
+      textTable(heads),
+      textTable([columns, ...rows]),
+      ...failures.map(([title, lines]) => [title, ...lines.map((line) => `  ${line}`)].join('\n')),
+      ...notes,
+    ]
+      .map((part) => `${part}\n`)
+      .join('\n'),
+  };
+}
+
+function subject(prefix: string, { summary, step, status }: ReportFacts): string {
+  const what = step === null ? summary.workflow : `${summary.workflow}: step ${step}`;
+  return `${prefix} ${what} ${words(status)}`.replace(/\s+/g, ' ').trim();
+}
+
+function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[] {
+  const { workflow, runId, file, status, error, trigger, retryOf, startedAt, finishedAt, durationMs } = summary;
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['Workflow', workflow],
+    ['Status', words(status)],
+    ['Reason', error],
+    ['Run', runId],
+    ['Retry of', retryOf],
+    ['File', file],
+    ['Started by', trigger],
+    ['Started', startedAt === null ? null : time(startedAt)],
+    ['Finished', finishedAt === null ? null : time(finishedAt)],
+    ['Took', durationMs === null ? null : duration(durationMs)],
+    ['Host', host],
+  ];
+  return rows.flatMap(([name, value]) => (value === null ? [] : [[name, oneLine(value)]]));
+}
+
+const columns = ['Step', 'Status', 'Started', 'Finished', 'Took', 'Error'];
+
+function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (readonly string[])[] {
+  return [...steps, ...handlers]
+    .slice(0, most.rows)
+    .map(({ name, status, startedAt, finishedAt, durationMs, error }) => [
+      name,
+      words(status),
+      startedAt === null ? '' : time(startedAt),
+      startedAt === null || finishedAt === null ? '' : time(finishedAt),
+      durationMs === null ? '' : duration(durationMs),
+      error ?? '',
+    ])
+    .map((row) => row.map(oneLine));
+}
+
+/** Failed steps with their last lines; in a mail about one step only that one's, failed or not. */
+function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
+  return [...summary.steps, ...summary.handlers]
+    .filter(({ name, status }) => (step === null ? status === 'failed' : name === step))
+    .slice(0, most.failures)
+    .map((failed) => [`Last lines of "${oneLine(failed.name)}"`, tail(failed).map(oneLine)] as const)
+    .filter(([, lines]) => lines.length > 0);
+}
+
+function leftOut({ summary: { steps, handlers } }: ReportFacts): readonly string[] {
+  const count = steps.length + handlers.length - most.rows;
+  return count > 0 ? [`${count} more steps are not shown.`] : [];
+}
+
+function htmlPage(parts: readonly string[]): string {
+  return `<!doctype html>\n<html><body style="font-family: sans-serif">\n${parts.join('\n')}\n</body></html>\n`;
+}
+
+function htmlTable(rows: readonly (readonly string[])[]): string {
+  const style = 'style="border-collapse: collapse" border="1" cellpadding="4"';
+  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  return `<table ${style}>\n${lines.join('\n')}\n</table><br>`;
+}
+
+function textTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** `partially_succeeded` as people say it; a step that a failure kept from running was not run. */
+function words(status: string): string {
+  return status === 'upstream_failed' ? 'not run' : status.replaceAll('_', ' ');
+}
+
+/** `2026-03-01 12:00:00 UTC` */
+function time(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${(ms / 1000).toFixed(1)}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`;
+}
+
+function oneLine(text: string): string {
+  const plain = text.replace(controls, '').replaceAll('\n', ' ');
+  return plain.length > most.lineLength ? `${plain.slice(0, most.lineLength)}...` : plain;
+}

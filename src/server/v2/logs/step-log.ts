@@ -1,0 +1,158 @@
+import { isFinished } from '../../../core/run/run-state.ts';
+import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
+import { followLogs } from '../../../service/history/log-view.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { DescribedRoute, Operation } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { createStreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { filter, flag, runId, stepName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
+import { findRun } from '../runs/find-run.ts';
+import { type ByteRange, byteRange } from './byte-range.ts';
+import { logView } from './run-logs.ts';
+
+const streams = ['stdout', 'stderr'] as const;
+
+const text = { 'text/plain': { schema: { type: 'string' }, example: '42 rows\n' } } as const;
+
+const operation: Operation = {
+  id: 'stepLog',
+  tag: 'Logs and events',
+  summary: 'Hands out what a step has printed, byte for byte',
+  description:
+    'One stream of one attempt, as it is stored, whatever its size. A part of it is asked for with `Range`. With `follow` the answer goes on until the run is over, also with further attempts at the step; who has lost the connection goes on with `offset`. A step that was not started has printed nothing.',
+  parameters: [
+    runId,
+    stepName,
+    { ...filter('attempt', 'That attempt instead of the last one.'), schema: { type: 'integer', minimum: 1 } },
+    { ...filter('stream', 'Which stream.'), schema: { type: 'string', enum: [...streams], default: 'stdout' } },
+    { ...filter('offset', 'How many bytes to leave out.'), schema: { type: 'integer', minimum: 0, default: 0 } },
+    flag('follow', 'Goes on with what comes; `Range` does not count then.'),
+    flag('download', 'Has a browser save it as a file.'),
+    {
+      name: 'Range',
+      in: 'header',
+      description: 'One range of bytes: `bytes=0-1023`, `bytes=1024-`, `bytes=-1024`.',
+      schema: { type: 'string' },
+      example: 'bytes=0-1023',
+    },
+  ],
+  answers: {
+    200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' }, content: text },
+    206: {
+      description: 'The bytes that were asked for.',
+      headers: { 'Content-Range': 'Which bytes, of how many: `bytes 0-1023/4096`.' },
+      content: text,
+    },
+  },
+  problems: {
+    404: 'There is no such run, step or attempt.',
+    416: 'There are no such bytes; `Content-Range` tells how many there are.',
+  },
+};
+
+/** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
+export function stepLogRoute(parts: V2Parts): DescribedRoute {
+  return {
+    method: 'GET',
+    path: '/api/v2/runs/{id}/steps/{step}/logs',
+    access: 'read',
+    body: 'none',
+    errors: 'problem',
+    handle: stepLog(parts),
+    operation,
+  };
+}
+
+/** What is asked for. */
+type Wanted = {
+  readonly step: string;
+  readonly attempt: number | null;
+  readonly stream: (typeof streams)[number];
+  readonly offset: number;
+};
+
+function stepLog(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+  return async ({ params: { id = '', step = '' }, query, headers }) => {
+    const wanted: Wanted = {
+      step,
+      attempt: attemptIn(query),
+      stream: wordIn(query, 'stream', streams) ?? 'stdout',
+      offset: numberIn(query, 'offset', 0),
+    };
+    const [follow, download] = [flagIn(query, 'follow'), flagIn(query, 'download')];
+    const run = await findRun(id, parts);
+    const last = attemptsOf(run, wanted).at(-1) ?? null;
+    const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
+    const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };
+    if (follow && !isFinished(run.state)) return followed(run, { ...wanted, headers: own }, parts);
+    // No tag is given out, so there is nothing that could be asked for only if it is still the same.
+    const range = headers['if-range'] === undefined ? headers.range : undefined;
+    return stored(pathOf(run, wanted, last), { range, offset: wanted.offset, headers: own }, parts);
+  };
+}
+
+function pathOf({ stored }: PastRun, { stream }: Wanted, last: AttemptReference | null): string | null {
+  const paths = last === null ? undefined : stored?.logPaths(last.step, last.attempt);
+  return (stream === 'stdout' ? paths?.stdoutPath : paths?.stderrPath) ?? null;
+}
+
+type Part = {
+  readonly range: string | undefined;
+  readonly offset: number;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+function stored(path: string | null, { range, offset, headers }: Part, { logFiles, clock }: V2Parts): Reply {
+  const size = path === null ? 0 : logFiles.size(path);
+  const found = byteRange(range, size);
+  if (found === 'unsatisfiable') {
+    throw new HttpError(416, `the log has ${size} bytes`, { headers: { 'Content-Range': `bytes */${size}` } });
+  }
+  const { from, to }: ByteRange = found ?? { from: Math.min(offset, size), to: size };
+  const place = found === null ? {} : { 'Content-Range': `bytes ${from}-${to - 1}/${size}` };
+  return {
+    status: found === null ? 200 : 206,
+    headers: { ...headers, ...place, 'Content-Length': String(to - from) },
+    stream: async (output, signal) => {
+      const writer = createStreamWriter(output, signal, clock);
+      let left = to - from;
+      for await (const bytes of path === null ? [] : logFiles.read(path, from, to)) {
+        left -= bytes.length;
+        writer.write(bytes);
+        if (writer.isBehind()) await writer.caughtUp();
+        if (writer.isClosed()) return;
+      }
+      // It was cut off or removed meanwhile: that must not look like a whole answer.
+      if (left > 0) output.destroy();
+    },
+  };
+}
+
+function followed(run: PastRun, wanted: Wanted & Pick<Part, 'headers'>, parts: V2Parts): Reply {
+  const { step, attempt, stream, offset, headers } = wanted;
+  return {
+    status: 200,
+    headers: { ...headers, 'X-Accel-Buffering': 'no' },
+    isQuiet: true,
+    stream: (output, signal) => {
+      const writer = createStreamWriter(output, signal, parts.clock);
+      const reader = {
+        push: ({ bytes }: { bytes: Uint8Array }) => writer.write(bytes),
+        end: () => {},
+        release: () => {},
+      };
+      const view = { ...logView(parts, signal), reader: { ...reader, ...writer }, stream };
+      const start = (begun: AttemptReference) =>
+        Math.min(offset, parts.logFiles.size(pathOf(run, wanted, begun) ?? ''));
+      return followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start });
+    },
+  };
+}
+
+function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: AttemptReference | null): string {
+  const name = `${id}-${step}.${last?.attempt ?? 0}.${stream}.log`;
+  return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-200);
+}

@@ -1,0 +1,32 @@
+import type { RunSummary } from '../../../core/run/summary.ts';
+import type { AcceptedRun } from '../../../service/runs/run-desk.ts';
+import { acceptedRun } from '../../accepted-run.ts';
+import { type Answer, ref } from '../../docs/operation.ts';
+import type { Reply } from '../../route.ts';
+import { exampleRun } from '../examples.ts';
+import type { V2Parts } from '../parts.ts';
+
+/**
+ * The answer to who has asked for a run: 201 with its place, or 200 where it was there already and `isSame`. Throws as
+ * `acceptedRun` does.
+ */
+export async function acceptedReply(
+  accepted: AcceptedRun,
+  isSame: (run: RunSummary) => boolean,
+  parts: Pick<V2Parts, 'history' | 'board' | 'basePath'>,
+): Promise<Reply> {
+  const summary = await acceptedRun(accepted, isSame, parts);
+  const location = { Location: `${parts.basePath}/api/v2/runs/${encodeURIComponent(accepted.runId)}` };
+  return { status: accepted.isNew ? 201 : 200, headers: location, body: `${JSON.stringify(summary)}\n` };
+}
+
+const headers = { Location: 'Where the run is.' };
+const content = { 'application/json': { schema: ref('RunSummary'), example: exampleRun } };
+
+/** How `acceptedReply` answers; `existing` tells which run of that id it takes for the one that was asked for. */
+export function acceptedAnswers(existing: string): Readonly<Record<string, Answer>> {
+  return {
+    200: { description: `There is a run of that id already: ${existing}`, headers, content },
+    201: { description: 'The run is accepted and on the disk.', headers, content },
+  };
+}

@@ -1,0 +1,182 @@
+import type { StoredEvent } from '../../../core/run/run.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { eventJson } from '../../../render/views/event-json.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { exampleStream } from '../examples.ts';
+import { runId } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { flagIn, numberIn } from '../query.ts';
+import { findRun } from './find-run.ts';
+import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
+
+/** Something is sent that often, so that nobody on the way takes the connection for dead. */
+const heartbeatMs = 15_000;
+/** After how long a client that has lost the connection is to come back. */
+const comeBackMs = 1000;
+
+/** OpenAPI 3.1 has no word for what a stream is made of; programs that do not know this one pass over it. */
+const eventStream = { type: 'string', 'x-event-data': ref('Event') };
+
+const operation: Operation = {
+  id: 'followEvents',
+  tag: 'Logs and events',
+  summary: 'Streams what happens to a run',
+  description: `As server-sent events: first what has happened, then what happens. The \`id\` of each is its place in the journal, \`event\` its type, \`data\` the same JSON that \`wf run --reporter json\` prints. A comment comes every 15 seconds. When the run is over, an event \`end\` follows the last one, and the stream ends; who asks again from there on is answered with 204, at which an \`EventSource\` stops asking. Should an \`id\` not be higher than the one before, the journal was damaged there: what comes stands for everything from that place on.`,
+  parameters: [
+    runId,
+    {
+      name: 'after',
+      in: 'query',
+      description: 'Only events behind that `id`.',
+      schema: { type: 'integer', minimum: 0, default: 0 },
+    },
+    {
+      name: 'follow',
+      in: 'query',
+      description: 'False: only what has happened, without an event `end`.',
+      schema: { type: 'boolean', default: true },
+    },
+    {
+      name: 'output',
+      in: 'query',
+      description:
+        'True: between the events stands what the steps print, each attempt whole before its end, as events `output` without `id`: `{step, attempt, stream, offset, bytes}`, where `bytes` are in base64 and `offset` is where they stand in that stream.',
+      schema: { type: 'boolean', default: false },
+    },
+    {
+      name: 'step',
+      in: 'query',
+      description: 'With `output`: only of this step or handler.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'offsets',
+      in: 'query',
+      description:
+        'With `output`, for who comes back: `[["load", 1, 4096, 0]]`, the bytes of both streams that are known of attempts under way. Without it these begin at their start.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'The same, as an `EventSource` says it when it comes back; it goes before `after`.',
+      schema: { type: 'string' },
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The events.',
+      content: { 'text/event-stream': { schema: eventStream, example: exampleStream } },
+    },
+    204: { description: 'The run is over, and there is no further event.' },
+  },
+  problems: { 404: 'There is no such run.' },
+};
+
+/** `GET /api/v2/runs/{id}/events`. */
+export function followEventsRoute(parts: V2Parts): DescribedRoute {
+  return {
+    method: 'GET',
+    path: '/api/v2/runs/{id}/events',
+    access: 'read',
+    body: 'none',
+    errors: 'problem',
+    handle: followEvents(parts),
+    operation,
+  };
+}
+
+function followEvents(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+  return async ({ params: { id = '' }, query, headers }) => {
+    const after = afterIn(query, headers['last-event-id']);
+    const run = await findRun(id, parts);
+    const told = run.stored?.events.length ?? 0;
+    const follow = !query.has('follow') || flagIn(query, 'follow');
+    const wanted = flagIn(query, 'output')
+      ? { step: query.get('step') || null, offsets: readOffsets(query.get('offsets')) }
+      : null;
+    if (isFinished(run.state) && told <= after) return { status: 204, body: null };
+    return {
+      status: 200,
+      headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
+      stream: (output, signal) => {
+        const writer = createStreamWriter(output, signal, parts.clock);
+        return follow ? sendEvents({ run, after, wanted, writer, signal }, parts) : sendStored(run, after, writer);
+      },
+    };
+  };
+}
+
+function afterIn(query: URLSearchParams, lastEventId: string | string[] | undefined): number {
+  if (typeof lastEventId !== 'string' || lastEventId === '') return numberIn(query, 'after', 0);
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw new HttpError(400, '"Last-Event-ID" is none that was given here');
+}
+
+async function sendStored({ runId: id, stored }: PastRun, after: number, writer: StreamWriter): Promise<void> {
+  for (const event of stored?.events.slice(after) ?? []) {
+    writer.write(frame(id, event));
+    if (writer.isBehind()) await writer.caughtUp();
+  }
+}
+
+type Following = {
+  readonly run: PastRun;
+  readonly after: number;
+  readonly wanted: OutputRequest | null;
+  readonly writer: StreamWriter;
+  readonly signal: AbortSignal;
+};
+
+async function sendEvents(
+  { run, after, wanted, writer, signal }: Following,
+  { feeds, clock, logFiles: files }: V2Parts,
+): Promise<void> {
+  const stop = beat(writer, clock);
+  const output = wanted && createOutputFrames(run, { after, wanted, writer, files });
+  try {
+    writer.write(`retry: ${comeBackMs}\n\n`);
+    for await (const events of feeds.follow(run, after, signal)) {
+      for (const event of events) {
+        if (writer.isBehind()) await writer.caughtUp();
+        await output?.before(event);
+        if (writer.isClosed()) return;
+        writer.write(frame(run.runId, event));
+        output?.after(event);
+      }
+    }
+    if (!writer.isClosed()) writer.write(`event: end\ndata: ${JSON.stringify({ runId: run.runId })}\n\n`);
+  } finally {
+    output?.close();
+    stop();
+  }
+}
+
+/** Keeps the connection alive; nothing is added for who does not even take what is there. */
+function beat(writer: StreamWriter, clock: V2Parts['clock']): () => void {
+  let cancelTimer = () => {};
+  const next = () => {
+    cancelTimer = clock.setTimer(clock.now() + heartbeatMs, () => {
+      if (!writer.isBehind()) writer.write(': still here\n\n');
+      next();
+    });
+  };
+  next();
+  return () => cancelTimer();
+}
+
+/** All followers of a run are told the same texts. */
+const frames = new WeakMap<StoredEvent, string>();
+
+function frame(id: string, event: StoredEvent): string {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
+  // JSON holds no line end.
+  const text = `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventJson(id, event))}\n\n`;
+  frames.set(event, text);
+  return text;
+}

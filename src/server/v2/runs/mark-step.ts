@@ -1,0 +1,55 @@
+import type { MarkedStatus } from '../../../core/run/run.ts';
+import { type DescribedRoute, json, type Operation, type Parameter, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { bodyFields, textField } from '../body-fields.ts';
+import { exampleRun } from '../examples.ts';
+import { runId, stepName } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { findRun } from './find-run.ts';
+
+const step: Parameter = { ...stepName, description: 'The name of a step. Handlers cannot be marked.' };
+
+const operation: Operation = {
+  id: 'markStep',
+  tag: 'Runs',
+  summary: 'Says how a step of a run that has ended counts from now on',
+  parameters: [runId, step],
+  body: {
+    description: 'How the step counts.',
+    isRequired: true,
+    schema: ref('MarkRequest'),
+    example: { status: 'succeeded' },
+  },
+  answers: { 200: json('The run as it counts now.', ref('RunSummary'), exampleRun) },
+  problems: { 404: 'There is no such run, or no such step.', 409: 'The run is still going.' },
+};
+
+/** `POST /api/v2/runs/{id}/steps/{step}/mark`. */
+export function markStepRoute(parts: V2Parts): DescribedRoute {
+  return {
+    method: 'POST',
+    path: '/api/v2/runs/{id}/steps/{step}/mark',
+    access: 'write',
+    body: 'form-or-json',
+    errors: 'problem',
+    handle: markStep(parts),
+    operation,
+  };
+}
+
+function markStep(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+  return async ({ params: { id = '', step = '' }, body }) => {
+    const status = statusOf(textField(bodyFields(body, ['status']), 'status'));
+    const { runId: found } = await findRun(id, parts);
+    const run = await parts.mark(found, { step, status, by: 'the API' });
+    parts.board.touch();
+    return jsonReply(parts.history.summarize(run));
+  };
+}
+
+function statusOf(word: string | null): MarkedStatus {
+  if (word === 'succeeded' || word === 'failed') return word;
+  throw new HttpError(400, '"status" must be "succeeded" or "failed"');
+}

@@ -1,0 +1,99 @@
+import type { StoredEvent } from '../../../core/run/run.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { LogChunk, LogOffsets } from '../../../store/files/logs/log-follower.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import type { StreamWriter } from '../../reply/stream-writer.ts';
+import type { LogFiles } from '../parts.ts';
+
+/** What of the output of steps stands in a stream of events, and where it goes on. */
+export type OutputRequest = {
+  /** Null: of all steps. */
+  readonly step: string | null;
+  /** How much of an attempt under way is known already, by `attemptKey`. */
+  readonly offsets: ReadonlyMap<string, LogOffsets>;
+};
+
+/** The output of attempts, in its place among the events. */
+export type OutputFrames = {
+  /** To be called before the event is sent: resolves when all output is sent that comes before it. */
+  readonly before: (event: StoredEvent) => Promise<void>;
+  /** To be called when the event is sent. */
+  readonly after: (event: StoredEvent) => void;
+  readonly close: () => void;
+};
+
+/** Sends the output of attempts as it comes; of those under way behind the first `after` events from their offsets on. */
+export function createOutputFrames(
+  run: PastRun,
+  { after, wanted, writer, files }: { after: number; wanted: OutputRequest; writer: StreamWriter; files: LogFiles },
+): OutputFrames {
+  const sent = new Map<string, number>();
+  const follower = files.follow({ deliver: (chunk) => writer.write(frame(chunk, sent)), isBlocked: writer.isBehind });
+  const follow = (step: string, attempt: number, offsets: LogOffsets) => {
+    const paths = run.stored?.logPaths(step, attempt);
+    if (paths === undefined || (wanted.step ?? step) !== step) return;
+    sent.set(`stdout ${attemptKey(step, attempt)}`, offsets.stdout);
+    sent.set(`stderr ${attemptKey(step, attempt)}`, offsets.stderr);
+    follower.follow(step, attempt, paths, offsets);
+  };
+  for (const { step, attempt } of underWay(run.stored?.events.slice(0, after) ?? [])) {
+    follow(step, attempt, wanted.offsets.get(attemptKey(step, attempt)) ?? { stdout: 0, stderr: 0 });
+  }
+  return {
+    before: async (event) => {
+      if (event.type !== 'step.waiting' && event.type !== 'step.finished') return;
+      while (!follower.finish(event.step, event.attempt) && !writer.isClosed()) await writer.caughtUp();
+    },
+    after: (event) => {
+      if (event.type === 'step.started') follow(event.step, event.attempt, { stdout: 0, stderr: 0 });
+    },
+    close: follower.close,
+  };
+}
+
+/** Reads `[["load", 1, 4096, 0]]`: step, attempt, bytes of both streams. Throws an `HttpError` 400 for anything else. */
+export function readOffsets(text: string | null): OutputRequest['offsets'] {
+  if (text === null || text === '') return new Map();
+  const entries = parse(text);
+  if (Array.isArray(entries) && entries.every(isEntry)) {
+    return new Map(entries.map(([step, attempt, stdout, stderr]) => [attemptKey(step, attempt), { stdout, stderr }]));
+  }
+  throw new HttpError(400, '"offsets" must be a list of [step, attempt, bytes of stdout, bytes of stderr], in JSON');
+}
+
+function attemptKey(step: string, attempt: number): string {
+  return `${attempt} ${step}`;
+}
+
+type Entry = readonly [step: string, attempt: number, stdout: number, stderr: number];
+
+function isEntry(entry: unknown): entry is Entry {
+  if (!Array.isArray(entry) || entry.length !== 4) return false;
+  const [step, ...numbers] = entry;
+  return typeof step === 'string' && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function underWay(events: readonly StoredEvent[]): Iterable<{ readonly step: string; readonly attempt: number }> {
+  const active = new Map<string, { readonly step: string; readonly attempt: number }>();
+  for (const event of events) {
+    if (event.type === 'step.started') active.set(event.step, event);
+    else if (event.type === 'step.waiting' || event.type === 'step.finished') active.delete(event.step);
+  }
+  return active.values();
+}
+
+function frame({ step, attempt, stream, bytes }: LogChunk, sent: Map<string, number>): string {
+  const key = `${stream} ${attemptKey(step, attempt)}`;
+  const offset = sent.get(key) ?? 0;
+  sent.set(key, offset + bytes.length);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+  return `event: output\ndata: ${JSON.stringify({ step, attempt, stream, offset, bytes: text })}\n\n`;
+}

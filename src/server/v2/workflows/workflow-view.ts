@@ -1,0 +1,98 @@
+import { buildGraph } from '../../../core/graph.ts';
+import { noSchedule, type Step, type Workflow } from '../../../core/workflow.ts';
+import { graphView } from '../../../render/graph/graph-json.ts';
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
+import type { ApiRequest } from '../../route.ts';
+import type { V2Parts } from '../parts.ts';
+
+/** What a file says of its workflow, for as long as the catalog keeps the file. */
+export function fileView(
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText'>,
+): object {
+  const { names, shown } = parts;
+  const { name, group, file } = listed;
+  const workflow = listed.workflow === null ? null : shown(listed.workflow);
+  return {
+    id: names.nameOf(listed),
+    name,
+    group,
+    file,
+    description: workflow?.description ?? '',
+    tags: workflow?.tags ?? [],
+    schedule: workflow?.schedule ?? noSchedule,
+    diagnostics: shownDiagnostics(listed, access, parts).map(diagnosticJson),
+  };
+}
+
+/** What changes of a workflow while its file stays the same. */
+export type PresentView = { readonly next: Date | null; readonly suspended: boolean };
+
+/** A suspended workflow is not started by the time. */
+export function presentView(
+  listed: ListedWorkflow,
+  { suspensions, nextOf }: Pick<V2Parts, 'suspensions' | 'nextOf'>,
+): PresentView {
+  return { next: nextOf(listed), suspended: suspensions.isSuspended(listed.file) };
+}
+
+/** `next`, `suspended` and `lastRun` as they are told. */
+export function presentJson({ file }: ListedWorkflow, present: PresentView, { board }: Pick<V2Parts, 'board'>): object {
+  return { ...present, lastRun: board.lastRunOf(file) };
+}
+
+/** A workflow with everything that its file says, as written: nothing is evaluated. */
+export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
+  const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+  return {
+    ...fileView(listed, access, parts),
+    ...presentJson(listed, presentView(listed, parts), parts),
+    definition: definition(listed, access, parts),
+    params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],
+    env: workflow?.env ?? [],
+    steps: workflow?.steps.map(stepView) ?? [],
+    handlers: Object.values(workflow?.handlers ?? {}).flatMap((handler) => (handler === null ? [] : stepView(handler))),
+    graph: workflow === null ? null : graphView(buildGraph(workflow)),
+    active: parts.board.activeOf(listed.file).map(({ runId }) => runId),
+  };
+}
+
+/** Who may only look does not see secrets, nor anything of a broken file, in which they cannot be told from the rest. */
+function definition(
+  { sources, workflow }: ListedWorkflow,
+  access: ApiRequest['access'],
+  { shownText }: Pick<V2Parts, 'shownText'>,
+): string | null {
+  const text = sources[0]?.text ?? null;
+  if (access === 'write' || text === null) return text;
+  return workflow === null ? null : shownText(text, workflow);
+}
+
+function stepView(step: Step): Pick<Workflow['steps'][number], StepKey> {
+  return Object.fromEntries(stepKeys.map((key) => [key, step[key]])) as Pick<Step, StepKey>;
+}
+
+const stepKeys = [
+  'name',
+  'description',
+  'executor',
+  'command',
+  'args',
+  'script',
+  'dir',
+  'depends',
+  'preconditions',
+  'continueOn',
+  'retry',
+  'repeat',
+  'output',
+  'stdout',
+  'stderr',
+  'env',
+  'signalOnStop',
+  'timeoutMs',
+] as const satisfies readonly (keyof Step)[];
+type StepKey = (typeof stepKeys)[number];

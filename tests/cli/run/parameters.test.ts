@@ -1,0 +1,174 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Ended, wf, withDirectory } from '../../support/wf.ts';
+
+const show = `params: A=a B=b
+steps:
+  - name: a
+    command: bash
+    script: 'printf "[%s]" "$A" "$B"'
+`;
+
+describe('a parameter that the file does not take', () => {
+  it.each([
+    ['NAME=x SHELLOPTS=xtrace PS4=$(touch${IFS}PWNED)'],
+    ['MAKEFLAGS=--eval=$(shell${IFS}touch${IFS}PWNED)'],
+    ['TAR_OPTIONS=--checkpoint-action=exec=touch${IFS}PWNED'],
+    ['GIT_SSH_COMMAND=touch${IFS}PWNED'],
+    ['C=1'],
+    ['1 2 3'],
+  ])('%s starts nothing', async (params) => {
+    await inWorkflow({ 'w.yaml': show }, async (run, cwd) => {
+      const { code, stdout } = await run('run', 'w.yaml', '--params', params);
+      expect([code, stdout, existsSync(join(cwd, 'PWNED'))]).toEqual([2, '', false]);
+      expect((await run('history', '--json')).stdout.trim()).toBe('[]');
+    });
+  });
+
+  it('is reported with all others, in a plan too', async () => {
+    await inWorkflow({ 'w.yaml': show }, async (run) => {
+      const flags = ['w.yaml', '-p', 'AA=1', '-p', 'PATH=/x', '--', 'x', 'y', 'z'];
+      const report = [
+        'error: unknown parameter "AA": did you mean "A"? It takes A, B',
+        'error: parameter "PATH" changes what programs do, and the file does not declare it',
+        'error: positional parameter 3 is not used: the workflow takes 2 (A, B)',
+        '  help: declare it under "params" in the file to accept it: "- AA: value"',
+        '',
+      ].join('\n');
+      for (const command of ['run', 'dry']) {
+        expect(await run(command, ...flags)).toMatchObject({ code: 2, stdout: '', stderr: report });
+      }
+    });
+  });
+
+  it('is refused by a retry and a restart', async () => {
+    await inWorkflow({ 'w.yaml': show }, async (run) => {
+      await run('run', 'w.yaml', '--run-id', 'one');
+      for (const command of ['retry', 'restart']) {
+        const { code, stderr } = await run(command, 'one', '--', 'C=1');
+        expect([code, stderr.split('\n')[0]]).toEqual([2, 'error: unknown parameter "C": it takes A, B']);
+      }
+    });
+  });
+
+  it('is refused by a restart before the run is stopped', async () => {
+    const wait = 'steps:\n  - name: wait\n    command: sh -c "until test -e go; do sleep 0.05; done"\n';
+    await inWorkflow({ 'w.yaml': wait }, async (run) => {
+      await run('run', 'w.yaml', '--detach', '--run-id', 'one');
+      const refused = await run('restart', 'one', '--', 'C=1');
+      expect([refused.code, refused.stderr.includes('unknown parameter "C"')]).toEqual([2, true]);
+      expect(JSON.parse((await run('status', 'one', '--json')).stdout)).toMatchObject({ status: 'running' });
+      expect((await run('stop', 'one')).code).toBe(0);
+    });
+  });
+
+  it('fails the step that gives it to a sub-workflow', async () => {
+    const parent = 'steps:\n  - {name: call, run: w.yaml, params: "C=1 A=2 LD_PRELOAD=x"}\n';
+    await inWorkflow({ 'w.yaml': show, 'parent.yaml': parent }, async (run) => {
+      const { code, stdout } = await run('run', 'parent.yaml', '--reporter', 'json');
+      expect(code).toBe(1);
+      expect(stdout).toContain(
+        'unknown parameter \\"C\\": it takes A, B; parameter \\"LD_PRELOAD\\" changes what programs do, and the file does not declare it',
+      );
+    });
+  });
+});
+
+it('a file that mentions a variable without declaring it takes it', async () => {
+  const open =
+    'steps:\n  - name: a\n    command: echo "[$A]"\n  - name: b\n    depends: a\n    script: echo "[${B:-none}]"\n';
+  await inWorkflow({ 'w.yaml': open }, async (run) => {
+    const { code, stdout } = await run('run', 'w.yaml', '--', 'A=x y', 'B=z');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\| \[x y\]\n[\s\S]*\| \[z\]\n/)]);
+  });
+});
+
+describe('a command line of another runner of this format', () => {
+  const words = `params: A=a B=b\nsteps:\n  - {name: a, command: "printf '[%s]' $A $B"}\n`;
+
+  it.each([
+    [['start', 'w.yaml', '-p', 'A=1 B=2'], '[1][2]'],
+    [['start', '--params=A=1 B="x y"', 'w.yaml'], '[1][x y]'],
+    [['start', '-p', '1 2', 'w.yaml'], '[1][2]'],
+    [['start', '-p=A=1 B=2', 'w.yaml'], '[1][2]'],
+    [['run', 'w.yaml', '-p', 'A=1 B=2'], '[1][2]'],
+    [['run', 'w.yaml', '-p', 'A="x B=y"'], '["x B=y"][b]'],
+    [['run', 'w.yaml', '-p', 'A=where id=5 or B=6'], '[where id=5 or B=6][b]'],
+    [['run', 'w.yaml', '--', 'A=1 B=2'], '[1 B=2][b]'],
+    [['run', 'w.yaml', '--params="A=1 B=2"'], '[1][2]'],
+    [['start', 'w.yaml', `--params='A=1 B="x y"'`], '[1][x y]'],
+    [['run', 'w.yaml', '--params="x y"'], '[x y][b]'],
+    [['start', '-q', 'w.yaml'], null],
+    [['run', '--quiet', 'w.yaml'], null],
+  ])('%j', async (args, expected) => {
+    await inWorkflow({ 'w.yaml': words }, async (run) => {
+      const { code, stdout, stderr } = await run(...args);
+      expect([code, stderr]).toEqual([0, '']);
+      if (expected === null) expect(stdout).not.toContain('[a]');
+      else expect(stdout).toContain(`| ${expected}`);
+    });
+  });
+
+  it('retries the run that --req names', async () => {
+    const flaky = 'steps:\n  - {name: a, command: test -e good}\n';
+    await inWorkflow({ 'w.yaml': flaky, 'other.yaml': flaky }, async (run, cwd) => {
+      await run('start', '-q', 'w.yaml', '--run-id', 'one');
+      await run('start', '-q', 'w.yaml', '--run-id', 'two');
+      writeFileSync(join(cwd, 'good'), '');
+      expect(await run('retry', '--req=one', 'other.yaml')).toMatchObject({
+        code: 2,
+        stderr: 'error: the run one is of workflow "w", not of "other.yaml"\n',
+      });
+      expect((await run('retry', '--req=one', 'w.yaml', '-q')).code).toBe(0);
+      const [last] = JSON.parse((await run('history', '--json')).stdout);
+      expect(last).toMatchObject({ retryOf: 'one', status: 'succeeded' });
+    });
+  });
+});
+
+describe('a slip of the command line', () => {
+  it.each([
+    [
+      ['run', 'w.yaml', '-p', 'A'],
+      '-p takes NAME=value, got "A"',
+      'did you mean -p A=value? A value without a name goes after --',
+    ],
+    [['run', 'w.yaml', '-p', '=x'], '-p takes NAME=value, got "=x"', 'A value without a name goes after --'],
+    [['run', 'w.yaml', '-p', 'B=1', '-p', 'A=x B=2'], '"B" is given twice, once within the value of another -p', null],
+    [['run', 'w.yaml', 'v.yaml'], 'wf run takes one workflow, and 2 are named: w.yaml, v.yaml', null],
+    [
+      ['start', 'w.yaml', 'v.yml', 'x.yaml', 'y.yaml', '--', '1'],
+      'wf start takes one workflow, and 4 are named: w.yaml, v.yml, x.yaml, ...',
+      null,
+    ],
+    [['dry', 'w.yaml', 'dags/v.yaml'], 'wf dry takes one workflow, and 2 are named: w.yaml, dags/v.yaml', null],
+    [['run', 'w.yaml', '--', 'AA=1'], 'unknown parameter "AA": did you mean "A"? It takes A, B', null],
+  ])('%j is reported, and nothing is run', async (args, message, help) => {
+    await inWorkflow({ 'w.yaml': show, 'v.yaml': show }, async (run) => {
+      const { code, stdout, stderr } = await run(...args);
+      expect([code, stdout, stderr.split('\n')[0]]).toEqual([2, '', `error: ${message}`]);
+      if (help !== null) expect(stderr.split('\n')[1]).toBe(`  help: ${help}`);
+    });
+  });
+
+  it('after -- a word that ends in .yaml is a parameter', async () => {
+    await inWorkflow({ 'w.yaml': show }, async (run) => {
+      expect((await run('run', 'w.yaml', '--', 'v.yaml', 'B=x.yaml')).stdout).toContain('| [v.yaml][x.yaml]');
+      expect((await run('run', 'w.yaml', 'A=x.yaml')).stdout).toContain('| [x.yaml][b]');
+    });
+  });
+});
+
+type Run = (...args: string[]) => Promise<Ended>;
+
+/** The use of `wf` in a directory with these files and a home of its own. */
+function inWorkflow(
+  files: Readonly<Record<string, string>>,
+  use: (run: Run, cwd: string) => Promise<void>,
+): Promise<void> {
+  return withDirectory((cwd) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+    return use((...args) => wf(args, { cwd, env: { WF_HOME: join(cwd, 'home') } }), cwd);
+  });
+}

@@ -1,0 +1,211 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDaemon, openRemoteAccess } from '../../src/client/remote-access.ts';
+import type { ClientLimits } from '../../src/client/transport/transport.ts';
+import type { RunAccess } from '../../src/service/history/run-access.ts';
+import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
+
+const limits: Partial<ClientLimits> = { answerMs: 300, startMs: 300, silenceMs: 300, answerBytes: 100_000, pauseMs: 5 };
+
+/** What there is at an address. */
+function access(url: string, own: Partial<ClientLimits> = {}): RunAccess {
+  const settings = { url, source: 'WF_SERVER', authorization: 'Bearer s3cret', ca: null };
+  const daemon = openDaemon(settings, () => {}, { ...limits, ...own });
+  onTestFinished(daemon.close);
+  return openRemoteAccess(daemon);
+}
+
+async function answering(answer: (response: ServerResponse) => void): Promise<RunAccess> {
+  return access((await httpServer((_, response) => answer(response))).url);
+}
+
+const run = { runId: 'one', workflow: 'w', status: 'succeeded', createdAt: '2026-03-01T04:00:00.000Z', steps: [] };
+const json =
+  (value: unknown, status = 200) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+
+describe('an answer that cannot be understood is told', () => {
+  test.each<[string, (response: ServerResponse) => void, string]>([
+    ['no JSON', (response) => response.end('<html>'), 'it is not JSON'],
+    ['nothing', (response) => response.end(), 'it is not JSON'],
+    ['no UTF-8', (response) => response.end(Buffer.from([0x22, 0xff, 0x22])), 'it is not UTF-8'],
+    ['a list', json([]), 'it is no object'],
+    ['null', json(null), 'it is no object'],
+    ['a field that is missing', json({ ...run, workflow: undefined }), 'there is no "workflow" in it'],
+    ['a field of another kind', json({ ...run, runId: 7 }), 'there is no "runId" in it'],
+    ['no time', json({ ...run, createdAt: 'soon' }), 'its "createdAt" is no time'],
+    ['an unknown status', json({ ...run, status: 'paused' }), 'this version knows no status "paused"'],
+    ['a step without a name', json({ ...run, steps: [{ status: 'pending' }] }), 'there is no "name" in it'],
+    ['too much', json({ ...run, more: 'x'.repeat(200_000) }), 'it is larger than 100000 bytes'],
+    ['too much without an end', pour, 'it is larger than 100000 bytes'],
+    ['a way to another place', leadAway, 'it leads to "http://elsewhere.example/"'],
+    ['a status of no use', json({}, 418), 'status 418'],
+  ])('%s', async (_, answer, told) => {
+    const { summary } = await answering(answer);
+    await expect(summary('one')).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining(told) });
+  });
+
+  function pour(response: ServerResponse): void {
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', more);
+    more();
+  }
+
+  function leadAway(response: ServerResponse): void {
+    response.writeHead(302, { Location: 'http://elsewhere.example/' }).end();
+  }
+});
+
+describe('a daemon that does not answer is not waited for without end', () => {
+  test('it says nothing', async () => {
+    const { summary } = await answering(() => {});
+    await expect(summary('one')).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringMatching(/has not answered for 0.3 s$/),
+    });
+  });
+
+  test('it begins and says no more', async () => {
+    const { summary } = await answering((response) => void response.writeHead(200).write('{'));
+    await expect(summary('one')).rejects.toMatchObject({
+      message: expect.stringMatching(/has not answered for 0.3 s$/),
+    });
+  });
+
+  test('it takes the connection and says nothing', async () => {
+    const { url } = await tcpServer(() => {});
+    await expect(access(url).summary('one')).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  test('it breaks off', async () => {
+    const { summary } = await answering((response) => {
+      response.writeHead(200, { 'Content-Length': '100' }).write('{');
+      setImmediate(() => response.destroy());
+    });
+    await expect(summary('one')).rejects.toMatchObject({ message: expect.stringMatching(/broke the connection off$/) });
+  });
+
+  test('nobody is there', async () => {
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    await expect(access(url).summary('one')).rejects.toMatchObject({ message: `nothing listens at ${url}` });
+  });
+
+  test('it speaks something else', async () => {
+    const { url } = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+    await expect(access(url).summary('one')).rejects.toMatchObject({
+      message: expect.stringContaining('does not speak HTTP'),
+    });
+  });
+});
+
+describe('a refusal is told as if it were refused here', () => {
+  const problem = (status: number, body: object) => json({ type: 'about:blank', title: 'T', status, ...body }, status);
+
+  test.each<[string, (response: ServerResponse) => void, object]>([
+    [
+      'a word it knows',
+      problem(404, { code: 'not-found', detail: 'no run', help: 'look' }),
+      { code: 'not-found', message: 'no run', help: 'look' },
+    ],
+    ['a parameter', problem(400, { code: 'usage', detail: 'bad' }), { code: 'usage', message: 'bad', help: null }],
+    ['too many', problem(429, { code: 'busy', detail: 'full' }), { code: 'busy', message: 'full' }],
+    [
+      'a login',
+      problem(401, { code: 'login-needed', detail: 'x' }),
+      { code: 'denied', help: expect.stringContaining('WF_TOKEN') },
+    ],
+    ['a login that may not', problem(403, { code: 'forbidden', detail: 'looking only' }), { code: 'denied' }],
+    [
+      'a bug there',
+      problem(500, { code: 'bug', detail: 'this is a bug' }),
+      { code: 'unreachable', message: expect.stringContaining('this is a bug') },
+    ],
+    [
+      'a page of a proxy',
+      (response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>'),
+      { code: 'unreachable', message: expect.stringContaining('status 502') },
+    ],
+    ['garbage with a problem', json({ code: 7, detail: [], help: {} }, 404), { code: 'unreachable' }],
+    [
+      'another name',
+      problem(421, { code: 'wrong-host', detail: 'not called x' }),
+      { help: expect.stringContaining('--allowed-hosts') },
+    ],
+    [
+      'diagnostics',
+      problem(422, {
+        code: 'invalid-workflow',
+        detail: '"w" is not a valid workflow',
+        diagnostics: [{ severity: 'error', code: 'c', message: 'm', file: '/w.yaml', line: 2, column: 3 }, 'x'],
+      }),
+      {
+        code: 'invalid-workflow',
+        diagnostics: [
+          {
+            severity: 'error',
+            code: 'c',
+            message: 'm',
+            place: { file: '/w.yaml', start: { line: 2, column: 3 }, end: { line: 2, column: 3 } },
+          },
+        ],
+      },
+    ],
+  ])('%s', async (_, answer, told) => {
+    const { mark } = access(
+      (await httpServer(({ method }, response) => (method === 'GET' ? json(run) : answer)(response))).url,
+    );
+    await expect(mark('one', { step: 'a', status: 'failed', by: 'me' })).rejects.toMatchObject(told);
+  });
+});
+
+test('fields of a newer daemon are left out, and those of an older one that may be missing are empty', async () => {
+  const { summary } = await answering(
+    json({ ...run, mood: 'fine', steps: [{ name: 'a', status: 'succeeded', mood: 1 }] }),
+  );
+  const step = { name: 'a', status: 'succeeded', reason: null, error: null, attempts: 0, exitCode: null, signal: null };
+  const times = { startedAt: null, finishedAt: null, durationMs: null };
+  expect(await summary('one')).toEqual({
+    ...run,
+    group: '',
+    file: null,
+    reason: null,
+    error: null,
+    trigger: 'api',
+    retryOf: null,
+    params: [],
+    owner: null,
+    ...times,
+    steps: [{ ...step, ...times, outputs: {}, log: null }],
+    handlers: [],
+    warnings: [],
+  });
+});
+
+test('a connection that the daemon has closed meanwhile is no error', async () => {
+  const known = new WeakSet<object>();
+  const server = await httpServer((_, response) => {
+    if (response.socket === null || known.has(response.socket)) return void response.destroy();
+    known.add(response.socket);
+    json(run)(response);
+  });
+  const { summary } = access(server.url);
+  for (let i = 0; i < 3; i += 1) expect(await summary('one')).toMatchObject({ runId: 'one' });
+  expect(server.received).toHaveLength(5);
+  expect(server.received.every(({ headers }) => headers.authorization === 'Bearer s3cret')).toBe(true);
+});
+
+test('pages that go in a circle are not followed', async () => {
+  const server = await httpServer(({ url }, response) =>
+    json(url.includes('/workflows') ? { workflows: [], nextCursor: 'again' } : { runs: [run], nextCursor: 'again' })(
+      response,
+    ),
+  );
+  const { runs, workflows } = access(server.url);
+  const filter = { workflow: null, statuses: null, from: null, to: null };
+  expect(await runs({ ...filter, limit: 2 })).toHaveLength(2);
+  await expect(runs({ ...filter, limit: 3 })).rejects.toThrow('its pages do not end');
+  await expect(workflows({ wholeRuns: false })).rejects.toThrow('its pages do not end');
+});

@@ -1,0 +1,297 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Catalog, type CatalogChange, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
+import { systemClock } from '../../../src/engine/clock.ts';
+
+let root: string;
+let dagsDir: string;
+const opened: Catalog[] = [];
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'wf-catalog-'));
+  dagsDir = join(root, 'dags');
+  mkdirSync(dagsDir);
+});
+
+afterEach(() => {
+  for (const catalog of opened.splice(0)) catalog.close();
+  rmSync(root, { recursive: true });
+});
+
+/** `pollMs` is long where only a message of the system can be the reason to look. */
+async function open(pollMs = 30): Promise<Catalog> {
+  const report = (error: unknown) => {
+    throw error;
+  };
+  const catalog = await createCatalog(
+    { dagsDir, base: join(root, 'base.yaml') },
+    { clock: systemClock, report, pollMs },
+  );
+  opened.push(catalog);
+  return catalog;
+}
+
+const yaml = (name: string) => `name: ${name}\nsteps:\n  - {name: a, command: echo}\n`;
+
+function write(path: string, text: string): string {
+  const file = join(dagsDir, path);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Long ago, so that it is not taken for being written. */
+function writeOld(path: string, text: string): string {
+  const file = write(path, text);
+  utimesSync(file, 1_700_000_000, 1_700_000_000);
+  return file;
+}
+
+const names = (catalog: Catalog) => catalog.list().map(({ name }) => name);
+
+/** Waits for two seconds at most, as is promised. */
+function soon<T>(value: () => T) {
+  return expect.poll(value, { timeout: 2000, interval: 5 });
+}
+
+describe('a catalog', () => {
+  it('lists every file in the order of their paths, with groups', async () => {
+    mkdirSync(join(dagsDir, 'etl/night'), { recursive: true });
+    write('b.yml', yaml('two'));
+    write('a.yaml', yaml('one'));
+    write('etl/night/c.yaml', yaml('three'));
+    write('notes.txt', 'no workflow');
+    write('.#a.yaml', 'the lock of an editor');
+    mkdirSync(join(dagsDir, '.git'));
+    write('.git/d.yaml', yaml('four'));
+    const catalog = await open();
+    expect(catalog.list().map(({ name, group }) => [name, group])).toEqual([
+      ['one', ''],
+      ['two', ''],
+      ['three', 'etl/night'],
+    ]);
+    expect(catalog.list()).toBe(catalog.list());
+  });
+
+  it('keeps a broken file listed, which costs no other', async () => {
+    write('bad.yaml', 'steps: [');
+    write('forbidden.yaml', yaml('x'));
+    chmodSync(join(dagsDir, 'forbidden.yaml'), 0);
+    symlinkSync('nowhere', join(dagsDir, 'dangling.yaml'));
+    write('good.yaml', yaml('good'));
+    const listed = (await open()).list();
+    expect(listed.map(({ name, workflow }) => [name, workflow !== null])).toEqual(
+      [
+        ['bad', false],
+        ['dangling', false],
+        ['forbidden', process.getuid?.() === 0],
+        ['good', true],
+      ].map(([name, isGood]) => (name === 'forbidden' && isGood ? ['x', true] : [name, isGood])),
+    );
+    expect(listed.map(({ diagnostics }) => diagnostics[0]?.code).slice(0, 2)).toEqual(['yaml-syntax', 'unreadable']);
+  });
+
+  it('tells of what is added, changed and removed', async () => {
+    const old = writeOld('old.yaml', yaml('old'));
+    const gone = writeOld('gone.yaml', yaml('gone'));
+    const catalog = await open();
+    const changes: CatalogChange[] = [];
+    const stop = catalog.watch((change) => changes.push(change));
+    const before = catalog.version();
+
+    write('old.yaml', yaml('changed'));
+    rmSync(gone);
+    const fresh = write('new.yaml', yaml('new'));
+    await soon(() => names(catalog)).toEqual(['new', 'changed']);
+    expect(catalog.version()).toBeGreaterThan(before);
+    await soon(() => changes.flatMap(({ removed }) => removed)).toEqual([gone]);
+    expect(changes.flatMap(({ added }) => added)).toEqual([fresh]);
+    expect(changes.flatMap(({ changed }) => changed)).toEqual([old]);
+
+    stop();
+    const told = changes.length;
+    write('new.yaml', yaml('newer'));
+    await soon(() => names(catalog)).toEqual(['newer', 'changed']);
+    expect(changes.length).toBe(told);
+  });
+
+  it('is woken by the system long before its next look', async () => {
+    const catalog = await open(60_000);
+    write('a.yaml', yaml('one'));
+    await soon(() => names(catalog)).toEqual(['one']);
+    mkdirSync(join(dagsDir, 'sub'));
+    await soon(() => names(catalog)).toEqual(['one']);
+    write('sub/b.yaml', yaml('two'));
+    await soon(() => names(catalog)).toEqual(['one', 'two']);
+  });
+
+  it('sees a change that keeps size and time', async () => {
+    writeOld('a.yaml', yaml('one'));
+    const catalog = await open();
+    writeOld('a.yaml', yaml('two'));
+    await soon(() => names(catalog)).toEqual(['two']);
+  });
+
+  it('makes nothing of a file that was written as it was', async () => {
+    const file = writeOld('a.yaml', yaml('one'));
+    const catalog = await open();
+    const [before, version] = [catalog.list(), catalog.version()];
+    writeFileSync(file, yaml('one'));
+    write('b.yaml', yaml('two'));
+    await soon(() => names(catalog)).toEqual(['one', 'two']);
+    await catalog.refresh();
+    expect(catalog.list()[0]).toBe(before[0]);
+    expect(catalog.version()).toBe(version + 1);
+  });
+
+  it('takes what a file becomes: broken, and whole again', async () => {
+    write('a.yaml', yaml('one'));
+    const catalog = await open();
+    write('a.yaml', 'steps: [');
+    await soon(() => catalog.list().map(({ workflow, diagnostics }) => [workflow, diagnostics.length > 0])).toEqual([
+      [null, true],
+    ]);
+    write('a.yaml', yaml('two'));
+    await soon(() => names(catalog)).toEqual(['two']);
+  });
+
+  it('follows links to files, and new sub-directories', async () => {
+    const target = join(root, 'target.yaml');
+    writeFileSync(target, yaml('linked'));
+    const catalog = await open();
+    symlinkSync(target, join(dagsDir, 'link.yaml'));
+    await soon(() => names(catalog)).toEqual(['linked']);
+    writeFileSync(target, yaml('retold'));
+    await soon(() => names(catalog)).toEqual(['retold']);
+    mkdirSync(join(dagsDir, 'deep/er'), { recursive: true });
+    write('deep/er/x.yaml', yaml('deep'));
+    await soon(() => catalog.list().map(({ group }) => group)).toEqual(['deep/er', '']);
+    rmSync(join(dagsDir, 'deep'), { recursive: true });
+    await soon(() => names(catalog)).toEqual(['retold']);
+  });
+
+  it('bears that the directory comes later, goes and comes back', async () => {
+    rmSync(dagsDir, { recursive: true });
+    const catalog = await open();
+    expect(catalog.list()).toEqual([]);
+    mkdirSync(dagsDir);
+    write('a.yaml', yaml('one'));
+    await soon(() => names(catalog)).toEqual(['one']);
+    renameSync(dagsDir, join(root, 'away'));
+    await soon(() => names(catalog)).toEqual([]);
+    mkdirSync(dagsDir);
+    write('b.yaml', yaml('two'));
+    await soon(() => names(catalog)).toEqual(['two']);
+  });
+
+  it('reads again what imports a changed file, also one that was missing', async () => {
+    writeOld('main.yaml', 'imports: [lib]\nsteps:\n  - {name: a, command: echo, depends: [shared]}\n');
+    writeOld('other.yaml', yaml('other'));
+    const catalog = await open();
+    const main = () => catalog.list().find(({ file }) => file.endsWith('main.yaml'));
+    const other = catalog.list().find(({ name }) => name === 'other');
+    expect(main()?.diagnostics.map(({ code }) => code)).toContain('import-not-found');
+    write('lib.yaml', 'steps:\n  - {name: shared, command: echo one}\n');
+    await soon(() => main()?.workflow?.steps.map(({ command }) => command)).toEqual(['echo one', 'echo']);
+    write('lib.yaml', 'steps:\n  - {name: shared, command: echo two}\n');
+    await soon(() => main()?.workflow?.steps[0]?.command).toBe('echo two');
+    expect(catalog.list().find(({ name }) => name === 'other')).toBe(other);
+  });
+
+  it('reads everything again when the base changes', async () => {
+    writeOld('a.yaml', yaml('one'));
+    const catalog = await open();
+    writeFileSync(join(root, 'base.yaml'), 'description: from the base\n');
+    await soon(() => catalog.list()[0]?.workflow?.description).toBe('from the base');
+    rmSync(join(root, 'base.yaml'));
+    await soon(() => catalog.list()[0]?.workflow?.description).toBe('');
+  });
+
+  it('never shows a half-written file', async () => {
+    const file = writeOld('a.yaml', yaml('one'));
+    const catalog = await open(10);
+    const seen = new Set<string>();
+    catalog.watch(() => seen.add(names(catalog).join()));
+    const text = yaml('two');
+    for (let length = 0; length <= text.length; length += 8) {
+      writeFileSync(file, text.slice(0, length));
+      await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 15, resolve));
+    }
+    writeFileSync(file, text);
+    await soon(() => names(catalog)).toEqual(['two']);
+    expect([...seen]).toEqual(['two']);
+  });
+
+  it('does not lose a file for the moment in which an editor replaces it', async () => {
+    const file = writeOld('a.yaml', yaml('one'));
+    const catalog = await open(10);
+    const removed: string[] = [];
+    catalog.watch((change) => removed.push(...change.removed));
+    renameSync(file, `${file}~`);
+    await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 60, resolve));
+    write('.a.yaml.new', yaml('two'));
+    renameSync(join(dagsDir, '.a.yaml.new'), file);
+    await soon(() => names(catalog)).toEqual(['two']);
+    expect(removed).toEqual([]);
+  });
+
+  it('knows at once what was changed before it was asked to look', async () => {
+    const catalog = await open(60_000);
+    const file = write('a.yaml', yaml('one'));
+    await catalog.refresh();
+    expect(names(catalog)).toEqual(['one']);
+    const { list, version } = catalog;
+    const [before, number] = [list(), version()];
+    await catalog.refresh();
+    expect([list() === before, version()]).toEqual([true, number]);
+    rmSync(file);
+    await catalog.refresh();
+    expect(names(catalog)).toEqual([]);
+  });
+
+  it('says nothing and holds nothing once it is closed', async () => {
+    const catalog = await open(10);
+    let told = 0;
+    catalog.watch(() => told++);
+    catalog.close();
+    write('a.yaml', yaml('one'));
+    await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 100, resolve));
+    expect([told, catalog.list()]).toEqual([0, []]);
+  });
+});
+
+describe('with a thousand files', () => {
+  it('opens with pauses for others, then costs little and no descriptors', async () => {
+    for (let i = 0; i < 1000; i++) {
+      if (i < 10) mkdirSync(join(dagsDir, `g${i}`));
+      writeOld(`g${i % 10}/w${i}.yaml`, yaml(`w${i}`));
+    }
+    let turns = 0;
+    const counter = setInterval(() => turns++, 0);
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const before = descriptors();
+    const catalog = await open();
+    clearInterval(counter);
+    expect(catalog.list().length).toBe(1000);
+    expect(turns).toBeGreaterThan(5);
+
+    const version = catalog.version();
+    for (let i = 0; i < 20; i++) await catalog.refresh();
+    expect(catalog.version()).toBe(version);
+    // One for the system's messages.
+    expect(descriptors() - before).toBeLessThan(5);
+    write('g3/w3.yaml', yaml('changed'));
+    await soon(() => names(catalog).filter((name) => name === 'changed')).toEqual(['changed']);
+  });
+});

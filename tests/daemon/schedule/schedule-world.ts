@@ -1,0 +1,188 @@
+import type { Schedule } from '../../../src/core/workflow.ts';
+import { noSchedule } from '../../../src/core/workflow.ts';
+import type { BoardRun } from '../../../src/daemon/run-board.ts';
+import { createScheduler, type Scheduler, type SchedulerParts } from '../../../src/daemon/schedule/scheduler.ts';
+import type { SchedulerEvent } from '../../../src/daemon/schedule/scheduler-event.ts';
+import type { Clock } from '../../../src/engine/clock.ts';
+import type { ListedWorkflow } from '../../../src/service/workflows/listed-workflow.ts';
+import { workflow } from '../../support/workflow.ts';
+
+/** A run that the desk of a world has accepted. */
+export type WorldRun = {
+  readonly runId: string;
+  readonly file: string;
+  readonly createdAt: number;
+  isActive: boolean;
+  isStopping: boolean;
+};
+
+/** A machine with a scheduler on it: its clock, its files, its runs and what it keeps on its disk. */
+export class ScheduleWorld {
+  readonly runs: WorldRun[] = [];
+  readonly events: SchedulerEvent[] = [];
+  readonly suspended = new Set<string>();
+  /** What the disk holds. */
+  recordText: string | null = null;
+  /** Thrown by the next starts, in order. */
+  readonly refusals: unknown[] = [];
+  /** Whether runs end the moment they have started. */
+  runsAreShort = true;
+  scheduler: Scheduler | null = null;
+  #now: number;
+  /** What timers go by: it neither jumps nor sees the machine sleep. */
+  #elapsed = 0;
+  #timers = new Set<{ readonly due: number; readonly callback: () => void }>();
+  #files = new Map<string, ListedWorkflow>();
+  #version = 1;
+  #watchers = new Set<() => void>();
+  /** The board's last look, by file. */
+  #seen: readonly { readonly file: string; readonly run: BoardRun }[] = [];
+
+  constructor(now: string) {
+    this.#now = Date.parse(now);
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** A valid file with that schedule; null: a broken one. */
+  write(file: string, schedule: Partial<Schedule> | null, restartWaitMs = 0): void {
+    const settings = { file, schedule: { ...noSchedule, timeZone: 'UTC', ...schedule }, restartWaitMs };
+    const content = schedule === null ? null : workflow(settings);
+    this.#files.set(file, { workflow: content, diagnostics: [], sources: [], file, name: file, group: '' });
+    this.#changed();
+  }
+
+  remove(file: string): void {
+    this.#files.delete(file);
+    this.#changed();
+  }
+
+  listed(file: string): ListedWorkflow {
+    const found = this.#files.get(file);
+    if (found === undefined) throw new Error(`there is no "${file}"`);
+    return found;
+  }
+
+  async boot(): Promise<void> {
+    this.scheduler = await createScheduler(this.#parts());
+    await this.#settle();
+  }
+
+  async shutDown(): Promise<void> {
+    await this.scheduler?.close();
+    this.scheduler = null;
+    this.#timers.clear();
+    this.#watchers.clear();
+  }
+
+  /** The process is gone; the disk is what it was some writes ago. */
+  crash(recordText: string | null): void {
+    this.scheduler = null;
+    this.#timers.clear();
+    this.#watchers.clear();
+    this.recordText = recordText;
+  }
+
+  /** Time passes, timers fire. */
+  async pass(ms: number): Promise<void> {
+    await this.#settle();
+    const end = this.#elapsed + ms;
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ due }) => due <= end).sort((a, b) => a.due - b.due);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#advanceTo(Math.max(next.due, this.#elapsed));
+      next.callback();
+      await this.#settle();
+    }
+    this.#advanceTo(end);
+    await this.#settle();
+  }
+
+  /** The clock is set, or the machine has slept: no timer notices. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** The moments for which a run was started, as times of day (or whole times) in UTC, in the order of starting. */
+  started(from = 11, to = 16): string[] {
+    return this.events.flatMap((event) =>
+      event.type === 'started' ? [new Date(event.moment).toISOString().slice(from, to)] : [],
+    );
+  }
+
+  #advanceTo(elapsed: number): void {
+    this.#now += elapsed - this.#elapsed;
+    this.#elapsed = elapsed;
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  /** Everything here answers at once, so after a turn of the loop nobody is at work. */
+  async #settle(): Promise<void> {
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+
+  #parts(): SchedulerParts {
+    const clock: Clock = {
+      now: () => this.#now,
+      setTimer: (at, callback) => {
+        const timer = { due: this.#elapsed + Math.max(0, at - this.#now), callback };
+        this.#timers.add(timer);
+        return () => void this.#timers.delete(timer);
+      },
+    };
+    return {
+      clock,
+      catalog: {
+        list: () => [...this.#files.values()],
+        version: () => this.#version,
+        watch: (listener) => {
+          const watcher = () => listener({ added: [], changed: [], removed: [] });
+          this.#watchers.add(watcher);
+          return () => void this.#watchers.delete(watcher);
+        },
+      },
+      suspensions: { isSuspended: (file) => this.suspended.has(file) },
+      desk: {
+        start: async ({ workflow: reference, runId, trigger }) => {
+          if (this.refusals.length > 0) throw this.refusals.shift();
+          if (!('name' in reference) || runId === null || trigger !== 'schedule') throw new Error('a strange order');
+          const isNew = !this.runs.some((run) => run.runId === runId);
+          const isActive = !this.runsAreShort;
+          const run = { runId, file: reference.name, createdAt: this.#now, isActive, isStopping: false };
+          if (isNew) this.runs.push(run);
+          return { runId, isNew };
+        },
+        stop: async (runId) => {
+          for (const run of this.runs) if (run.runId === runId) run.isStopping = true;
+          return 'asked';
+        },
+      },
+      board: {
+        touch: () => {},
+        refresh: async () => {
+          this.#seen = this.runs.filter((run) => run.isActive).map((run) => ({ file: run.file, run: boardRun(run) }));
+        },
+        activeOf: (file) => this.#seen.filter((seen) => seen.file === file).map(({ run }) => run),
+      },
+      record: {
+        path: '/state/schedule.json',
+        read: () => this.recordText,
+        write: (text) => {
+          this.recordText = text;
+        },
+      },
+      report: (event) => this.events.push(event),
+    };
+  }
+}
+
+function boardRun({ runId, createdAt }: WorldRun): BoardRun {
+  return { runId, createdAt: new Date(createdAt).toISOString() } as BoardRun;
+}

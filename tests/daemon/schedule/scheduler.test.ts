@@ -1,0 +1,376 @@
+import { describe, expect, it } from 'vitest';
+import { WfError } from '../../../src/errors.ts';
+import { ScheduleWorld } from './schedule-world.ts';
+
+const second = 1000;
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+async function worldWith(schedule: Parameters<ScheduleWorld['write']>[1], now = '2026-06-01T00:00:00Z') {
+  const world = new ScheduleWorld(now);
+  world.write('/w.yaml', schedule);
+  await world.boot();
+  return world;
+}
+
+const typesOf = (world: ScheduleWorld) => world.events.map(({ type }) => type);
+
+describe('a schedule', () => {
+  it('starts its workflow once for each moment, on time', async () => {
+    const world = await worldWith({ start: ['0 5 * * *', '30 17 * * *'] });
+    await world.pass(2 * day);
+    expect(world.started()).toEqual(['05:00', '17:30', '05:00', '17:30']);
+    expect(world.runs.map(({ createdAt }) => createdAt % minute)).toEqual([0, 0, 0, 0]);
+    expect(new Set(world.runs.map(({ runId }) => runId)).size).toBe(4);
+    expect([world.scheduler?.lagSeconds(), world.scheduler?.missed()]).toEqual([0, 0]);
+  });
+
+  it('is one run where two expressions meet', async () => {
+    const world = await worldWith({ start: ['0 5 * * *', '0 5 * * 1'] });
+    await world.pass(day);
+    expect(world.started()).toEqual(['05:00']);
+  });
+
+  it('begins when it is seen: a new file is not late', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'] });
+    await world.pass(6 * hour);
+    world.write('/new.yaml', { start: ['0 5 * * *', '0 7 * * *'], catchup: 'all' });
+    await world.pass(2 * hour);
+    expect(world.started()).toEqual(['05:00', '07:00']);
+    expect(world.scheduler?.missed()).toBe(0);
+  });
+
+  it('changes with its file, and ends with it', async () => {
+    const world = await worldWith({ start: ['0 * * * *'] });
+    await world.pass(90 * minute);
+    world.write('/w.yaml', { start: ['45 * * * *'] });
+    await world.pass(hour);
+    world.remove('/w.yaml');
+    await world.pass(day);
+    expect(world.started()).toEqual(['01:00', '01:45']);
+  });
+
+  it('goes on where it was when its file was gone or broken for a while', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    await world.pass(30 * minute);
+    world.remove('/w.yaml');
+    await world.pass(2 * hour);
+    world.write('/w.yaml', { start: ['0 * * * *'], catchup: 'all' });
+    await world.pass(30 * minute);
+    expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
+    world.write('/w.yaml', null);
+    await world.pass(hour);
+    world.write('/w.yaml', null);
+    await world.pass(minute);
+    expect(typesOf(world).filter((type) => type === 'broken')).toEqual(['broken']);
+    world.write('/w.yaml', { start: ['0 * * * *'], catchup: 'all' });
+    await world.pass(second);
+    expect(world.started()).toEqual(['01:00', '02:00', '03:00', '04:00']);
+  });
+
+  it('forgets a file that was gone for more than a day', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    world.remove('/w.yaml');
+    await world.pass(25 * hour);
+    world.write('/other.yaml', {});
+    await world.pass(minute);
+    world.write('/w.yaml', { start: ['0 * * * *'], catchup: 'all' });
+    await world.pass(minute);
+    expect(world.started()).toEqual([]);
+  });
+});
+
+describe('a suspended schedule', () => {
+  it('starts nothing, and nothing of that time afterwards', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    world.suspended.add('/w.yaml');
+    await world.pass(150 * minute);
+    expect([world.scheduler?.nextOf(world.listed('/w.yaml')), world.scheduler?.upcoming()]).toEqual([null, []]);
+    world.suspended.delete('/w.yaml');
+    await world.pass(hour);
+    expect(world.started()).toEqual(['03:00']);
+    expect(world.scheduler?.missed()).toBe(0);
+  });
+});
+
+describe('when a run is still active', () => {
+  it('the next is skipped', async () => {
+    const world = await worldWith({ start: ['0 * * * *'] });
+    world.runsAreShort = false;
+    await world.pass(150 * minute);
+    expect(typesOf(world)).toEqual(['started', 'skipped']);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(hour);
+    expect(world.started()).toEqual(['01:00', '03:00']);
+  });
+
+  it('the next ones wait, one after the other', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], overlap: 'queue' });
+    world.runsAreShort = false;
+    await world.pass(190 * minute);
+    expect(typesOf(world)).toEqual(['started', 'waiting', 'waiting']);
+    for (const expected of [2, 3]) {
+      for (const run of world.runs) run.isActive = false;
+      await world.pass(10 * second);
+      expect(world.runs.length).toBe(expected);
+    }
+    expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
+  });
+
+  it('what waits is not lost with the process', async () => {
+    const world = await worldWith({ start: ['0 1 * * *', '0 2 * * *'], overlap: 'queue' });
+    world.runsAreShort = false;
+    await world.pass(150 * minute);
+    await world.shutDown();
+    await world.boot();
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(10 * second);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+  });
+
+  it('no more than a hundred wait', async () => {
+    const world = await worldWith({ start: ['*/5 * * * *'], overlap: 'queue' });
+    world.runsAreShort = false;
+    await world.pass(9 * hour);
+    expect(typesOf(world).filter((type) => type === 'waiting').length).toBe(100);
+    expect(typesOf(world).filter((type) => type === 'skipped').length).toBe(7);
+  });
+
+  it('the next starts beside it', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], overlap: 'all' });
+    world.runsAreShort = false;
+    await world.pass(150 * minute);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+    expect(typesOf(world)).toEqual(['started', 'started']);
+  });
+});
+
+describe('stop and restart', () => {
+  it('a stop ends what runs', async () => {
+    const world = await worldWith({ start: ['0 8 * * *'], stop: ['0 18 * * *'] });
+    world.runsAreShort = false;
+    await world.pass(17 * hour);
+    expect(world.runs.map(({ isStopping }) => isStopping)).toEqual([false]);
+    await world.pass(hour);
+    expect(world.runs.map(({ isStopping }) => isStopping)).toEqual([true]);
+    expect(typesOf(world)).toEqual(['started', 'stopped']);
+  });
+
+  it('a restart stops, waits and starts', async () => {
+    const world = new ScheduleWorld('2026-06-01T00:00:00Z');
+    world.write('/w.yaml', { start: ['0 1 * * *'], restart: ['0 2 * * *'] }, 30 * second);
+    world.runsAreShort = false;
+    await world.boot();
+    await world.pass(2 * hour + minute);
+    expect(world.runs.map(({ isStopping }) => isStopping)).toEqual([true]);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(20 * second);
+    expect(world.runs.length).toBe(1);
+    await world.pass(20 * second);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+  });
+
+  it('a restart of what does not run starts it at once', async () => {
+    const world = new ScheduleWorld('2026-06-01T00:00:00Z');
+    world.write('/w.yaml', { restart: ['0 2 * * *'] }, minute);
+    await world.boot();
+    await world.pass(2 * hour);
+    expect(world.runs.map(({ createdAt }) => new Date(createdAt).toISOString())).toEqual(['2026-06-01T02:00:00.000Z']);
+  });
+
+  it('a late stop spares what was started since', async () => {
+    const world = await worldWith({ stop: ['0 18 * * *'], catchup: 'latest' });
+    await world.shutDown();
+    world.jump(19 * hour);
+    const run = { file: '/w.yaml', isActive: true, isStopping: false };
+    world.runs.push({ ...run, runId: 'before', createdAt: world.now - 2 * hour });
+    world.runs.push({ ...run, runId: 'since', createdAt: world.now - minute });
+    await world.boot();
+    expect(world.runs.map(({ isStopping }) => isStopping)).toEqual([true, false]);
+  });
+});
+
+describe('after a time in which nobody was there', () => {
+  const during = async (schedule: Parameters<ScheduleWorld['write']>[1], ms: number) => {
+    const world = await worldWith(schedule, '2026-06-01T00:30:00Z');
+    await world.shutDown();
+    world.jump(ms);
+    await world.boot();
+    return world;
+  };
+
+  it('nothing is made up for by default', async () => {
+    const world = await during({ start: ['0 * * * *'] }, 5 * hour);
+    expect(world.started()).toEqual([]);
+    expect(world.scheduler?.missed()).toBe(5);
+    expect(world.events).toEqual([
+      {
+        type: 'missed',
+        file: '/w.yaml',
+        kind: 'start',
+        count: 5,
+        first: Date.parse('2026-06-01T01:00:00Z'),
+        last: Date.parse('2026-06-01T05:00:00Z'),
+      },
+    ]);
+    await world.pass(hour);
+    expect(world.started()).toEqual(['06:00']);
+  });
+
+  it('a minute is not late: the daemon may just have been restarted', async () => {
+    expect((await during({ start: ['0 * * * *'] }, 30 * minute + 59 * second)).started()).toEqual(['01:00']);
+    expect((await during({ start: ['0 * * * *'] }, 31 * minute)).started()).toEqual([]);
+  });
+
+  it('the latest is made up for', async () => {
+    const world = await during({ start: ['0 * * * *'], catchup: 'latest' }, 5 * hour);
+    expect([world.started(), world.scheduler?.missed()]).toEqual([['05:00'], 4]);
+  });
+
+  it('all are, oldest first, each after the one before', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' }, '2026-06-01T00:30:00Z');
+    await world.shutDown();
+    world.jump(3 * hour);
+    world.runsAreShort = false;
+    await world.boot();
+    expect(world.started()).toEqual(['01:00']);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(5 * second);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(5 * second);
+    expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
+  });
+
+  it('a hundred at most', async () => {
+    const world = await during({ start: ['* * * * *'], catchup: 'all', overlap: 'all' }, 10 * hour);
+    // The last of them is on time.
+    expect([world.runs.length, world.scheduler?.missed()]).toEqual([101, 499]);
+  });
+
+  it('only what lies within the window', async () => {
+    const policy = { start: ['0 * * * *'], catchup: 'all', overlap: 'all', catchupWindowMs: 150 * minute } as const;
+    const world = await during(policy, 5 * hour);
+    expect([world.started(), world.scheduler?.missed()]).toEqual([['03:00', '04:00', '05:00'], 2]);
+  });
+
+  it('not what a stop would have ended since', async () => {
+    const policy = { start: ['0 8 * * *'], stop: ['0 18 * * *'], catchup: 'latest' } as const;
+    expect((await during(policy, 20 * hour)).started()).toEqual([]);
+    expect((await during(policy, 10 * hour)).started()).toEqual(['08:00']);
+  });
+
+  it('nothing, where the record was lost: nobody knows what was due', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    world.crash('{"format":1,"rul');
+    world.jump(5 * hour);
+    await world.boot();
+    expect([world.started(), world.scheduler?.missed()]).toEqual([[], 0]);
+  });
+});
+
+describe('a process that dies between starting and noting it', () => {
+  it('starts nothing twice', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    const before = world.recordText;
+    world.runsAreShort = false;
+    await world.pass(hour);
+    world.crash(before);
+    await world.boot();
+    await world.pass(minute);
+    expect([world.started(), world.runs.length]).toEqual([['01:00'], 1]);
+    expect(typesOf(world)).toEqual(['started']);
+  });
+});
+
+describe('a clock that jumps', () => {
+  it('forward, like a sleeping machine, is noticed within seconds', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'], catchup: 'latest' });
+    await world.pass(second);
+    world.jump(8 * hour);
+    await world.pass(5 * second);
+    expect(world.started()).toEqual(['05:00']);
+  });
+
+  it('forward a little is a late start, and said to be', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'] });
+    await world.pass(5 * hour - 2 * second);
+    world.jump(30 * second);
+    await world.pass(5 * second);
+    expect(world.started()).toEqual(['05:00']);
+    expect(world.scheduler?.lagSeconds()).toBeGreaterThanOrEqual(28);
+    expect(world.scheduler?.lagSeconds()).toBeLessThan(34);
+  });
+
+  it('back a little has nothing happen twice', async () => {
+    const world = await worldWith({ start: ['0 5 * * *', '30 5 * * *'] });
+    await world.pass(5 * hour + minute);
+    world.jump(-10 * minute);
+    await world.pass(hour);
+    expect(world.started()).toEqual(['05:00', '05:30']);
+  });
+
+  it('back from far ahead does not stop everything until it comes there again', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'] });
+    world.jump(365 * day);
+    await world.pass(6 * hour);
+    world.jump(-365 * day);
+    world.events.length = 0;
+    await world.pass(day);
+    expect(world.started(0, 16)).toEqual(['2026-06-02T05:00']);
+  });
+});
+
+describe('a start that is refused', () => {
+  it('is tried again while a limit is reached or the disk is full', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'] });
+    world.refusals.push(new WfError('busy', 'the queue is full'), new WfError('storage', 'no space'));
+    await world.pass(5 * hour + minute);
+    expect(typesOf(world)).toEqual(['failed', 'started']);
+    expect(world.scheduler?.missed()).toBe(0);
+  });
+
+  it('is given up after ten minutes', async () => {
+    const world = await worldWith({ start: ['0 5 * * *'] });
+    world.refusals.push(...Array.from({ length: 1000 }, () => new WfError('busy', 'the queue is full')));
+    await world.pass(6 * hour);
+    expect(typesOf(world)).toEqual(['failed', 'failed']);
+    expect([world.runs.length, world.scheduler?.missed()]).toEqual([0, 1]);
+  });
+
+  it('for another reason is reported and not tried again', async () => {
+    const world = await worldWith({ start: ['0 5 * * *', '0 6 * * *'] });
+    world.refusals.push(new WfError('invalid-workflow', 'not valid'), new TypeError('a bug'));
+    await world.pass(7 * hour);
+    expect(typesOf(world)).toEqual(['failed', 'failed']);
+    expect(world.scheduler?.missed()).toBe(2);
+  });
+});
+
+describe('what is to come', () => {
+  it('is told of each workflow and of all', async () => {
+    const world = await worldWith({ start: ['0 5 * * *', '0 3 * * 2'], stop: ['0 1 * * *'] });
+    world.write('/broken.yaml', null);
+    world.write('/idle.yaml', {});
+    await world.pass(second);
+    const { scheduler } = world;
+    expect(scheduler?.nextOf(world.listed('/w.yaml'))).toEqual(new Date('2026-06-01T05:00:00Z'));
+    expect(scheduler?.nextOf(world.listed('/broken.yaml'))).toBeNull();
+    expect(scheduler?.nextOf(world.listed('/idle.yaml'))).toBeNull();
+    expect(scheduler?.upcoming().map(({ kind, at }) => [kind, at.toISOString()])).toEqual([
+      ['stop', '2026-06-01T01:00:00.000Z'],
+      ['start', '2026-06-01T05:00:00.000Z'],
+      ['start', '2026-06-02T03:00:00.000Z'],
+    ]);
+    await world.pass(5 * hour);
+    expect(scheduler?.nextOf(world.listed('/w.yaml'))).toEqual(new Date('2026-06-02T03:00:00Z'));
+  });
+
+  it('is nothing once it is closed', async () => {
+    const world = await worldWith({ start: ['* * * * *'] });
+    await world.scheduler?.close();
+    await world.pass(hour);
+    expect(world.runs).toEqual([]);
+  });
+});

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import { createStartQueue, type QueueLimits } from '../../src/daemon/start-queue.ts';
+import { WfError } from '../../src/errors.ts';
+import { type Carrier, CarrierDied } from '../../src/service/runs/launch-run.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+/** A queue whose processes begin and end when the test says so. */
+function queueWith(limits: QueueLimits) {
+  const clock = createFakeClock();
+  const launched: string[] = [];
+  const refused: string[] = [];
+  const reported: unknown[] = [];
+  const over = new Set<string>();
+  const carriers = new Map<string, { own: () => void; fail: (error: WfError) => void; end: () => void }>();
+  const launch = (runId: string): Carrier => {
+    launched.push(runId);
+    let own = () => {};
+    let fail: (error: WfError) => void = () => {};
+    let end = () => {};
+    const owned = new Promise<void>((resolve, reject) => {
+      own = resolve;
+      fail = reject;
+    });
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    carriers.set(runId, { own, fail, end });
+    return { owned, ended };
+  };
+  const queue = createStartQueue({
+    limits,
+    clock,
+    launch,
+    mayGoOn: (runId) => !over.has(runId),
+    refuse: async (runId, message) => refused.push(`${runId}: ${message}`),
+    report: (error) => reported.push(error),
+  });
+  const carrier = (runId: string) => carriers.get(runId) ?? { own: () => {}, fail: () => {}, end: () => {} };
+  const end = async (runId: string) => {
+    carrier(runId).own();
+    await settled();
+    carrier(runId).end();
+    await settled();
+  };
+  const fail = async (runId: string, error: WfError) => {
+    carrier(runId).fail(error);
+    await settled();
+  };
+  return { queue, clock, launched, refused, reported, over, end, fail };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const accepted = (runId: string) => async () => ({ runId, isNew: true });
+
+describe('a queue of runs', () => {
+  it('starts nothing before it is open and after it is closed', () => {
+    const { queue, launched } = queueWith({ running: 5, waiting: 5 });
+    queue.add('a');
+    expect([launched, queue.depth()]).toEqual([[], 1]);
+    queue.open();
+    queue.add('b');
+    expect([launched, queue.depth()]).toEqual([['a', 'b'], 0]);
+    queue.close();
+    queue.add('c');
+    expect([launched, queue.depth()]).toEqual([['a', 'b'], 1]);
+  });
+
+  it('starts them in their order, never more than may go on at once', async () => {
+    const { queue, launched, end } = queueWith({ running: 2, waiting: 9 });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd', 'e']) queue.add(runId);
+    expect([launched, queue.depth(), queue.running()]).toEqual([['a', 'b'], 3, ['a', 'b']]);
+    await end('b');
+    expect(launched).toEqual(['a', 'b', 'c']);
+    await end('a');
+    await end('c');
+    expect([launched, queue.depth(), queue.running()]).toEqual([['a', 'b', 'c', 'd', 'e'], 0, ['d', 'e']]);
+  });
+
+  it('starts a run once, however often it is added', async () => {
+    const { queue, launched, end } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    for (const runId of ['a', 'a', 'b', 'b', 'a']) queue.add(runId);
+    expect(queue.depth()).toBe(1);
+    await end('a');
+    queue.add('b');
+    expect(launched).toEqual(['a', 'b']);
+  });
+
+  it('counts runs that a daemon before has started', () => {
+    const { queue, launched } = queueWith({ running: 2, waiting: 9 });
+    queue.occupy('earlier');
+    queue.open();
+    queue.add('a');
+    queue.add('b');
+    expect(launched).toEqual(['a']);
+    queue.leave('earlier');
+    expect(launched).toEqual(['a', 'b']);
+  });
+
+  it('passes over a run that was stopped while it waited', async () => {
+    const { queue, launched, over, end } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    queue.leave('b');
+    over.add('c');
+    expect(queue.depth()).toBe(2);
+    await end('a');
+    expect(launched).toEqual(['a', 'd']);
+  });
+
+  it('takes in no more than may wait, and counts those that are just being written', async () => {
+    const { queue } = queueWith({ running: 1, waiting: 1 });
+    queue.open();
+    let write = () => {};
+    const slow = () =>
+      new Promise<{ runId: string; isNew: boolean }>((resolve) => {
+        write = () => resolve({ runId: 'a', isNew: true });
+      });
+    const first = queue.admit(slow);
+    await queue.admit(accepted('b')).then(({ runId }) => queue.add(runId));
+    expect(queue.isFull()).toBe(true);
+    await expect(queue.admit(accepted('c'))).rejects.toMatchObject({ code: 'busy' });
+    write();
+    expect(await first).toEqual({ runId: 'a', isNew: true });
+    queue.add('a');
+    await expect(queue.admit(accepted('c'))).rejects.toMatchObject({ code: 'busy', help: /maxQueuedRuns/ });
+    queue.leave('b');
+    expect(await queue.admit(accepted('c'))).toEqual({ runId: 'c', isNew: true });
+  });
+
+  it('gives a place back that a refused request had taken', async () => {
+    const { queue } = queueWith({ running: 1, waiting: 0 });
+    const refuse = () => Promise.reject(new WfError('storage', 'no space'));
+    await expect(queue.admit(refuse)).rejects.toMatchObject({ code: 'storage' });
+    expect(queue.isFull()).toBe(false);
+  });
+
+  it('ends a run whose process cannot begin, and does not try again', async () => {
+    const { queue, launched, refused, reported, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    queue.add('b');
+    await fail('a', new WfError('storage', 'it died'));
+    expect([launched, refused, reported.length]).toEqual([['a', 'b'], ['a: it died'], 1]);
+    queue.add('a');
+    expect(queue.depth()).toBe(0);
+  });
+
+  it('starts a process that died without a report again, three times at most', async () => {
+    const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    for (const pauseMs of [100, 500, 2500]) {
+      await fail('a', new CarrierDied('storage', 'killed'));
+      queue.add('a');
+      clock.advance(pauseMs);
+      await settled();
+    }
+    expect([launched, refused, queue.running()]).toEqual([['a', 'a', 'a', 'a'], [], ['a']]);
+    await fail('a', new CarrierDied('storage', 'killed'));
+    expect([launched.length, refused, queue.running()]).toEqual([4, ['a: killed'], []]);
+  });
+
+  it('starts a run again that the machine had no descriptors for', async () => {
+    const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    const cause = Object.assign(new Error('EMFILE'), { code: 'EMFILE', syscall: 'open' });
+    await fail('a', new WfError('storage', 'cannot open the log', { cause }));
+    clock.advance(100);
+    await settled();
+    expect([launched, refused, queue.running()]).toEqual([['a', 'a'], [], ['a']]);
+  });
+
+  it('does not start a run again that was stopped meanwhile, nor after it was closed', async () => {
+    const { queue, clock, launched, refused, over, fail } = queueWith({ running: 3, waiting: 9 });
+    queue.open();
+    for (const runId of ['stopped here', 'stopped elsewhere', 'left']) {
+      queue.add(runId);
+      await fail(runId, new CarrierDied('storage', 'killed'));
+    }
+    queue.leave('stopped here');
+    over.add('stopped elsewhere');
+    queue.close();
+    clock.advance(100);
+    await settled();
+    expect([launched.length, refused, queue.running()]).toEqual([3, [], []]);
+  });
+
+  it('leaves a run alone that another process has, and tries again later', async () => {
+    const { queue, clock, launched, refused, reported, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    await fail('a', new WfError('run-active', 'process 7 has it'));
+    queue.add('a');
+    expect([launched, refused, reported]).toEqual([['a'], [], []]);
+    clock.advance(5000);
+    queue.add('a');
+    expect(launched).toEqual(['a', 'a']);
+  });
+
+  it('goes on with the next when a process cannot even be started', async () => {
+    const { queue, refused, end } = queueWith({ running: 1, waiting: 9 });
+    const broken = createStartQueue({
+      limits: { running: 1, waiting: 9 },
+      clock: createFakeClock(),
+      mayGoOn: () => true,
+      launch: () => {
+        throw new WfError('storage', 'too many open files');
+      },
+      refuse: async (runId, message) => refused.push(`${runId}: ${message}`),
+      report: () => {},
+    });
+    broken.add('a');
+    broken.add('b');
+    broken.open();
+    await settled();
+    await settled();
+    expect(refused).toEqual(['a: too many open files', 'b: too many open files']);
+    await end('a');
+    expect(queue.running()).toEqual([]);
+  });
+
+  it('tells when no run goes on any more, or when nobody wants to wait', async () => {
+    const { queue, end } = queueWith({ running: 2, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    queue.add('b');
+    const impatience = new AbortController();
+    let told = '';
+    void queue.idle(impatience.signal).then(() => {
+      told += 'given up';
+    });
+    impatience.abort();
+    await settled();
+    const idle = queue.idle(new AbortController().signal).then(() => {
+      told += ', idle';
+    });
+    await end('a');
+    expect(told).toBe('given up');
+    await end('b');
+    await idle;
+    expect(told).toBe('given up, idle');
+  });
+});

@@ -1,0 +1,137 @@
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
+import { attachLogs } from '../../../src/mail/reports/mail-logs.ts';
+import { type ReportFacts, report } from '../../../src/mail/reports/mail-report.ts';
+import { temporaryDirectory } from '../../executors/attempt.ts';
+
+function stepSummary(name: string, changes: Partial<StepSummary> = {}): StepSummary {
+  return {
+    name,
+    status: 'failed',
+    reason: 'exit',
+    error: 'exit 1',
+    attempts: 1,
+    exitCode: 1,
+    signal: null,
+    startedAt: '2026-03-01T12:00:00.000Z',
+    finishedAt: '2026-03-01T12:01:05.000Z',
+    durationMs: 65_000,
+    outputs: {},
+    log: null,
+    ...changes,
+  };
+}
+
+const summary: RunSummary = {
+  runId: 'run-1',
+  workflow: 'deploy',
+  group: '',
+  file: null,
+  status: 'failed',
+  reason: 'step',
+  error: null,
+  trigger: 'cli',
+  retryOf: 'run-0',
+  params: [],
+  owner: null,
+  createdAt: '2026-03-01T12:00:00.000Z',
+  startedAt: '2026-03-01T12:00:00.000Z',
+  finishedAt: '2026-03-01T14:02:00.000Z',
+  durationMs: 7_320_000,
+  steps: [stepSummary('a')],
+  handlers: [],
+  warnings: [],
+};
+
+const facts: ReportFacts = { summary, step: null, status: 'failed', host: 'build1', tail: () => [], again: null };
+
+describe('the report', () => {
+  test('is the same as text and as HTML', () => {
+    const { subject, message, text } = report('[E]', { ...facts, again: 'wf retry run-1' }, ['a.log is left out']);
+    expect(subject).toBe('[E] deploy failed');
+    expect(text).toBe(`Workflow    deploy
+Status      failed
+Run         run-1
+Retry of    run-0
+Started by  cli
+Started     2026-03-01 12:00:00 UTC
+Finished    2026-03-01 14:02:00 UTC
+Took        2h 2m
+Host        build1
+
+Step  Status  Started                  Finished                 Took   Error
+a     failed  2026-03-01 12:00:00 UTC  2026-03-01 12:01:05 UTC  1m 5s  exit 1
+
+a.log is left out
+
+Again from there: wf retry run-1
+`);
+    expect(message).toContain('<tr><td>Took</td><td>2h 2m</td></tr>');
+    expect(message).toContain('<p>a.log is left out</p>\n<p>Again from there: wf retry run-1</p>');
+  });
+
+  test('has no line break in its subject, whatever the names', () => {
+    const odd = {
+      ...facts,
+      summary: { ...summary, workflow: 'a\r\nBcc: x' },
+      step: 'b\nc',
+      status: 'succeeded',
+    } as const;
+    expect(report(' ', odd, []).subject).toBe('a Bcc: x: step b c succeeded');
+  });
+
+  test('shows what a program printed without colours and controls, and as text', () => {
+    const tail = () => ['\x1b[31mred\x1b[0m \x1b]0;title\x07<b>\ttab\x00', 'x'.repeat(600)];
+    const { message, text } = report('', { ...facts, tail }, []);
+    expect(text).toContain(`Last lines of "a"\n  red <b>\ttab\n  ${'x'.repeat(500)}...\n`);
+    expect(message).toContain('<pre>red &#60;b&#62;\ttab\n');
+  });
+
+  test('of a run with very many steps tells how many are not shown', () => {
+    const steps = Array.from({ length: 600 }, (_, i) => stepSummary(`s${i}`));
+    const { text } = report('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
+    expect(text.match(/^s\d+ /gm)).toHaveLength(500);
+    expect(text.match(/^Last lines/gm)).toHaveLength(20);
+    expect(text).toContain('\n100 more steps are not shown.\n');
+  });
+});
+
+describe('attached logs', () => {
+  function logsOf(sizes: readonly number[], attempts = 2) {
+    const dir = temporaryDirectory();
+    const paths = (step: string, attempt: number) => ({
+      stdoutPath: join(dir, `${step}.${attempt}.out`),
+      stderrPath: join(dir, `${step}.${attempt}.err`),
+    });
+    const steps = sizes.map((size, i) => {
+      writeFileSync(paths(`s${i}`, attempts).stdoutPath, '');
+      truncateSync(paths(`s${i}`, attempts).stdoutPath, size);
+      return stepSummary(`s${i}`, { attempts });
+    });
+    return attachLogs({ steps, handlers: [] }, paths);
+  }
+
+  test('are those of the last attempt that are not empty', () => {
+    const { attachments, cut } = logsOf([3, 0]);
+    expect({ attachments, cut }).toEqual({
+      attachments: [{ filename: 's0.stdout.log', content: Buffer.alloc(3) }],
+      cut: [],
+    });
+  });
+
+  test('are none for a step that was not attempted', () => {
+    expect(logsOf([3], 0)).toEqual({ attachments: [], cut: [] });
+  });
+
+  test('have 1 MiB each and 10 MiB in all', () => {
+    const mebibyte = 1024 * 1024;
+    const { attachments, cut } = logsOf([mebibyte + 1, ...Array.from({ length: 10 }, () => mebibyte)]);
+    expect(attachments).toHaveLength(10);
+    expect(cut).toEqual([
+      's0.stdout.log holds the last 1048576 of 1048577 bytes',
+      's10.stdout.log is left out (1048576 bytes)',
+    ]);
+  });
+});

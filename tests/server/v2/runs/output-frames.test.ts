@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { StoredEvent } from '../../../../src/core/run/run.ts';
+import { createOutputFrames, type OutputRequest, readOffsets } from '../../../../src/server/v2/runs/output-frames.ts';
+import { foldRun } from '../../../../src/service/history/fold-run.ts';
+import { createLogFollower } from '../../../../src/store/files/logs/log-follower.ts';
+import { findTail, logSize, readLogRange } from '../../../../src/store/files/logs/log-range.ts';
+import { withDirectory } from '../../../support/wf.ts';
+import { step as aStep, workflow as aWorkflow } from '../../../support/workflow.ts';
+
+const workflow = aWorkflow({ name: 'w', steps: [aStep('a'), aStep('b')] });
+const finished = { status: 'succeeded', reason: null, message: '', exitCode: 0, signal: null, outputs: {} } as const;
+const events: readonly StoredEvent[] = [
+  { type: 'step.started', seq: 1, at: 1, step: 'a', attempt: 1, process: null },
+  { type: 'step.started', seq: 2, at: 1, step: 'b', attempt: 2, process: null },
+  { type: 'step.finished', seq: 3, at: 2, step: 'a', attempt: 1, ...finished },
+];
+
+/** What is sent, event after event, from behind the first `after` of them on. */
+function sent(after: number, wanted: OutputRequest): Promise<readonly string[]> {
+  return withDirectory(async (directory) => {
+    const pathOf = (step: string, attempt: number, stream: string) => join(directory, `${step}.${attempt}.${stream}`);
+    for (const name of ['a.1.stdout', 'b.2.stdout']) writeFileSync(join(directory, name), `${name}\n`);
+    writeFileSync(join(directory, 'a.1.stderr'), 'oh');
+    const told: string[] = [];
+    const logPaths = (step: string, attempt: number) => ({
+      stdoutPath: pathOf(step, attempt, 'stdout'),
+      stderrPath: pathOf(step, attempt, 'stderr'),
+    });
+    const stored = { runId: 'r', workflow, sources: [], events, damage: [], logPaths };
+    const run = { runId: 'r', state: foldRun(workflow, events).state, stored, damage: [] };
+    const write = (frame: string | Uint8Array) => void told.push(shown(String(frame)));
+    const writer = { write, isBehind: () => false, caughtUp: async () => {}, isClosed: () => false };
+    const files = { size: logSize, read: readLogRange, findTail, follow: createLogFollower };
+    const frames = createOutputFrames(run, { after, wanted, writer, files });
+    for (const event of events.slice(after)) {
+      await frames.before(event);
+      told.push(event.type);
+      frames.after(event);
+    }
+    frames.close();
+    return told;
+  });
+}
+
+function shown(frame: string): string {
+  const [, data = ''] = /^event: output\ndata: (.*)\n\n$/.exec(frame) ?? [];
+  const { step, attempt, stream, offset, bytes } = JSON.parse(data);
+  return `${step} ${attempt} ${stream} ${offset} ${Buffer.from(bytes, 'base64')}`;
+}
+
+const all: OutputRequest = { step: null, offsets: new Map() };
+
+test('all that an attempt has printed is sent between its beginning and its end', async () => {
+  expect(await sent(0, all)).toEqual([
+    'step.started',
+    'step.started',
+    'a 1 stdout 0 a.1.stdout\n',
+    'a 1 stderr 0 oh',
+    'step.finished',
+  ]);
+});
+
+test('of attempts under way what is known is left out', async () => {
+  expect(await sent(2, all)).toEqual(['a 1 stdout 0 a.1.stdout\n', 'a 1 stderr 0 oh', 'step.finished']);
+  const offsets = readOffsets('[["a", 1, 2, 2], ["a", 2, 9, 9], ["c", 1, 1, 1]]');
+  expect(await sent(2, { step: null, offsets })).toEqual(['a 1 stdout 2 1.stdout\n', 'step.finished']);
+  expect(await sent(3, all)).toEqual([]);
+});
+
+test('only the step is sent that is wanted', async () => {
+  expect(await sent(1, { ...all, step: 'b' })).toEqual(['step.started', 'step.finished']);
+});
+
+test.each([
+  'x',
+  '{}',
+  '[1]',
+  '[["a", 1, 2]]',
+  '[["a", 1, -1, 0]]',
+  '[["a", 1, 1.5, 0]]',
+  '[[1, 1, 0, 0]]',
+  '[["a", 1e99, 0, 0]]',
+])('offsets cannot be %s', (text) => expect(() => readOffsets(text)).toThrow('"offsets" must be a list'));

@@ -1,0 +1,390 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Workflow } from '../../../src/core/workflow.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
+import { createHistory } from '../../../src/service/history/history.ts';
+import { applyRetention, type RetentionReport, type RetentionRequest } from '../../../src/service/history/retention.ts';
+import { createFileStore } from '../../../src/store/files/file-store.ts';
+import type { RunJournal } from '../../../src/store/store.ts';
+import { closeLog, temporaryDirectory } from '../../store/world.ts';
+import { step, workflow } from '../../support/workflow.ts';
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 5, 1);
+
+/** A run of id `<number>-<age in days>`, made so many days ago. */
+function world() {
+  const root = temporaryDirectory();
+  const runsDir = join(root, 'runs');
+  const store = createFileStore({ runsDir, identify, isAlive });
+  const clock = { now: () => now, setTimer: () => () => {} };
+  const processes = { find: () => [], end: async () => {} };
+  const history = createHistory({ archive: store, clock, isAlive, processes }, '/');
+  let count = 0;
+  const begin = (ageDays: number, settings: Partial<Workflow> = {}, retryOf: string | null = null): RunJournal => {
+    const runId = uuid(now - ageDays * day, count++);
+    const made = workflow({ name: 'etl', file: '/dags/etl.yaml', steps: [step('load')], ...settings });
+    const journal = store.create({ runId, workflow: made, sources: [] }, { logDir: settings.logDir ?? null });
+    const { name, group, file } = made;
+    const at = now - ageDays * day;
+    const owner = { ...(identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null }), host: 'here' };
+    journal.append([
+      { type: 'run.created', at, runId, workflow: name, group, file, trigger: 'cli', retryOf, params: [] },
+      { type: 'run.owned', at, owner },
+    ]);
+    const log = journal.openLog('load', 1);
+    writeFileSync(log.stdoutFd, 'x'.repeat(5000));
+    closeLog(log);
+    return journal;
+  };
+  const end = async (journal: RunJournal, ageDays: number): Promise<string> => {
+    const at = now - ageDays * day;
+    journal.append([{ type: 'run.finished', at, status: 'succeeded', reason: null, message: '' }]);
+    await journal.close();
+    return journal.runId;
+  };
+  const make = (ageDays: number, settings: Partial<Workflow> = {}, retryOf: string | null = null) =>
+    end(begin(ageDays, settings, retryOf), ageDays);
+  const apply = (request: Partial<RetentionRequest> = {}): Promise<RetentionReport> =>
+    applyRetention(
+      {
+        rule: { type: 'settings', keepRuns: null },
+        workflow: null,
+        dryRun: false,
+        spare: null,
+        signal: new AbortController().signal,
+        ...request,
+      },
+      { archive: store, history, clock, isAlive, cwd: '/' },
+    );
+  const gone = async (request: Partial<RetentionRequest> = {}) =>
+    (await apply(request)).removed.map(({ runId }) => runId);
+  return { root, runsDir, store, begin, end, make, apply, gone };
+}
+
+function uuid(time: number, number: number): string {
+  const head = time.toString(16).padStart(12, '0');
+  return `${head.slice(0, 8)}-${head.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`;
+}
+
+function asked(keep: number | null, olderThanDays: number | null): Partial<RetentionRequest> {
+  return { rule: { type: 'asked', keep, olderThanMs: olderThanDays === null ? null : olderThanDays * day } };
+}
+
+describe('which runs go', () => {
+  test('those older than their workflow wants, the oldest first, but never its last run', async () => {
+    const { store, make, gone } = world();
+    const [old, older] = [await make(31), await make(40)];
+    const kept = await make(29);
+    const short = { name: 'short', file: '/dags/short.yaml', histRetentionDays: 1 };
+    const [shortOld, shortLast] = [await make(20, short), await make(10, short)];
+    const lone = await make(400, { name: 'lone', file: null });
+    expect((await gone()).toSorted()).toEqual([older, old, shortOld].toSorted());
+    expect(store.list().toSorted()).toEqual([kept, shortLast, lone].toSorted());
+    expect(await gone()).toEqual([]);
+  });
+
+  test('with histRetentionDays 0 all but the last', async () => {
+    const { make, gone } = world();
+    const none = { histRetentionDays: 0 };
+    const runs = [await make(3, none), await make(2, none), await make(1, none)];
+    expect(await gone()).toEqual(runs.slice(0, 2));
+  });
+
+  test('with histRetentionDays below 0 none for its age', async () => {
+    const { make, gone } = world();
+    const all = { histRetentionDays: -1 };
+    const runs = [await make(4000, all), await make(31, all), await make(1, all)];
+    expect(await gone()).toEqual([]);
+    expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(0, 2));
+  });
+
+  test('as the file said when the workflow last ran', async () => {
+    const { make, gone } = world();
+    const old = await make(20, { histRetentionDays: 100 });
+    await make(1, { histRetentionDays: 10 });
+    expect(await gone()).toEqual([old]);
+  });
+
+  test('those beyond a number that the settings give, whatever their age', async () => {
+    const { make, gone } = world();
+    const runs = [await make(5), await make(4), await make(3), await make(2)];
+    expect(await gone({ rule: { type: 'settings', keepRuns: 2 } })).toEqual(runs.slice(0, 2));
+    expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(2, 3));
+  });
+
+  test('those asked for: beyond a number, older than a time, or both', async () => {
+    const { make, gone } = world();
+    const runs = [await make(9), await make(8), await make(7), await make(6), await make(5)];
+    expect(await gone({ ...asked(3, 8.5), dryRun: true })).toEqual(runs.slice(0, 1));
+    expect(await gone({ ...asked(4, 0), dryRun: true })).toEqual(runs.slice(0, 1));
+    expect(await gone({ ...asked(3, null), dryRun: true })).toEqual(runs.slice(0, 2));
+    expect(await gone({ ...asked(null, 5.5), dryRun: true })).toEqual(runs.slice(0, 4));
+    expect(await gone(asked(null, 0))).toEqual(runs.slice(0, 4));
+  });
+
+  test('those of one workflow, and none that is to be spared', async () => {
+    const { make, gone } = world();
+    const other = { name: 'other', file: '/dags/other.yaml' };
+    const [spared, old] = [await make(50), await make(45)];
+    await make(1);
+    const [otherOld] = [await make(60, other), await make(1, other)];
+    expect(await gone({ workflow: 'etl', spare: spared })).toEqual([old]);
+    expect(await gone({ workflow: '/dags/other.yaml' })).toEqual([otherOld]);
+  });
+
+  test('none that goes on, that ended lately, or that a run which goes on retries', async () => {
+    const { store, begin, end, make, gone } = world();
+    const retried = await make(90);
+    const long = begin(80);
+    const running = begin(70);
+    const old = await make(60);
+    const retry = begin(1, {}, retried);
+    expect(await gone()).toEqual([old]);
+    await end(long, 2);
+    expect(await gone()).toEqual([]);
+    expect(store.list()).toContain(long.runId);
+    await end(running, 40);
+    await end(retry, 1);
+    expect(await gone()).toEqual([retried, running.runId]);
+  });
+
+  test('none that waits for a process to carry it', async () => {
+    const { store, make, gone } = world();
+    const runId = uuid(now - 90 * day, 99);
+    const by = { pid: process.pid, startTime: null, boot: null, host: 'here' };
+    const name = { workflow: 'etl', group: '', file: '/dags/etl.yaml' };
+    const snapshot = { runId, workflow: workflow({ name: 'etl', file: name.file }), sources: [] };
+    const created = { type: 'run.created', at: 1, runId, ...name, trigger: 'api', retryOf: null, params: [] } as const;
+    const events = [created, { type: 'run.queued', at: 1, by, lasting: true } as const];
+    await store.accept({ snapshot, logDir: null, events, launch: '{}' });
+    const old = await make(80);
+    await make(1);
+    expect(await gone(asked(1, null))).toEqual([old]);
+    store.openForRecovery(runId);
+  });
+
+  test('a run whose process has died is settled, and goes like any other', async () => {
+    const { runsDir, begin, make, gone, store } = world();
+    const lost = begin(50);
+    await make(1);
+    const path = join(runsDir, lost.runId, 'journal.jsonl');
+    expect(await gone()).toEqual([]);
+    rmSync(join(runsDir, lost.runId, 'owner'));
+    writeFileSync(path, `${readFileSync(path, 'utf8').split('\n')[0]}\n`);
+    expect(await gone()).toEqual([lost.runId]);
+    expect(store.list()).toHaveLength(1);
+  });
+
+  test('what holds no run, and runs that are damaged', async () => {
+    const { runsDir, make, gone } = world();
+    const runs = [await make(50), await make(49), await make(48), await make(47)] as const;
+    await make(1);
+    rmSync(join(runsDir, runs[0], 'snapshot.json'));
+    rmSync(join(runsDir, runs[1], 'journal.jsonl'));
+    writeFileSync(join(runsDir, runs[2], 'journal.jsonl'), Buffer.alloc(3000));
+    rmSync(join(runsDir, '.index'));
+    const hollow = uuid(now - 60 * day, 77);
+    mkdirSync(join(runsDir, hollow));
+    const hollowLast = uuid(now - 55 * day, 78);
+    mkdirSync(join(runsDir, hollowLast));
+    expect((await gone()).toSorted()).toEqual([...runs, hollow].toSorted());
+    expect(existsSync(join(runsDir, hollowLast))).toBe(true);
+  });
+});
+
+describe('how runs go', () => {
+  test('a dry run tells the same and changes nothing', async () => {
+    const { root, make, apply } = world();
+    const logDir = join(root, 'logs');
+    await make(50, { logDir });
+    await make(40);
+    await make(1);
+    const before = tree(root);
+    const dry = await apply({ dryRun: true });
+    expect(tree(root)).toEqual(before);
+    const real = await apply();
+    expect(dry.removed.map(({ runId, bytes }) => [runId, bytes > 5000])).toEqual(
+      real.removed.map(({ runId }) => [runId, true]),
+    );
+    expect(real.removed).toHaveLength(2);
+    expect(real.freedBytes).toBeGreaterThan(10_000);
+    expect(Math.abs(real.freedBytes - dry.freedBytes)).toBeLessThan(20_000);
+  });
+
+  test('with logs outside, of which only what the run has written goes', async () => {
+    const { root, make, apply } = world();
+    const logDir = join(root, 'logs');
+    const old = await make(50, { logDir });
+    const kept = await make(1, { logDir });
+    const directory = join(logDir, 'etl', old);
+    writeFileSync(join(directory, 'notes.txt'), 'mine');
+    writeFileSync(join(directory, '00001-other.1.out'), 'not of this workflow');
+    mkdirSync(join(directory, '00001-load.2.out'));
+    expect((await apply()).problems).toEqual([]);
+    expect(readdirSync(directory).toSorted()).toEqual(['00001-load.2.out', '00001-other.1.out', 'notes.txt']);
+    expect(readdirSync(join(logDir, 'etl', kept))).toEqual(['00001-load.1.err', '00001-load.1.out']);
+  });
+
+  test('and the directory of the logs outside with the last file in it', async () => {
+    const { root, make, gone } = world();
+    const old = await make(50, { logDir: join(root, 'logs') });
+    await make(1);
+    expect(await gone()).toEqual([old]);
+    expect(readdirSync(join(root, 'logs/etl'))).toEqual([]);
+  });
+
+  test('links are never followed, wherever they stand', async () => {
+    const { root, runsDir, make, apply } = world();
+    const precious = join(root, 'precious');
+    const fill = () => {
+      mkdirSync(join(precious, 'deep'), { recursive: true });
+      writeFileSync(join(precious, '00001-load.1.out'), 'precious');
+      writeFileSync(join(precious, 'deep/file'), 'precious');
+    };
+    fill();
+    const before = tree(precious);
+    const logDir = join(root, 'logs');
+    const other = join(root, 'other');
+    const [inside, log, directory, parent] = [
+      await make(50),
+      await make(49, { logDir }),
+      await make(48, { logDir }),
+      await make(47, { logDir: other }),
+    ];
+    await make(1);
+    rmSync(join(runsDir, inside, 'logs'), { recursive: true });
+    symlinkSync(precious, join(runsDir, inside, 'logs'));
+    symlinkSync(join(precious, 'deep/file'), join(runsDir, inside, 'link'));
+    unlinkSync(join(logDir, 'etl', log, '00001-load.1.out'));
+    symlinkSync(join(precious, '00001-load.1.out'), join(logDir, 'etl', log, '00001-load.1.out'));
+    rmSync(join(logDir, 'etl', directory), { recursive: true });
+    symlinkSync(precious, join(logDir, 'etl', directory));
+    renameSync(join(other, 'etl', parent), join(precious, parent));
+    rmSync(join(other, 'etl'), { recursive: true });
+    symlinkSync(precious, join(other, 'etl'));
+    symlinkSync(precious, join(runsDir, uuid(now - 60 * day, 55)));
+    const report = await apply();
+    expect(report.removed.map(({ runId }) => runId)).toEqual([inside, log, directory, parent]);
+    rmSync(join(precious, parent), { recursive: true });
+    expect(tree(precious)).toEqual(before);
+    expect(readdirSync(join(logDir, 'etl'))).toEqual([directory]);
+  });
+
+  test('a trash that is a link is refused, and nothing goes', async () => {
+    const { root, runsDir, store, make, apply } = world();
+    mkdirSync(join(root, 'precious'));
+    writeFileSync(join(root, 'precious/file'), 'precious');
+    const old = await make(50);
+    await make(1);
+    symlinkSync(join(root, 'precious'), join(runsDir, '.trash'));
+    const { removed, problems } = await apply();
+    expect([removed, problems]).toEqual([
+      [],
+      [`cannot remove "${join(runsDir, old)}": a part of the path is not a directory`],
+    ]);
+    expect(readdirSync(join(root, 'precious'))).toEqual(['file']);
+    expect(store.read(old)?.damage).toEqual([]);
+  });
+
+  test('what cannot be looked into is told, and keeps nothing else from going', async () => {
+    const { runsDir, make, apply } = world();
+    const [unreadable, old] = [await make(50), await make(49)];
+    await make(1);
+    // Even root cannot read through a link to itself.
+    for (const name of ['snapshot.json', 'journal.jsonl', 'owner']) {
+      rmSync(join(runsDir, unreadable, name));
+      symlinkSync(name, join(runsDir, unreadable, name));
+    }
+    const { removed, problems } = await apply();
+    expect(removed.map(({ runId }) => runId)).toEqual([old]);
+    expect(problems).toEqual([`cannot remove "${join(runsDir, unreadable)}": too many symbolic links`]);
+  });
+
+  test('what a crash has left in the trash goes the next time, with its logs outside', async () => {
+    const { root, runsDir, make, apply } = world();
+    const logDir = join(root, 'logs');
+    const crashed = await make(50, { logDir });
+    await make(1);
+    mkdirSync(join(runsDir, '.trash'));
+    renameSync(join(runsDir, crashed), join(runsDir, '.trash', `${crashed}~1-abc`));
+    mkdirSync(join(runsDir, '.trash/half'));
+    writeFileSync(join(runsDir, '.trash/half/file'), 'x');
+    const { removed, freedBytes, problems } = await apply();
+    expect([removed, problems]).toEqual([[], []]);
+    expect(freedBytes).toBeGreaterThan(5000);
+    expect([readdirSync(join(runsDir, '.trash')), readdirSync(join(logDir, 'etl'))]).toEqual([[], []]);
+  });
+
+  test('logs outside that a new run of the same id writes to stay', async () => {
+    const { root, runsDir, begin, make, store, apply } = world();
+    const logDir = join(root, 'logs');
+    const old = await make(50, { logDir });
+    const { workflow: made } = store.read(old) ?? { workflow: workflow() };
+    mkdirSync(join(runsDir, '.trash'));
+    renameSync(join(runsDir, old), join(runsDir, '.trash/x'));
+    const again = store.create({ runId: old, workflow: made, sources: [] }, { logDir });
+    closeLog(again.openLog('load', 1));
+    begin(1);
+    await apply();
+    expect(readdirSync(join(logDir, 'etl', old))).toEqual(['00001-load.1.err', '00001-load.1.out']);
+    await again.close();
+  });
+
+  test('not once it is no longer wanted', async () => {
+    const { store, make, apply } = world();
+    await make(50);
+    await make(1);
+    expect((await apply({ signal: AbortSignal.abort() })).removed).toEqual([]);
+    expect(store.list()).toHaveLength(2);
+  });
+
+  test('once for several that remove at once', async () => {
+    const { runsDir, make, apply, store } = world();
+    const runs: string[] = [];
+    for (let age = 80; age > 40; age--) runs.push(await make(age));
+    await make(1);
+    const reports = await Promise.all([apply(), apply(), apply()]);
+    expect(reports.flatMap(({ removed }) => removed.map(({ runId }) => runId)).toSorted()).toEqual(runs.toSorted());
+    expect(reports.flatMap(({ problems }) => problems)).toEqual([]);
+    expect([store.list().length, readdirSync(join(runsDir, '.trash'))]).toEqual([1, []]);
+  });
+});
+
+describe('when a store is tidied', () => {
+  test('it has to wait a day at first, and then once a day', () => {
+    const { runsDir, store } = world();
+    mkdirSync(runsDir, { recursive: true });
+    const start = Date.now();
+    const claims = [0, 1, 23, 25, 26, 48, 50].map((hours) => store.claimTidying(start + hours * 3_600_000, day));
+    expect(claims).toEqual([false, false, false, true, false, false, true]);
+    expect(lstatSync(join(runsDir, '.tidied')).mode & 0o777).toBe(0o600);
+  });
+
+  test('never where nothing can be written', () => {
+    const { store } = world();
+    expect(store.claimTidying(now, day)).toBe(false);
+  });
+});
+
+/** Every entry with its kind and content. */
+function tree(directory: string): readonly string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return `${path} ${entry.isFile() ? readFileSync(path, 'latin1') : ''}`;
+    })
+    .toSorted();
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Param } from '../../../src/core/run/run.ts';
+import type { Workflow } from '../../../src/core/workflow.ts';
+import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
+import { checkGivenParams } from '../../../src/service/runs/given-params.ts';
+import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';
+
+const deploy = taking('ENV=staging TAG=latest');
+
+test.each<[string, Workflow, string]>([
+  ['ENVV=prod', deploy, 'unknown parameter "ENVV": did you mean "ENV"? It takes ENV, TAG'],
+  ['SOMETHING=1', deploy, 'unknown parameter "SOMETHING": it takes ENV, TAG'],
+  ['SOMETHING=1', taking(''), 'unknown parameter "SOMETHING": it takes no declared parameters'],
+  ['SOMETHING=1', taking('a "b c" D=1'), 'unknown parameter "SOMETHING": it takes D, 2 by position'],
+  ['env=prod', deploy, 'unknown parameter "env": did you mean "ENV"? It takes ENV, TAG'],
+  [
+    'HOSTS=a',
+    mentioning('echo $HOST'),
+    'unknown parameter "HOSTS": did you mean "HOST"? It takes no declared parameters',
+  ],
+  ['a b c', deploy, 'positional parameter 3 is not used: the workflow takes 2 (ENV, TAG)'],
+  ['ENV=x a b c', deploy, 'positional parameters 3 to 4 are not used: the workflow takes 2 (ENV, TAG)'],
+  ['a', taking(''), 'positional parameter 1 is not used: the workflow takes none'],
+  ['a b c', mentioning('echo $2'), 'positional parameter 3 is not used: the workflow takes 2'],
+  [
+    'ENVV=1 TAGG=2 a b c',
+    deploy,
+    [
+      'unknown parameter "ENVV": did you mean "ENV"? It takes ENV, TAG',
+      'unknown parameter "TAGG": did you mean "TAG"? It takes ENV, TAG',
+      'positional parameter 3 is not used: the workflow takes 2 (ENV, TAG)',
+    ].join('\n'),
+  ],
+])('%s is refused with every fault', (given, flow, message) => {
+  expect(() => checkGivenParams(flow, parseParams(given))).toThrow(
+    expect.objectContaining({ code: 'invalid-params', message }),
+  );
+});
+
+test.each<[string, Workflow]>([
+  ['ENV=prod TAG=1', deploy],
+  ['prod 1', deploy],
+  ['A=1', mentioning('echo $A')],
+  ['A=1', mentioning('echo "${A:-none}"')],
+  ['A=1', mentioning(['bash', '-c', 'echo $A'])],
+  ['A=1', workflow({ steps: [step('a', { script: 'echo $A' })] })],
+  ['A=1', workflow({ steps: [step('a', { args: ['$A'] })] })],
+  ['A=1', workflow({ steps: [step('a', { dir: '/srv/$A' })] })],
+  ['A=1', workflow({ steps: [step('a', { stdout: '$A.log' })] })],
+  ['A=1', workflow({ steps: [step('a', { env: [{ name: 'B', value: '$A' }] })] })],
+  ['A=1', workflow({ steps: [step('a', { preconditions: [{ condition: '$A', expected: 'x' }] })] })],
+  ['A=1', workflow({ steps: [step('a', { executor: { type: 'http', config: { headers: { X: ['$A'] } } } })] })],
+  ['A=1', workflow({ handlers: { exit: handler('exit', { command: 'echo $A' }) } })],
+  ['A=1', workflow({ env: [{ name: 'B', value: 'x-${A}' }] })],
+  ['A=1', workflow({ params: [{ name: 'B', value: '$A' }] })],
+  ['A=1', workflow({ preconditions: [{ condition: 'test "$A"', expected: null }] })],
+  ['A=1', workflow({ smtp: { host: '$A', port: '25', username: null, password: null } })],
+  ['A=1', workflow({ infoMail: { from: '', to: ['$A@example.com'], prefix: '', attachLogs: false } })],
+  ['A=1', workflow({ logDir: '/var/log/$A' })],
+  ['a b c', mentioning('cp "$@" /tmp')],
+  ['a b c', workflow({ steps: [step('a', { command: 'python3', script: 'import sys; print(sys.argv[1:])' })] })],
+  ['a b c', workflow({ steps: [step('a', { script: 'f=x; shift; echo $f' })] })],
+  ['x A=1', mentioning('echo $1 $A')],
+])('%s is taken', (given, flow) => {
+  expect(() => checkGivenParams(flow, parseParams(given))).not.toThrow();
+});
+
+test('what is written for people takes nothing', () => {
+  const flow = workflow({
+    description: 'uses $A',
+    name: '$A',
+    tags: ['$A'],
+    steps: [step('$A', { description: '$A' })],
+  });
+  expect(() => checkGivenParams(flow, parseParams('A=1'))).toThrow('unknown parameter "A"');
+});
+
+describe('a name that changes what programs do', () => {
+  const steering = [
+    ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND', 'MAKEFLAGS'],
+    ...['TAR_OPTIONS', 'DOCKER_HOST', 'BASH_ENV', 'BASH_FUNC_ls', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES'],
+    ...['NODE_OPTIONS', 'PYTHONSTARTUP', 'PERL5OPT', 'RUBYOPT', 'JAVA_TOOL_OPTIONS', 'GIT_SSH_COMMAND', 'SSH_ASKPASS'],
+    ...['WF_HOME'],
+  ];
+
+  it.each(steering)('%s has to be declared', (name) => {
+    const given: Param[] = [{ name, value: 'x' }];
+    const message = `parameter "${name}" changes what programs do, and the file does not declare it`;
+    expect(() => checkGivenParams(mentioning(`echo $${name}`), given)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-params',
+        message,
+        help: `declare it under "params" in the file to accept it: "- ${name}: value"`,
+      }),
+    );
+    expect(() => checkGivenParams(workflow({ params: [{ name, value: '' }] }), given)).not.toThrow();
+  });
+
+  it.each(['path', 'ENVIRONMENT', 'OLD_PATH', 'GITHUB_TOKEN', 'HOMEPAGE', 'WFX'])('is not %s', (name) => {
+    expect(() => checkGivenParams(mentioning(`echo $${name}`), [{ name, value: 'x' }])).not.toThrow();
+  });
+});
+
+test('a name that no variable can have is refused', () => {
+  expect(() => checkGivenParams(mentioning('echo $__proto__'), [{ name: '__proto__', value: '1' }])).toThrow(
+    '"__proto__" is not the name of a parameter',
+  );
+});
+
+test('a message repeats little of what it was given', () => {
+  const given = Array.from({ length: 5000 }, (_, i) => ({ name: `N${i}${'x'.repeat(200)}`, value: '' }));
+  const many = Array.from({ length: 500 }, (_, i) => ({ name: `P${i}`, value: '' }));
+  try {
+    checkGivenParams(workflow({ params: many }), given);
+    expect.unreachable();
+  } catch (error) {
+    expect(String(error).split('\n')).toHaveLength(21);
+    expect(String(error).split('\n').at(-1)).toBe('and 4980 more names');
+    expect(String(error).length).toBeLessThan(8000);
+  }
+});
+
+function taking(params: string): Workflow {
+  return workflow({ params: parseParamDefaults(params) });
+}
+
+function mentioning(command: NonNullable<WorkflowSettings['steps']>[number]['command']): Workflow {
+  return workflow({ steps: [step('a', { command })] });
+}

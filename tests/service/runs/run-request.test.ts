@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import type { Param } from '../../../src/core/run/run.ts';
+import { runRequest } from '../../../src/service/runs/runs.ts';
+import { workflow } from '../../support/workflow.ts';
+
+const request = {
+  workflow: workflow({ params: [{ name: 'A', value: '' }] }),
+  sources: [],
+  warnings: [],
+  runId: 'r1',
+  trigger: 'api',
+} as const;
+
+test.each<[Param, string]>([
+  [{ name: 'A', value: 'x\0y' }, 'the value of parameter "A" holds the character U+0000'],
+  [{ name: null, value: '\0' }, 'the value of parameter 1 holds the character U+0000'],
+  [{ name: 'B', value: '1' }, 'unknown parameter "B": it takes A'],
+  [{ name: 'A', value: '***', masked: true }, 'the value of parameter "A" was not kept: it is or holds a secret'],
+])('a parameter that no step could use is refused before anything is made: %j', (param, message) => {
+  expect(() => runRequest({ ...request, params: [param] })).toThrow(message);
+});

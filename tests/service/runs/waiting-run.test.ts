@@ -1,0 +1,206 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Owner, ProcessIdentity } from '../../../src/core/run/run.ts';
+import { systemClock } from '../../../src/engine/clock.ts';
+import { acceptRun as storeQueued } from '../../../src/engine/local/accept-run.ts';
+import { WfError } from '../../../src/errors.ts';
+import { identify, isAlive } from '../../../src/processes/process-identity.ts';
+import { createHistory } from '../../../src/service/history/history.ts';
+import { acceptRun } from '../../../src/service/runs/accept-run.ts';
+import { cancelQueued, claimRun, refuseQueued } from '../../../src/service/runs/queued-run.ts';
+import type { StartRequest } from '../../../src/service/runs/runs.ts';
+import { stopRun } from '../../../src/service/runs/stop-run.ts';
+import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { withDirectory } from '../../support/wf.ts';
+import { step, workflow } from '../../support/workflow.ts';
+
+const dead: Owner = { pid: 4_194_305, startTime: 1, boot: 'another boot', host: 'example' };
+const living: Owner = { ...(identify(process.pid) ?? dead), host: 'example' };
+
+const asked: StartRequest = {
+  workflow: workflow({
+    name: 'etl',
+    params: [{ name: 'TOKEN', value: '' }],
+    steps: [step('load')],
+    secrets: [{ name: 'TOKEN', env: null, file: null }],
+  }),
+  sources: [{ path: '/etl.yaml', text: 'steps: []\n' }],
+  warnings: [],
+  params: [{ name: 'TOKEN', value: 'very-secret-value' }],
+  runId: 'r1',
+  trigger: 'api',
+};
+
+type World = Awaited<ReturnType<typeof worldIn>>;
+
+/** Runs in a directory, as seen by this process or, with `as`, by one that has died since. */
+function worldIn(directory: string) {
+  const runsDir = join(directory, 'runs');
+  const seenBy = (as: ProcessIdentity | null) => {
+    const store = createFileStore({ runsDir, identify: (pid) => as ?? identify(pid), isAlive });
+    const processes = { find: () => [], end: () => Promise.resolve() };
+    const clock = systemClock;
+    const history = createHistory({ archive: store, clock, isAlive, processes }, directory);
+    return { archive: store, queue: store, control: store, wake: () => {}, clock, history };
+  };
+  const accept = (by: Owner, lasting: boolean, request = asked) =>
+    acceptRun(request, {
+      context: { env: { HOME: '/home/ann', WF_RUN_ID: 'outer' }, cwd: directory, dags: null, isDaemon: false },
+      store: (run, kept) => storeQueued(run, { queue: seenBy(by).queue, clock: systemClock, by, lasting, ...kept }),
+    });
+  return { runsDir, seenBy, accept, path: (name: string) => join(runsDir, 'r1', name), ...seenBy(null) };
+}
+
+function withWorld<T>(use: (world: World) => Promise<T>): Promise<T> {
+  return withDirectory((directory) => use(worldIn(directory)));
+}
+
+async function refusal(work: Promise<unknown>): Promise<readonly [string, string]> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof WfError) return [error.code, error.message];
+  throw new Error('nothing was refused', { cause: error });
+}
+
+describe('a run that waits', () => {
+  it('keeps what it begins with in a private file, and secrets nowhere else', async () => {
+    await withWorld(async ({ accept, path, history }) => {
+      await accept(living, false);
+      expect(statSync(path('scratch/launch.json')).mode & 0o777).toBe(0o600);
+      expect(readFileSync(path('scratch/launch.json'), 'utf8')).toContain('very-secret-value');
+      for (const name of ['journal.jsonl', 'snapshot.json', 'sources.json', 'owner'])
+        expect(readFileSync(path(name), 'utf8')).not.toContain('very-secret-value');
+      const run = await history.read('r1');
+      expect(run?.state).toMatchObject({ status: 'queued', owner: null, promise: { by: living, lasting: false } });
+    });
+  });
+
+  it('is taken in once for one id', async () => {
+    await withWorld(async ({ accept }) => {
+      const all = await Promise.all(Array.from({ length: 20 }, () => accept(living, false)));
+      expect(all.map(({ runId }) => runId)).toEqual(all.map(() => 'r1'));
+      expect(all.filter(({ isNew }) => isNew).length).toBe(1);
+    });
+  });
+
+  it('goes to one of those who want to carry it, with everything it was asked for', async () => {
+    await withWorld(async (world) => {
+      await world.accept(living, false);
+      const claims = await Promise.allSettled(Array.from({ length: 5 }, () => claimRun('r1', world)));
+      const claimed = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+      expect(claimed.length).toBe(1);
+      const [only] = claimed;
+      expect(only?.launch.request).toMatchObject({ runId: 'r1', params: asked.params, workflow: asked.workflow });
+      expect(only?.launch.context.env).toEqual({ HOME: '/home/ann' });
+      only?.begun();
+      expect(existsSync(world.path('scratch/launch.json'))).toBe(false);
+      await only?.taken.journal.close();
+    });
+  });
+
+  it('is lost when whoever promised to start it has died, unless that was a daemon', async () => {
+    await withWorld(async ({ accept, history, path, archive }) => {
+      await accept(dead, true);
+      expect((await history.read('r1'))?.state.status).toBe('queued');
+      await accept(dead, false, { ...asked, runId: 'r2' });
+      expect(archive.mayGoOn('r2')).toBe(true);
+      const { state } = (await history.read('r2')) ?? {};
+      expect([state?.status, state?.reason, state?.message]).toEqual([
+        'failed',
+        'lost',
+        'process 4194305 died before it could start it',
+      ]);
+      expect(existsSync(path('../r2/scratch'))).toBe(false);
+      expect([archive.mayGoOn('r1'), archive.mayGoOn('r2')]).toEqual([true, false]);
+    });
+  });
+
+  it('can be taken again after a process that died right after it took it', async () => {
+    await withWorld(async (world) => {
+      await world.accept(dead, true);
+      await claimRun('r1', world.seenBy(dead));
+      expect((await world.history.read('r1'))?.state.status).toBe('queued');
+      const claimed = await claimRun('r1', world);
+      expect(claimed.launch.request.params).toEqual(asked.params);
+      await claimed.taken.journal.close();
+    });
+  });
+
+  it('is lost when the process that took it and the one that promised it have died', async () => {
+    await withWorld(async (world) => {
+      await world.accept(dead, false);
+      await claimRun('r1', world.seenBy(dead));
+      expect((await world.history.read('r1'))?.state).toMatchObject({ status: 'failed', reason: 'lost' });
+    });
+  });
+
+  it('is not lost while a process that took it is about to begin', async () => {
+    await withWorld(async (world) => {
+      await world.accept(dead, false);
+      const claimed = await claimRun('r1', world);
+      expect((await world.history.read('r1'))?.state.status).toBe('queued');
+      await claimed.taken.journal.close();
+    });
+  });
+
+  it('is canceled at once by a stop, and nobody can take it any more', async () => {
+    await withWorld(async (world) => {
+      await world.accept(living, false);
+      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('canceled');
+      expect((await world.history.read('r1'))?.state).toMatchObject({ status: 'canceled', message: 'stopped by ann' });
+      expect(await refusal(claimRun('r1', world))).toEqual([
+        'run-exists',
+        'run r1 is over already, canceled: stopped by ann',
+      ]);
+      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('over');
+      expect(await cancelQueued('r1', 'again', world)).toBe(false);
+      expect(existsSync(world.path('scratch'))).toBe(false);
+    });
+  });
+
+  it('leaves a request to stop for the process that has just taken it', async () => {
+    await withWorld(async (world) => {
+      await world.accept(living, false);
+      const claimed = await claimRun('r1', world);
+      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('asked');
+      const heard = await new Promise((resolve) => void claimed.taken.journal.listen(resolve));
+      expect(heard).toMatchObject({ by: 'ann', force: false });
+      await claimed.taken.journal.close();
+    });
+  });
+
+  it('fails when it cannot begin, and when what it was to begin with is damaged', async () => {
+    await withWorld(async (world) => {
+      await world.accept(living, false);
+      expect(await refuseQueued('r1', 'no process can be started', world)).toBe(true);
+      const { state } = (await world.history.read('r1')) ?? {};
+      expect([state?.status, state?.reason, state?.message]).toEqual(['failed', 'error', 'no process can be started']);
+      await world.accept(living, false, { ...asked, runId: 'r2' });
+      writeFileSync(world.path('../r2/scratch/launch.json'), '{"crc":"00000000","data":"{}"}\n');
+      expect((await refusal(claimRun('r2', world)))[0]).toBe('storage');
+      expect((await world.history.read('r2'))?.state).toMatchObject({ status: 'failed', reason: 'error' });
+    });
+  });
+});
+
+describe('a request to stop', () => {
+  it('is made harder, never softer, by a later one', async () => {
+    await withWorld(async (world) => {
+      const journal = world.archive.create({ ...asked, runId: 'r1' }, { logDir: null });
+      journal.append([{ type: 'run.owned', at: 0, owner: living }]);
+      const ask = async (by: string, force: boolean) => {
+        await stopRun('r1', { by, force }, world);
+        return world.control.readStop('r1');
+      };
+      expect(await ask('ann', false)).toMatchObject({ by: 'ann', force: false });
+      expect(await ask('bob', false)).toMatchObject({ by: 'ann', force: false });
+      expect(await ask('cy', true)).toMatchObject({ by: 'cy', force: true });
+      expect(await ask('dan', false)).toMatchObject({ by: 'cy', force: true });
+      expect(statSync(world.path('stop.json')).mode & 0o777).toBe(0o600);
+      await journal.close();
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { type LoadRequest, loadWorkflow } from '../../../src/language/load.ts';
+import { createWorkflowLoader } from '../../../src/service/workflows/workflow-loader.ts';
+import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
+import { withDirectory } from '../../support/wf.ts';
+
+const step = (i: number) =>
+  `  - {name: s${i}, command: echo ${i}, preconditions: [{condition: $1, expected: "re:^a+$"}]}\n`;
+const steps = (count: number) => `params: a b\nsteps:\n${Array.from({ length: count }, (_, i) => step(i)).join('')}`;
+const small = steps(1);
+const large = steps(1500);
+const broken = `${large}    comand: echo\n  - {name: s1, command: [}\n`;
+
+function loader() {
+  const started: Worker[] = [];
+  const made = createWorkflowLoader(() => {
+    const thread = new Worker(join(import.meta.dirname, '../../../bin/load-worker.js'), { execArgv: [] });
+    started.push(thread);
+    return thread;
+  });
+  onTestFinished(made.close);
+  return { ...made, started };
+}
+
+test('a small text is read at once, without a thread', () =>
+  withDirectory(async (dir) => {
+    const { load, started } = loader();
+    expect(load({ text: small, file: null, dir })).toEqual(loadWorkflow({ text: small, file: null, dir }));
+    expect(started).toEqual([]);
+  }));
+
+test('what a thread has read is what would have been read here, for texts, files, references and mistakes', () =>
+  withDirectory(async (dir) => {
+    const { load, read } = loader();
+    writeFileSync(join(dir, 'large.yaml'), large);
+    const requests: readonly LoadRequest[] = [
+      { text: large, file: null, dir },
+      { text: Buffer.from(large), file: null, dir, base: join(dir, 'base.yaml') },
+      { text: broken, file: null, dir },
+      { file: join(dir, 'large.yaml'), group: 'g' },
+    ];
+    for (const request of requests) {
+      const found = load(request);
+      expect(found).toBeInstanceOf(Promise);
+      expect(await found).toEqual(loadWorkflow(request));
+    }
+    const places = { cwd: dir, dagsDir: dir, base: null };
+    expect(await read({ name: 'large' }, places)).toEqual(readWorkflow({ name: 'large' }, places));
+  }));
+
+test('an error of the reader comes back as the same error', () =>
+  withDirectory(async (dir) => {
+    const { load } = loader();
+    const request = { text: large, file: null, dir: join(dir, 'none') };
+    const failure = (() => {
+      try {
+        return loadWorkflow(request);
+      } catch (error) {
+        return error as NodeJS.ErrnoException;
+      }
+    })();
+    await expect(load(request)).rejects.toThrow((failure as Error).message);
+    expect(await load({ text: large, file: null, dir })).toMatchObject({ diagnostics: [] });
+  }));
+
+test('several large texts take turns in one thread, which ends after them', () =>
+  withDirectory(async (dir) => {
+    const { load, started } = loader();
+    const ended: number[] = [];
+    const texts = [large, broken, large];
+    const loadOne = async (text: string, i: number) => {
+      await load({ text, file: null, dir });
+      ended.push(i);
+    };
+    await Promise.all(texts.map(loadOne));
+    expect(ended).toEqual([0, 1, 2]);
+    expect(started).toHaveLength(1);
+    await expect.poll(() => started.map(({ threadId }) => threadId)).toEqual([-1]);
+    await load({ text: large, file: null, dir });
+    expect(started).toHaveLength(2);
+  }));
+
+test('a thread that dies fails the text it was reading, and the next text gets another thread', () =>
+  withDirectory(async (dir) => {
+    const { load, started } = loader();
+    const first = load({ text: large, file: null, dir });
+    const second = load({ text: large, file: null, dir });
+    await expect.poll(() => started.length).toBe(1);
+    await started[0]?.terminate();
+    await expect(first).rejects.toThrow('the thread that reads workflows has ended');
+    expect(await second).toEqual(loadWorkflow({ text: large, file: null, dir }));
+  }));
