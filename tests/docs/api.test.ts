@@ -29,12 +29,12 @@ function page(document: Told): string {
 
 ${document.info.description}
 
-A daemon shows this page under \`/api/docs\`, and hands out [openapi.json](openapi.json), in OpenAPI 3.1, under \`/api/openapi.json\`.
+A daemon serves this page at \`/api/docs\`, and [openapi.json](openapi.json), in OpenAPI 3.1, at \`/api/openapi.json\`.
 `;
   const common = answerRows(document.paths['/api/v2/workflows/{name}/runs']?.['post'], (status) =>
     everywhere.has(status),
   );
-  const errors = `Every route can answer with these, under \`/api/v1\` with an [ErrorV1](#errorv1); they are not said again:\n\n${table(answerHeads, common)}`;
+  const errors = `Every route can return these, under \`/api/v1\` with an [ErrorV1](#errorv1); they are not repeated below:\n\n${table(answerHeads, common)}`;
   const tags = document.tags.map(({ name, description }) => {
     const own = entries(document).filter(({ operation }) => operation.tags.includes(name));
     return [`## ${name}\n\n${description}\n`, ...own.map(section)].join('\n');

@@ -131,12 +131,12 @@ function withoutChance(key: string, value: unknown): unknown {
 function page(lines: readonly Line[]): string {
   const head = `# Events
 
-What happens to a run, as \`wf run --reporter json\` prints it: one JSON object a line, in the order in which it happened. The
-journal of the run holds the same events, with times in milliseconds since 1970-01-01 UTC and without \`runId\`.
+The events of a run, as \`wf run --reporter json\` prints them: one JSON object per line, in chronological order. The journal of
+the run contains the same events, with times in milliseconds since 1970-01-01 UTC and without \`runId\`.
 
-Every line has \`type\`, \`runId\` and \`at\`, a time in ISO 8601 UTC; every event has also \`seq\`, its place in the journal from 1.
+Every line has \`type\`, \`runId\` and \`at\`, a time in ISO 8601 UTC; every event also has \`seq\`, its position in the journal from 1.
 
-New kinds and new keys may come with new versions; what is here stays as it is. A JSON Schema of the lines is
+New versions may add kinds and keys; those listed here do not change. A JSON Schema of the lines is
 [schemas/event.json](schemas/event.json).
 `;
   const defs = schema.$defs ?? {};

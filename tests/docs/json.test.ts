@@ -113,18 +113,17 @@ describe('the JSON that is printed', () => {
 function page(): string {
   const head = `# JSON
 
-\`--json\` makes the commands that tell something print JSON on standard output; what is not told is \`null\`, times are ISO
-8601 UTC. New keys may come with new versions; what is here stays as it is. The schemas are in [schemas](schemas), for draft
-2020-12.
+\`--json\` makes the commands that print data print JSON on standard output. Missing values are \`null\`, times are ISO 8601 UTC.
+New versions may add keys; those listed here do not change. The schemas are in [schemas](schemas), for draft 2020-12.
 
 | command | prints |
 |---|---|
-${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf run --reporter json\` | [events](events.md), one a line |
+${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf run --reporter json\` | [events](events.md), one per line |
 
 \`wf stop --all --json\` prints a list of runs, as \`wf history\` does.
 
-\`wf validate\` says by its exit code whether all files are valid, and \`wf gc\` whether all could be removed; all other commands
-here exit with 0 whatever they tell.
+The exit code of \`wf validate\` reports whether all files are valid, that of \`wf gc\` whether all runs could be removed; all other
+commands here exit with 0 whatever they print.
 `;
   const names = ['run-summary.json', 'diagnostic.json', ...outputs.map(([, schema]) => schema)];
   return [head, ...[...new Set(names)].map((name) => sections(name))].join('\n');
@@ -132,7 +131,7 @@ here exit with 0 whatever they tell.
 
 function place(name: string): string {
   const title = schemas[name]?.title ?? name;
-  return name === 'log-line.json' ? `[${title}s](#${anchor(title)}), one a line` : `[${title}](#${anchor(title)})`;
+  return name === 'log-line.json' ? `[${title}s](#${anchor(title)}), one per line` : `[${title}](#${anchor(title)})`;
 }
 
 function sections(name: string): string {

@@ -1,49 +1,55 @@
 import type { Argument, Command, Option } from 'commander';
 import { settings, variableOf } from '../../src/config/settings.ts';
 
-/** Options that every command takes; they are told of once. */
+/** Options that every command takes, listed once. */
 const common = ['--dags', '--color', '--no-color', '--help'];
 
 const exitStatus: readonly (readonly [string, string])[] = [
   [
     '0',
-    'The run succeeded; failures that continueOn tolerates do not change that. Of commands that run nothing: all went well.',
+    'The run succeeded; failures that continueOn tolerates do not change that. For commands that run nothing: success.',
   ],
   ['1', 'The run failed.'],
   ['2', 'The command line or the file is wrong, or a file is missing; nothing was run.'],
   ['3', "The workflow's own precondition is not met."],
-  ['124', "The workflow's time limit passed."],
+  ['124', 'The workflow exceeded its time limit.'],
   ['129, 130, 143', 'The run was stopped: by SIGHUP, by SIGINT, by SIGTERM or wf stop.'],
 ];
 
 const environment: readonly (readonly [string, string])[] = [
   ['WF_HOME', 'A directory that holds everything: config.yaml, base.yaml, dags/, runs/ and the cache.'],
-  ['XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME', 'Where these lie without WF_HOME, each in a directory wf.'],
-  ['NO_COLOR, FORCE_COLOR', 'Whether there are colours. A flag goes before both.'],
-  ['CI, GITHUB_ACTIONS, TERM', 'By these the way in which progress is shown is chosen.'],
-  ['COLUMNS, LINES', 'The size of a terminal that does not tell it.'],
+  [
+    'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME',
+    'The locations of these without WF_HOME, each in a directory wf.',
+  ],
+  ['NO_COLOR, FORCE_COLOR', 'Enable or disable colours. A flag takes precedence.'],
+  ['CI, GITHUB_ACTIONS, TERM', 'These select the reporter.'],
+  ['COLUMNS, LINES', 'The size of a terminal that does not report it.'],
   ['LC_ALL, LC_CTYPE, LANG', 'Whether the terminal shows UTF-8.'],
-  ['DOCKER_HOST', 'Where Docker is.'],
+  ['DOCKER_HOST', 'The address of the Docker daemon.'],
   ['WF_LOG_FORWARDING_*', 'One for each key of the block logForwarding in config.yaml.'],
 ];
 
 const stepEnvironment: readonly (readonly [string, string])[] = [
   ['WF_RUN_ID, WF_WORKFLOW', 'The id of the run and the name of its workflow.'],
-  ['WF_STEP, WF_ATTEMPT, WF_LOG_FILE', 'The name of the step, the number of the attempt, where its output goes.'],
-  ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: how the run ended, which step failed first, and why.'],
+  [
+    'WF_STEP, WF_ATTEMPT, WF_LOG_FILE',
+    'The name of the step, the number of the attempt, the file that gets its output.',
+  ],
+  ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: the status of the run, the first failed step, and its error.'],
 ];
 
 const files: readonly (readonly [string, string])[] = [
   ['~/.config/wf/config.yaml', 'Settings; wf config prints them all.'],
-  ['~/.config/wf/base.yaml', 'What is merged beneath every workflow.'],
+  ['~/.config/wf/base.yaml', 'Defaults for every workflow.'],
   ['~/.config/wf/dags/', 'The workflows directory.'],
   ['.wf.yaml', 'Settings of a project.'],
-  ['~/.local/state/wf/runs/', 'Runs and the logs of their steps, a directory each.'],
+  ['~/.local/state/wf/runs/', 'Runs and the logs of their steps, one directory per run.'],
 ];
 
-const description = `A workflow is a YAML file of steps and of what each of them depends on. wf runs those whose dependencies are done side by
-side, tries failed ones again as the file says, keeps what they print, and tells by its exit code how it went. It needs no database, no
-broker and no scheduler.`;
+const description = `A workflow is a YAML file of steps and their dependencies. wf runs steps in parallel as soon as their dependencies have finished,
+retries failed ones as the file says, keeps their output, and reports the result by its exit code. It needs no database, no broker and
+no scheduler.`;
 
 /** The manual page of the program, in the man macros of roff. */
 export function manPage(program: Command, version: string): string {
@@ -69,14 +75,14 @@ export function manPage(program: Command, version: string): string {
     ...environment.flatMap(([name, meaning]) => entry(bold(name), meaning)),
     ...Object.entries(settings).flatMap(([key, { about }]) => entry(bold(variableOf(key)), `${sentence(about)}.`)),
     '.PP',
-    roff('Steps find in their environment:'),
+    roff('Steps get these variables:'),
     ...stepEnvironment.flatMap(([name, meaning]) => entry(bold(name), meaning)),
     '.SH FILES',
     ...files.flatMap(([path, meaning]) => entry(italic(path), meaning)),
     '.SH EXAMPLES',
     ...example('wf init && wf run workflow.yaml', 'A first workflow, and a run of it:'),
     ...example("wf run deploy.yaml -- ENV=production 'NOTE=two words'", 'A run with parameters:'),
-    ...example('wf retry @failed', 'Run again what did not succeed in the last run that failed:'),
+    ...example('wf retry @failed', 'Retry the last failed run:'),
     '.SH SEE ALSO',
     roff('wf help <command> prints the options of a command, wf schema <key> explains a key of the file.'),
   ];

@@ -36,14 +36,14 @@ describe('docs/reference', () => {
   it('has the page of the workflow file that the schema gives', () => {
     const head = `# The workflow file
 
-Every key, as \`wf schema\` knows it. Keys are matched without regard to case and to \`_\`: \`handler_on\` is \`handlerOn\`. An
-unknown key is an error; keys that begin with \`x-\` are free.
+Every key, as printed by \`wf schema\`. Case and \`_\` in keys are ignored: \`handler_on\` is \`handlerOn\`. An unknown key is an
+error; keys that begin with \`x-\` are free.
 `;
     expectPage('workflow-file.md', [head, ...places.map(([path, title]) => section(path, title))].join('\n'));
   });
 
   it('has the page of the command line that the program gives', async () => {
-    const head = '# The command line\n\nWhat `wf help` prints for each command.\n';
+    const head = '# The command line\n\nThe output of `wf help` for each command.\n';
     const { stdout } = await wf(['help']);
     const names = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
     const parts = ['## wf\n', fenced(stdout)];
