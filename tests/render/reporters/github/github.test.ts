@@ -22,7 +22,7 @@ function github() {
     token: () => `token${++tokens}`,
     summarize: (recap) => summarized.push(recap),
   });
-  return { ...recorded, reporter, clock, summarized };
+  return { ...recorded, reporter, clock, summarized, lastToken: () => `token${tokens}` };
 }
 
 const commandsOf = (log: string) => readAsRunner(log).map(({ name }) => name);
@@ -128,6 +128,9 @@ test('of very much output the first and the last is kept, and what is missing is
   expect(Number(missing) + shown).toBe(100_000);
 });
 
+/** Stands for the last token that the log shows: a step can read the log, but cannot guess the next token. */
+const usedToken = 'USED-TOKEN';
+
 const hostile = fc
   .array(
     fc.constantFrom(
@@ -141,7 +144,7 @@ const hostile = fc
       '\r',
       '\r\n',
       'stop-commands',
-      'token1',
+      usedToken,
       'a',
       '\t',
     ),
@@ -152,14 +155,18 @@ const hostile = fc
 test('nothing that a step writes, and no name or message, is a command', () => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 1, maxLength: 4 }), hostile, hostile, (outputs, name, message) => {
-      const { reporter, text } = github();
+      const { reporter, text, lastToken } = github();
       const flow = workflow({ name: `w${name}`, steps: [step(`a${name}`, { command: message }), step(`b${name}`)] });
       const story = tell(reporter, flow).begin([{ name: null, value: message }]);
       for (const which of [`a${name}`, `b${name}`]) {
         story.start(which);
-        for (const output of outputs) story.output(which, output).output(which, output, 'stderr');
+        for (const output of outputs) {
+          const written = output.replaceAll(usedToken, lastToken());
+          story.output(which, written).output(which, written, 'stderr');
+        }
+        if (which === `a${name}`) story.finish(which);
       }
-      story.finish(`a${name}`).fail(`b${name}`, message);
+      story.fail(`b${name}`, message);
       reporter.end(
         recapOf({
           status: 'failed',
@@ -172,6 +179,16 @@ test('nothing that a step writes, and no name or message, is a command', () => {
       expect(commands).toEqual(['group', 'endgroup', 'error']);
     }),
   );
+});
+
+test('a token that the log already shows does not end a later fence', () => {
+  const { reporter, text, lastToken } = github();
+  const story = tell(reporter, etl).begin().start('load').output('load', 'one\n').finish('load');
+  const [firstToken, forged] = [lastToken(), `::${lastToken()}::\n::error::no\n`];
+  story.start('index').output('index', forged).finish('index');
+  expect(text()).toContain(forged);
+  expect(lastToken()).not.toBe(firstToken);
+  expect(commandsOf(text()).filter((command) => command === 'error')).toEqual([]);
 });
 
 test('the reading of a log finds what it looks for', () => {
