@@ -1,4 +1,4 @@
-/** Whether there is a day `2026-02-28`, of which `Date.parse` alone says nothing: it takes February 30 for March 2. */
+/** Whether the day exists. `Date.parse` does not check this: it reads February 30 as March 2. */
 export function isCalendarDay(text: string): boolean {
   const at = Date.parse(text);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

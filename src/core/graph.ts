@@ -2,24 +2,24 @@ import type { HandlerKind, Step, Workflow } from './workflow.ts';
 
 /**
  * A workflow's steps as numbered nodes, in the order of the file, with their dependencies in both directions. The
- * handlers that exist follow as further nodes, which no edge touches.
+ * workflow's handlers follow as further nodes without edges.
  */
 export type Graph = {
   /** Steps first, then handlers (`handlerOn.success`, `.failure`, `.cancel`, `.exit`). */
   readonly nodes: readonly Step[];
-  /** Nodes below this number are steps. */
+  /** Nodes with a smaller number are steps. */
   readonly stepCount: number;
-  /** For each node, the nodes it waits for, in the order of its `depends`. */
+  /** For each node, the nodes that it waits for, in the order of its `depends`. */
   readonly dependencies: readonly (readonly number[])[];
   /** For each node, the nodes that wait for it, in the order of the file. */
   readonly dependents: readonly (readonly number[])[];
-  /** From a node's name to its number. */
+  /** Node numbers by name. */
   readonly index: ReadonlyMap<string, number>;
 };
 
 const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
 
-/** Builds the graph of a checked workflow. Throws when a step depends on one that does not exist. */
+/** Builds the graph of a checked workflow. Throws if a step depends on a step that does not exist. */
 export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Graph {
   const handlers = handlerOrder.map((kind) => workflow.handlers[kind]).filter((handler) => handler !== null);
   const nodes = [...workflow.steps, ...handlers];
@@ -31,18 +31,20 @@ export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Grap
   return { nodes, stepCount, dependencies, dependents: reversed(dependencies), index };
 }
 
-/** The number of the step or handler of that name. Throws when the workflow has none: such a name is a bug or damage. */
+/**
+ * The number of the step or handler with that name. Throws if there is none, which means a bug or a damaged journal.
+ */
 export function nodeIndex(graph: Graph, name: string): number {
   return lookUp(graph.index, name);
 }
 
-/** Whether the workflow has a step (not a handler) of that name. */
+/** Whether the workflow has a step (not a handler) with that name. */
 export function isStep(graph: Graph, name: string): boolean {
   const number = graph.index.get(name);
   return number !== undefined && number < graph.stepCount;
 }
 
-/** The step or handler with that number. Throws when there is none. */
+/** The step or handler with that number. Throws if there is none. */
 export function nodeAt(graph: Graph, number: number): Step {
   const node = graph.nodes[number];
   if (node === undefined) throw new RangeError(`The workflow has no node ${number}.`);

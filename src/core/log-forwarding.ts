@@ -1,24 +1,24 @@
-/** What a forwarded line may tell beside the four fields that each has. */
+/** Optional fields of a forwarded record; four further fields are always present. */
 export type RecordField = 'timestamp' | 'stream' | 'attempt';
 
 /** Where and how the lines of runs are forwarded. */
 export type LogForwarding = {
   readonly httpUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of one request. */
+  /** Timeout of one request. */
   readonly timeoutMs: number;
-  /** False: only what happens to the run and its steps is told. */
+  /** False: forward only the events of the run and its steps. */
   readonly includeStepOutput: boolean;
   readonly fields: readonly RecordField[];
-  /** The most records that wait, those on their way included. */
+  /** Maximum number of unsent records, including those being sent. */
   readonly queueSize: number;
-  /** Records in one request; 1: each is the body by itself, else they are a list. */
+  /** Records per request. With 1, the body is the record itself, otherwise a list. */
   readonly batchSize: number;
-  /** Further tries of a request. Each waits twice as long as the one before. */
+  /** Retries of a request. Each waits twice as long as the one before. */
   readonly maxRetries: number;
   readonly initialBackoffMs: number;
   readonly maxBackoffMs: number;
-  /** Null: there is none. `basePath` begins with a slash and ends without one, or is empty. Port 0: any that is free. */
+  /** Null: no monitor. `basePath` starts with a slash and does not end with one, or is empty. Port 0: any free port. */
   readonly monitor: {
     readonly host: string;
     readonly port: number;

@@ -1,6 +1,6 @@
 import { noSchedule, type Step, type Workflow } from './workflow.ts';
 
-/** A step of which nothing is said: no command, no dependency, one attempt. */
+/** A step with default values: no command, no dependency, one attempt. */
 export const plainStep: Step = {
   name: '',
   description: '',
@@ -25,7 +25,7 @@ export const plainStep: Step = {
   leaveBackground: false,
 };
 
-/** A workflow of which nothing is said: no steps, no handlers, no limits. */
+/** A workflow with default values: no steps, no handlers, no limits. */
 export const plainWorkflow: Workflow = {
   name: '',
   file: null,

@@ -1,32 +1,36 @@
 /**
- * What a valid workflow file means: checked, immutable, every default filled in. Positions in the file are not part of
- * it; they are found again in the sources when a message needs them.
+ * A valid workflow file: checked, immutable, with every default filled in. It contains no positions; they are looked
+ * up in the sources when a message needs them.
  */
 
 /** Text in which `$NAME`, `${NAME}`, `${NAME:-default}` and `$1` are replaced when the step (or the run) starts. */
 export type Template = string;
 
-/** A value that JSON can hold. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 /** An object of JSON values. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** One entry of `env`; the value may refer to the process's environment, to earlier entries and to parameters. */
+/** One entry of `env`; the value may refer to the process's environment, earlier entries and parameters. */
 export type Assignment = { readonly name: string; readonly value: Template };
 
 /**
- * One default parameter: positional when `name` is null. The value may hold backtick substitutions. `open`: the file gives
- * none, and the value is empty for whoever cannot be asked.
+ * One default parameter: positional if `name` is null. The value may contain backtick substitutions. `open`: the file
+ * gives no value; it is empty if the user cannot be prompted.
  */
 export type ParamDefault = { readonly name: string | null; readonly value: Template; readonly open?: true };
 
 /**
- * A condition for a step or a workflow to run. With `expected` the evaluated condition must equal it, whole or in one
- * of its lines, or match it when it starts with `re:` (RE2 syntax). Without, `condition` is a command that must exit 0.
+ * A condition for a step or a workflow to run. With `expected`, the evaluated condition must equal it, as a whole or
+ * in one of its lines, or match it if it starts with `re:` (RE2 syntax). Without `expected`, `condition` is a command
+ * that must exit 0.
  */
 export type Precondition = { readonly condition: Template; readonly expected: Template | null };
 
-/** What a step or handler runs with. `type` is a key of the executor registry; `config` was checked against its schema. */
+/**
+ * The executor of a step or handler. `type` is a key of the executor registry; `config` was checked against its
+ * schema.
+ */
 export type ExecutorSpec = { readonly type: string; readonly config: JsonObject };
 
 /** A node of the graph, or a handler. */
@@ -34,16 +38,19 @@ export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.success`, `.failure`, `.cancel` and `.exit`. */
   readonly name: string;
   readonly description: string;
-  /** Where the step runs; relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
+  /** The working directory, relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
   readonly dir: Template | null;
-  /** Text is split into words or goes to the shell; a list is the words themselves. Other executors read it their way. */
+  /**
+   * A text is split into words or goes to the shell; a list is the words themselves. Other executors define their own
+   * meaning.
+   */
   readonly command: Template | readonly Template[] | null;
   readonly args: readonly Template[];
   readonly script: string | null;
-  /** The shell of this step, with its options (`bash -e`). Null: the workflow's. */
+  /** The shell of this step, with its options (`bash -e`). Null: the workflow's shell. */
   readonly shell: string | null;
   readonly executor: ExecutorSpec;
-  /** Names of the steps that must settle first, without repetition, in the order of the file. */
+  /** Distinct names of the steps that must settle first, in the order of the file. */
   readonly depends: readonly string[];
   readonly preconditions: readonly Precondition[];
   readonly continueOn: { readonly failure: boolean; readonly skipped: boolean };
@@ -58,14 +65,14 @@ export type Step = {
   readonly env: readonly Assignment[];
   /** A signal name such as `SIGTERM`. */
   readonly signalOnStop: string;
-  /** 0: no limit. Counts for one attempt. */
+  /** Limit of one attempt; 0: no limit. */
   readonly timeoutMs: number;
   readonly mailOn: { readonly failure: boolean; readonly success: boolean };
-  /** True: what the step leaves in the background outlives the run. */
+  /** True: background processes of the step outlive the run. */
   readonly leaveBackground: boolean;
 };
 
-/** Which handler: one for each outcome, then `exit` in any case. */
+/** The kinds of handler: one for each outcome, and `exit`, which always runs last. */
 export type HandlerKind = 'success' | 'failure' | 'cancel' | 'exit';
 
 /** Mail settings for one outcome. */
@@ -84,30 +91,36 @@ export type SmtpSettings = {
   readonly password: Template | null;
 };
 
-/** A value to be masked everywhere: the name of an env entry or parameter, or one read from the environment or a file. */
+/**
+ * A value to be masked everywhere: the name of an env entry or parameter, or a value read from the environment or a
+ * file.
+ */
 export type SecretSource = {
   readonly name: string;
   readonly env: string | null;
   readonly file: string | null;
 };
 
-/** When the workflow is started, stopped and restarted by a daemon. */
+/** When a daemon starts, stops and restarts the workflow. */
 export type Schedule = {
-  /** Cron expressions, each of which may begin with a time zone of its own (`CRON_TZ=Europe/Berlin`). */
+  /** Cron expressions, each of which may start with its own time zone (`CRON_TZ=Europe/Berlin`). */
   readonly start: readonly string[];
   readonly stop: readonly string[];
   readonly restart: readonly string[];
-  /** The IANA name of the zone in which expressions without their own are read; null: the machine's. */
+  /** IANA name of the time zone of expressions without their own; null: the zone of the machine. */
   readonly timeZone: string | null;
-  /** What happens when a run is due while another run of the workflow is active: none, one after it, one beside it. */
+  /**
+   * What happens if a run is due while another run of the workflow is active: skip it, start it afterwards, or start
+   * it at once.
+   */
   readonly overlap: 'skip' | 'queue' | 'all';
-  /** Which of the runs are made up for that were due while nobody could start them. */
+  /** Which of the runs missed while no daemon was running are made up for. */
   readonly catchup: 'none' | 'latest' | 'all';
-  /** How far back they may lie; null: without limit. */
+  /** Maximum age of a missed run; null: unlimited. */
   readonly catchupWindowMs: number | null;
 };
 
-/** The schedule of a workflow that has none. */
+/** The schedule of a workflow without `schedule`. */
 export const noSchedule: Schedule = {
   start: [],
   stop: [],
@@ -118,12 +131,12 @@ export const noSchedule: Schedule = {
   catchupWindowMs: null,
 };
 
-/** A workflow as it is run. */
+/** A workflow, ready to run. */
 export type Workflow = {
   readonly name: string;
   /** Absolute path of the root file; null for standard input. */
   readonly file: string | null;
-  /** Absolute path in which steps run by default. */
+  /** Absolute path of the default working directory of steps. */
   readonly dir: string;
   readonly group: string;
   readonly description: string;
@@ -141,27 +154,27 @@ export type Workflow = {
   readonly errorMail: MailSettings | null;
   readonly infoMail: MailSettings | null;
   readonly logDir: Template | null;
-  /** Below 0: for ever. */
+  /** Negative: forever. */
   readonly histRetentionDays: number;
-  /** Least time between the starts of two steps. */
+  /** Minimum time between the starts of two steps. */
   readonly delayMs: number;
-  /** Most steps at once; 0: no limit. */
+  /** Maximum number of steps running at once; 0: no limit. */
   readonly maxActiveSteps: number;
-  /** Of the whole run without its handlers; 0: no limit. */
+  /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
   readonly restartWaitMs: number;
-  /** What a stop leaves to the steps before they are killed (`MaxCleanUpTimeSec`). */
+  /** Time between stopping steps and killing them (`MaxCleanUpTimeSec`). */
   readonly graceMs: number;
   /** The shell with its options, `sh` by default. */
   readonly shell: string;
 };
 
-/** The name under which the handler of a kind goes through the run like a step. No step may have such a name. */
+/** The name of a handler as a node of the run. No step may have such a name. */
 export function handlerName(kind: HandlerKind): string {
   return `handlerOn.${kind}`;
 }
 
-/** The kind of the handler that a node's name stands for; null for a step. */
+/** The kind of handler with that node name; null for a step. */
 export function handlerKind(name: string): HandlerKind | null {
   const kind = name.startsWith('handlerOn.') ? name.slice('handlerOn.'.length) : '';
   return kind === 'success' || kind === 'failure' || kind === 'cancel' || kind === 'exit' ? kind : null;

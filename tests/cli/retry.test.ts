@@ -101,7 +101,7 @@ describe('wf retry', () => {
       expect([status, reason, error]).toEqual([
         'failed',
         'step',
-        'step "broken" had not succeeded before and was not run',
+        'step "broken" did not succeed in an earlier run and was not rerun',
       ]);
       expect(told[0]).toMatchObject({ status: 'failed', reason: 'exit', error: 'exit 3', exitCode: 3, attempts: 0 });
       expect((await place.wf('logs', 'third', 'broken')).stderr).toBe(

@@ -3,27 +3,30 @@ import { type HandlerKind, handlerName, type Step, type Workflow } from '../../s
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';
 
-/** How the attempts at one step or handler end, the first first; see `outcomeKind` for those beyond the list. */
+/** How the attempts at one step or handler end, in order; see `outcomeKind` for later attempts. */
 export type Script = readonly Outcome['status'][];
 
-/** A cancel that comes after so many inputs. */
+/** A cancel after a number of inputs. */
 export type PlannedCancel = {
   readonly after: number;
   readonly reason: 'stop' | 'timeout' | 'storage';
   readonly force: boolean;
 };
 
-/** A workflow and everything that the world does to a run of it. */
+/** A workflow, and everything that happens to a run of it. */
 export type Case = {
   readonly workflow: Workflow;
   readonly scripts: { readonly [name: string]: Script };
   readonly restored: readonly RestoredStep[];
   readonly cancels: readonly PlannedCancel[];
-  /** Each number chooses what happens next among what can happen. */
+  /** Each number selects the next of the possible inputs. */
   readonly choices: readonly number[];
 };
 
-/** The attempt's end by the script. What is not written there succeeds; a repeating step fails, so that it ends. */
+/**
+ * How an attempt ends by the script. Attempts beyond the script succeed; those of a repeating step fail, so that it
+ * ends.
+ */
 export function outcomeKind({ scripts }: Case, node: Step, attempt: number): Outcome['status'] {
   return scripts[node.name]?.[attempt - 1] ?? (node.repeat === null ? 'succeeded' : 'failed');
 }
@@ -50,7 +53,7 @@ const policies = fc.record({
 const node = fc.record({
   policies,
   script,
-  /** Which of the steps before it (in an order of its own, not the file's) it depends on. */
+  /** The earlier steps (in an order of its own, not the order of the file) that it depends on. */
   edges: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   place: fc.nat(),
   restoredAs: fc.oneof(
@@ -67,7 +70,9 @@ const cancelPlan = fc.record({
   force: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
 
-/** Random graphs of up to eight steps, with random policies, limits, handlers, outcomes, cancels and orders. */
+/**
+ * Random graphs of up to eight steps, with random policies, limits, handlers, outcomes, cancels and orders of inputs.
+ */
 export const arbitraryCase: fc.Arbitrary<Case> = fc
   .record({
     nodes: fc.array(node, { maxLength: 8 }),

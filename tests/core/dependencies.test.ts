@@ -43,7 +43,7 @@ describe('a step starts', () => {
 });
 
 describe('a step does not start', () => {
-  test('after a failure: it and all after it are settled at once, naming the step that failed', () => {
+  test('after a failure: it and all later steps are settled at once, naming the step that failed', () => {
     const run = DrivenRun.started({
       steps: [step('a'), step('b', { depends: ['a'] }), step('c', { depends: ['b'] }), step('other')],
     });
@@ -67,7 +67,7 @@ describe('a step does not start', () => {
     expect(run.statuses.other).toBe('scheduled');
   });
 
-  test('after a skip without continueOn.skipped: it is skipped too, and so is what follows', () => {
+  test('after a skip without continueOn.skipped: it is skipped too, and so are its dependents', () => {
     const run = DrivenRun.started({ steps: [step('a'), step('b', { depends: ['a'] }), step('c', { depends: ['b'] })] });
     run.end('a', skip('not on Sundays'));
     expect(run.statuses).toEqual({ a: 'skipped', b: 'skipped', c: 'skipped' });
@@ -77,7 +77,7 @@ describe('a step does not start', () => {
     expect(run.ending).toEqual(['succeeded', null]);
   });
 
-  test('after a step that ended as canceled, even under continueOn', () => {
+  test('after a canceled step, even under continueOn', () => {
     const continueOn = { failure: true, skipped: true };
     const run = DrivenRun.started({ steps: [step('a', { continueOn }), step('b', { depends: ['a'] })] });
     run.end('a', canceled());
@@ -86,7 +86,7 @@ describe('a step does not start', () => {
     expect(run.ending).toEqual(['failed', 'step']);
   });
 
-  test('after an upstream failure, whatever that step says under continueOn', () => {
+  test('after an upstream failure, whatever the continueOn of that step', () => {
     const continueOn = { failure: true, skipped: true };
     const run = DrivenRun.started({
       steps: [step('a'), step('b', { depends: ['a'], continueOn }), step('c', { depends: ['b'] })],
@@ -109,12 +109,15 @@ describe('a common dependent', () => {
   const outcomes = { a: skip(), b: failure(), c: success() } as const;
   const orders = ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'];
 
-  test.each(orders)('is settled once and the same when its dependencies settle in the order %s', (order) => {
-    const run = DrivenRun.started({ steps });
-    for (const name of order) run.end(name, outcomes[name as keyof typeof outcomes]);
-    const settled = run.events.filter((event) => event.type === 'step.finished' && event.step === 'join');
-    expect(settled).toMatchObject([{ status: 'upstream_failed', message: '"b" failed' }]);
-  });
+  test.each(orders)(
+    'is settled once and with the same result when its dependencies settle in the order %s',
+    (order) => {
+      const run = DrivenRun.started({ steps });
+      for (const name of order) run.end(name, outcomes[name as keyof typeof outcomes]);
+      const settled = run.events.filter((event) => event.type === 'step.finished' && event.step === 'join');
+      expect(settled).toMatchObject([{ status: 'upstream_failed', message: '"b" failed' }]);
+    },
+  );
 
   test('of two failures names the first in the order of its depends', () => {
     const run = DrivenRun.started({ steps });

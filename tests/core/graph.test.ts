@@ -13,7 +13,7 @@ const diamond = workflow({
 });
 
 describe('buildGraph', () => {
-  test('numbers the steps in file order, handlers after them, with both edge directions', () => {
+  test('numbers the steps in file order, then the handlers, with edges in both directions', () => {
     const graph = buildGraph(diamond);
     expect(graph.nodes.map(({ name }) => name)).toEqual([
       'join',
@@ -47,7 +47,7 @@ test('nodes are found by name and by number', () => {
   const graph = buildGraph(diamond);
   expect(nodeIndex(graph, 'right')).toBe(3);
   expect(nodeAt(graph, 3).name).toBe('right');
-  expect(() => nodeIndex(graph, 'nobody')).toThrow('The workflow has no step "nobody".');
+  expect(() => nodeIndex(graph, 'missing')).toThrow('The workflow has no step "missing".');
   expect(() => nodeAt(graph, 6)).toThrow('The workflow has no node 6.');
 });
 
@@ -55,5 +55,5 @@ test('a handler is a node but not a step', () => {
   const graph = buildGraph(diamond);
   expect(isStep(graph, 'top')).toBe(true);
   expect(isStep(graph, 'handlerOn.exit')).toBe(false);
-  expect(isStep(graph, 'nobody')).toBe(false);
+  expect(isStep(graph, 'missing')).toBe(false);
 });

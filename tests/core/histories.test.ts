@@ -22,7 +22,7 @@ if (isUpdating) {
 
 const histories = readdirSync(directory).filter((name) => name.endsWith('.jsonl'));
 
-test.each(histories)('the recorded history %s still folds to the summary it had', (name) => {
+test.each(histories)('the recorded history %s still folds to its recorded summary', (name) => {
   const { workflow, events } = read(name);
   const run = events.reduce(evolve, initialRun(buildGraph(workflow), workflow));
   const summary = summarize(run, (step, attempt) => `${step}.${attempt}.out`);
@@ -31,12 +31,12 @@ test.each(histories)('the recorded history %s still folds to the summary it had'
   expect(summary).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
 });
 
-test('together the histories hold every kind of event', () => {
+test('together the histories contain every type of event', () => {
   const found = new Set(histories.flatMap((name) => read(name).events.map(({ type }) => type)));
   expect([...found].toSorted()).toEqual(eventKinds.toSorted());
 });
 
-test('an event of a kind that this version does not know is not passed over', () => {
+test('an event of an unknown type is an error', () => {
   const run = initialRun(buildGraph({ steps: [], handlers: noHandlers }), { maxActiveSteps: 0, delayMs: 0 });
   const event = JSON.parse('{"type": "step.teleported", "at": 1}') as RunEvent;
   expect(() => evolve(run, event)).toThrow('"step.teleported"');
@@ -44,7 +44,7 @@ test('an event of a kind that this version does not know is not passed over', ()
 
 const noHandlers = { success: null, failure: null, cancel: null, exit: null };
 
-/** The first line holds the workflow, each further one an event. */
+/** The first line is the workflow, each further line an event. */
 function written({ workflow, events }: Recording): string {
   return [{ workflow }, ...events].map((line) => `${JSON.stringify(line)}\n`).join('');
 }

@@ -5,8 +5,8 @@ import { type Case, outcomeKind } from './arbitrary-case.ts';
 type Ending = { readonly status: string; readonly reason: string | null };
 
 /**
- * What each step must come to when nobody cancels the run, told from the workflow and the scripts alone, without any
- * notion of time or order. Null for a run that goes on until it is stopped.
+ * How each step must end if the run is not canceled, derived from the workflow and the scripts alone, without any
+ * notion of time or order. Null for a run that continues until it is stopped.
  */
 export function expectedStatuses(made: Case): Readonly<Record<string, SettledStatus>> | null {
   const known = new Map<string, SettledStatus>(made.restored.map(({ step, status }) => [step, status]));
@@ -32,7 +32,7 @@ export function expectedStatuses(made: Case): Readonly<Record<string, SettledSta
   return Object.fromEntries(made.workflow.steps.map(({ name }) => [name, settle(name)]));
 }
 
-/** What the run must come to: by its cancels, or by its steps and handlers. */
+/** How the run must end: by its cancels, or by its steps and handlers. */
 export function expectedEnding(
   made: Case,
   statuses: Readonly<Record<string, string>>,
@@ -55,7 +55,7 @@ export function expectedEnding(
   return { status: isPartial ? 'partially_succeeded' : 'succeeded', reason: null };
 }
 
-/** The handlers that must have been listed, given how the run ended without them. */
+/** The handlers that must have been listed for the end of the run without them. */
 export function expectedHandlers({ workflow }: Case, status: string): readonly string[] {
   const outcome: HandlerKind = status === 'canceled' ? 'cancel' : status === 'failed' ? 'failure' : 'success';
   return [outcome, 'exit' as const].filter((kind) => workflow.handlers[kind] !== null).map((kind) => handlerName(kind));

@@ -10,7 +10,7 @@ import { arbitraryCase, type Case } from './arbitrary-case.ts';
 import { expectedEnding, expectedHandlers, expectedStatuses } from './oracle.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
-/** Checks something about many random runs, each played to its end. */
+/** Checks a property of many random runs, each played to its end. */
 function forRandomRuns(
   numRuns: number,
   check: (world: SimulatedWorld, made: Case, events: readonly RunEvent[]) => void,
@@ -33,14 +33,14 @@ function ofType<Type extends RunEvent['type']>(events: readonly RunEvent[], type
 
 const isHandler = (name: string) => handlerKind(name) !== null;
 
-test('every run ends, once, with its last event', () => {
+test('every run finishes once, with its last event', () => {
   forRandomRuns(400, (world, _, events) => {
     expect(isFinished(world.run)).toBe(true);
     expect(ofType(events, 'run.finished')).toEqual([events.at(-1)]);
   });
 });
 
-test('each step of a run that began is settled exactly once, and each handler it lists', () => {
+test('each step of a started run, and each listed handler, is settled exactly once', () => {
   forRandomRuns(400, ({ run }, { workflow }, events) => {
     const settled = events.flatMap((event) =>
       event.type === 'step.finished' || event.type === 'step.restored' ? [event.step] : [],
@@ -53,7 +53,7 @@ test('each step of a run that began is settled exactly once, and each handler it
   });
 });
 
-test('a step starts only when what it depends on is settled and lets it', () => {
+test('a step starts only when its dependencies are settled and let it run', () => {
   forRandomRuns(400, (_, { workflow }, events) => {
     const passing = new Set<string>();
     for (const event of events) {
@@ -70,7 +70,7 @@ test('a step starts only when what it depends on is settled and lets it', () => 
   });
 });
 
-test('never are more steps active than the limit says, nor do two start too soon after each other', () => {
+test('the limit of active steps and the delay between starts are always kept', () => {
   forRandomRuns(400, (_, { workflow: { maxActiveSteps, delayMs } }, events) => {
     const active = new Set<string>();
     let lastStart = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ test('never are more steps active than the limit says, nor do two start too soon
   });
 });
 
-test('no place stays free while a step is ready, but for the delay', () => {
+test('no place stays free while a step is ready, except during the delay', () => {
   forRandomRuns(400, ({ moves }, { workflow: { maxActiveSteps, delayMs } }) => {
     for (const { after } of moves.filter(({ after }) => after.status === 'running')) {
       const isReady = [...steps(after)].some(
@@ -97,7 +97,7 @@ test('no place stays free while a step is ready, but for the delay', () => {
   });
 });
 
-test('nothing starts after a cancel but handlers, and not even those after a forced one', () => {
+test('only handlers start after a cancel, and nothing after a forced one', () => {
   forRandomRuns(400, (_, __, events) => {
     const canceling = events.findIndex(({ type }) => type === 'run.canceling');
     const started = (from: number) => (from < 0 ? [] : ofType(events.slice(from), 'step.scheduled'));
@@ -109,7 +109,7 @@ test('nothing starts after a cancel but handlers, and not even those after a for
   });
 });
 
-test('handlers run one after another, after all steps, those of the outcome', () => {
+test('the handlers of the outcome run one after another, after all steps', () => {
   forRandomRuns(400, (world, made, events) => {
     const from = events.findIndex(({ type }) => type === 'run.handling');
     const handling = events[from];
@@ -130,7 +130,7 @@ test('handlers run one after another, after all steps, those of the outcome', ()
   });
 });
 
-test('the live state is the fold of the stored events at every point, and decides as that fold does', () => {
+test('the live state is always the fold of the stored events, and decides as that fold does', () => {
   forRandomRuns(150, ({ moves }, { workflow }, events) => {
     let folded = initialRun(buildGraph(workflow), workflow);
     for (const { input, before, after, events } of moves) {
@@ -143,7 +143,7 @@ test('the live state is the fold of the stored events at every point, and decide
   });
 });
 
-test('an input that comes twice in a row leads to nothing the second time', () => {
+test('an input repeated immediately changes nothing', () => {
   forRandomRuns(150, ({ moves }) => {
     for (const { input, after } of moves.filter(({ input }) => input.type !== 'delay-over')) {
       expect(transition(after, { ...input, at: input.at + 1 })).toEqual({ run: after, events: [] });
@@ -151,7 +151,7 @@ test('an input that comes twice in a row leads to nothing the second time', () =
   });
 });
 
-test('the counters are what counting the steps gives', () => {
+test('the counters match the steps', () => {
   forRandomRuns(150, ({ moves }) => {
     for (const { after } of moves) {
       const all = [...steps(after)];
@@ -164,7 +164,7 @@ test('the counters are what counting the steps gives', () => {
   });
 });
 
-test('steps and run end as an oracle says that knows nothing of order and time', () => {
+test('steps and run end as predicted by an oracle without a notion of order and time', () => {
   forRandomRuns(600, ({ run }, made, events) => {
     const statuses = Object.fromEntries([...steps(run)].map(({ name, status }) => [name, status]));
     const isCanceled = run.cancellation !== null || run.startedAt === null;

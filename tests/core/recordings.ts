@@ -9,8 +9,8 @@ import { handler, step, type WorkflowSettings, workflow } from '../support/workf
 export type Recording = { readonly workflow: Workflow; readonly events: readonly StoredEvent[] };
 
 /**
- * How the recorded histories were made. A history that exists is never made again: the point of it is that it was
- * written by an older version. A new one is added by a new entry here and `WF_UPDATE_GOLDENS=1`.
+ * How the recorded histories were made. An existing history is never made again, since its purpose is to be written by
+ * an older version. To add one, add an entry here and run with `WF_UPDATE_GOLDENS=1`.
  */
 export const recordings: { readonly [name: string]: () => Recording } = {
   'retried-step-then-success': () => {
@@ -115,7 +115,7 @@ export const recordings: { readonly [name: string]: () => Recording } = {
   },
 };
 
-/** Keeps the events of a driven run in order, with those that its engine adds. */
+/** Collects the events of a driven run in order, together with the events that its engine adds. */
 class Recorder {
   readonly run: DrivenRun;
   readonly #workflow: Workflow;
@@ -125,7 +125,7 @@ class Recorder {
     this.run = new DrivenRun(settings);
   }
 
-  /** `before`: what happens before somebody owns the run. */
+  /** `before`: what happens before a process owns the run. */
   create(
     how: Pick<Extract<RunEvent, { type: 'run.created' }>, 'trigger' | 'retryOf'>,
     before: readonly RunEvent[] = [],

@@ -13,7 +13,7 @@ function inSecondAttempt(): DrivenRun {
   return run;
 }
 
-test('a report that comes before the start of the run starts nothing', () => {
+test('a report before the start of the run starts nothing', () => {
   const run = new DrivenRun({ steps: [step('a')] });
   expect(run.begin('a', 1)).toEqual([]);
   expect(run.end('a', success(), 1)).toEqual([]);
@@ -22,7 +22,7 @@ test('a report that comes before the start of the run starts nothing', () => {
   expect(run.statuses).toEqual({ a: 'pending' });
 });
 
-describe('a report that comes too late changes nothing', () => {
+describe('a late report changes nothing', () => {
   test('the end of the first attempt during the second', () => {
     const run = inSecondAttempt();
     const before = run.state;
@@ -63,7 +63,7 @@ describe('a report that comes too late changes nothing', () => {
   });
 });
 
-describe('a report that comes twice changes nothing the second time', () => {
+describe('a repeated report changes nothing', () => {
   test('the start of an attempt', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     expect(told(run.begin('a'))).toEqual(['step.started a 1']);
@@ -93,13 +93,13 @@ describe('a report that comes twice changes nothing the second time', () => {
   });
 });
 
-test('an attempt may end without having begun', () => {
+test('an attempt may end without having started', () => {
   const run = DrivenRun.started({ steps: [step('a')] });
   run.end('a', failure({ reason: 'error', message: 'no such program', exitCode: 127 }));
   expect(run.step('a')).toMatchObject({ status: 'failed', startedAt: null, finishedAt: 1000, exitCode: 127 });
 });
 
-test('a report about a step that does not exist is a bug, and says so', () => {
+test('a report about a step that does not exist throws', () => {
   const run = DrivenRun.started({ steps: [step('a')] });
   expect(() => run.end('b', success(), 1)).toThrow('The workflow has no step "b".');
 });

@@ -19,7 +19,7 @@ describe('retryPolicy', () => {
     expect(run.step('a')).toMatchObject({ attempt: 3, status: 'failed', reason: 'exit', exitCode: 1 });
   });
 
-  test('ends with the first success, which leaves nothing of the failures', () => {
+  test('ends with the first success, which clears the failures', () => {
     const run = DrivenRun.started({ steps: [step('a', { retry })] });
     run.end('a', failure({ outputs: { OUT: 'half' } }));
     run.fire('a');
@@ -35,7 +35,7 @@ describe('retryPolicy', () => {
     expect(run.ending).toEqual(['succeeded', null]);
   });
 
-  test('tells about the failed attempt while the step waits', () => {
+  test('describes the failed attempt while the step waits', () => {
     const run = DrivenRun.started({ steps: [step('a', { retry })] });
     run.end('a', failure({ reason: 'signal', message: 'killed by SIGSEGV', exitCode: 139, signal: 'SIGSEGV' }));
     expect(run.step('a')).toMatchObject({
@@ -88,7 +88,7 @@ describe('repeatPolicy', () => {
     expect(run.ending).toEqual(['failed', 'step']);
   });
 
-  test('lets the retry policy go first, anew for each repetition', () => {
+  test('applies the retry policy first, anew for each repetition', () => {
     const run = DrivenRun.started({ steps: [step('a', { repeat, retry: { limit: 1, intervalMs: 100 } })] });
     expect(told(run.fail('a'))).toEqual(['step.waiting a retry until 1100']);
     run.fire('a');
@@ -99,7 +99,7 @@ describe('repeatPolicy', () => {
     expect(told(run.fail('a'))).toEqual(['step.finished a failed', 'run.finished failed step']);
   });
 
-  test('goes on after failures under continueOn.failure', () => {
+  test('continues after failures under continueOn.failure', () => {
     const continueOn = { failure: true, skipped: false };
     const run = DrivenRun.started({ steps: [step('a', { repeat, continueOn })] });
     expect(told(run.fail('a'))).toEqual(['step.waiting a repeat until 1500']);

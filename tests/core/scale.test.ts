@@ -12,7 +12,7 @@ function changed(before: RunState, after: RunState): readonly string[] {
   return [...steps(after)].flatMap((state, number) => (state === old[number] ? [] : [state.name]));
 }
 
-/** Runs everything to its end, breadth first; the number of inputs that took. */
+/** Runs everything to its end, breadth first, and returns the number of inputs needed. */
 function runThrough(run: DrivenRun): number {
   let inputs = 1;
   const events = [...run.start()];
@@ -60,7 +60,7 @@ describe('large workflows run to their end', () => {
   });
 });
 
-describe('an input costs what depends on it, not what there is', () => {
+describe('the cost of an input depends on what it changes, not on the size of the workflow', () => {
   test('the end of a step changes that step and its dependents', () => {
     const run = DrivenRun.started({ steps: [...chain(1000), ...layers(10, 100).map((s) => step(`l${s.name}`))] });
     const before = run.state;
@@ -68,7 +68,7 @@ describe('an input costs what depends on it, not what there is', () => {
     expect(changed(before, run.state)).toEqual(['s0', 's1']);
   });
 
-  test('what it does not change is shared with the state before it', () => {
+  test('unchanged parts are shared with the previous state', () => {
     const run = DrivenRun.started({ steps: chain(1000) });
     const before = run.state;
     run.begin('s0');
@@ -77,7 +77,7 @@ describe('an input costs what depends on it, not what there is', () => {
   });
 });
 
-test('old states stay valid: nothing that happens later changes them', () => {
+test('old states stay valid: later inputs do not change them', () => {
   const run = DrivenRun.started({ steps: fan(100), maxActiveSteps: 3 });
   const old = run.state;
   const copy = structuredClone(old);

@@ -18,7 +18,7 @@ function secretsOf(...values: string[]): Secrets {
   return secrets;
 }
 
-/** The text as it comes out when it goes in by these chunks. */
+/** The masked output of a text that arrives in these chunks. */
 function streamed(secrets: Secrets, chunks: readonly Uint8Array[]): string {
   const stream = secrets.stream();
   return Buffer.concat([...chunks.map((chunk) => Buffer.from(stream.push(chunk))), stream.flush()]).toString();
@@ -33,7 +33,7 @@ const secret = 'p4ss/w+rd "x" é&\'';
 
 describe('a text', () => {
   test.each([
-    ['as it is', secret],
+    ['unchanged', secret],
     ['base64', Buffer.from(secret).toString('base64')],
     ['base64url', Buffer.from(secret).toString('base64url')],
     ['URL-encoded', encodeURIComponent(secret)],
@@ -43,24 +43,24 @@ describe('a text', () => {
     ['JSON in ASCII', JSON.stringify(secret).slice(1, -1).replace('é', '\\u00e9')],
     ['JSON in JSON', JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1)],
     ['set -x of a shell', secret.replaceAll("'", "'\\''")],
-  ])('holds no secret: %s', (_, text) => {
+  ])('does not contain the secret: %s', (_, text) => {
     expect(secretsOf(secret).mask(`a ${text} b`)).toBe('a *** b');
   });
 
-  test.each([0, 1, 2, 3, 4, 5])('holds no secret: base64 of a text with %i bytes before it', (length) => {
+  test.each([0, 1, 2, 3, 4, 5])('does not contain the secret: base64 with %i bytes before it', (length) => {
     const encoded = Buffer.from(`${'u'.repeat(length)}${secret}${'v'.repeat(5)}`).toString('base64');
-    // Characters that also tell of a neighbour stay: one on each side.
+    // Characters that also encode bits of a neighbouring byte stay: one on each side.
     const [before, after] = [Math.ceil((length * 4) / 3), Math.ceil((5 * 4) / 3)];
     const masked = secretsOf(secret).mask(encoded);
     expect(masked).toMatch(new RegExp(`^[^*]{0,${before}}\\*\\*\\*[^*]{0,${after + 3}}$`));
   });
 
-  test('holds no line of a secret with several', () => {
+  test('does not contain a line of a secret with several', () => {
     const secrets = secretsOf('-----BEGIN-----\n  abcdefgh\r\nxyz\n-----END-----\n');
     expect(secrets.mask('abcdefgh, -----END-----, xyz')).toBe('***, ***, xyz');
   });
 
-  test('holds no long secret in base64 that is broken into lines', () => {
+  test('does not contain a long secret in wrapped base64', () => {
     const long = Array.from({ length: 40 }, (_, i) => `part${i}`).join('-');
     const secrets = secretsOf(long);
     for (const width of [64, 76]) {
@@ -71,7 +71,7 @@ describe('a text', () => {
     }
   });
 
-  test('keeps what is no secret, byte for byte', () => {
+  test('keeps everything else, byte for byte', () => {
     const text = 'ordinary text \ud800 with p4ss and w+rd';
     expect(secretsOf(secret).mask(text)).toBe(text);
     expect(new Secrets().mask(text)).toBe(text);
@@ -81,7 +81,7 @@ describe('a text', () => {
     expect(secretsOf('abcdef', 'defghi', 'cd-efg').mask('-abcdefghi-abcdef-abcdefabcdef')).toBe('-***-***-******');
   });
 
-  test('a value too short to be masked is told, an empty one is none', () => {
+  test('a value too short to be masked is reported; an empty value is not a secret', () => {
     const secrets = new Secrets();
     expect([secrets.add('abc'), secrets.add(''), secrets.add('abc\nde'), secrets.isEmpty]).toEqual([
       false,
@@ -97,7 +97,7 @@ describe('a stream', () => {
   const values = fc.array(fc.stringMatching(/^[ab]{4,7}$/), { minLength: 1, maxLength: 5 });
   const texts = fc.stringMatching(/^[ab\n]{0,60}$/);
 
-  test('is masked alike however it is cut', () => {
+  test('is masked in the same way however it is cut', () => {
     fc.assert(
       fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, places) => {
         const secrets = secretsOf(...secretValues);
@@ -107,7 +107,7 @@ describe('a stream', () => {
     );
   });
 
-  test('never gives out a secret, and everything else', () => {
+  test('writes everything but the secrets', () => {
     fc.assert(
       fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, places) => {
         const expected = hideByHand(text, secretValues);
@@ -117,7 +117,7 @@ describe('a stream', () => {
     );
   });
 
-  test('hides a secret that is cut anywhere', () => {
+  test('masks a secret that is cut anywhere', () => {
     const bytes = Buffer.from(`before ${secret} after`);
     for (let i = 0; i <= bytes.length; i++) {
       for (let j = i; j <= bytes.length; j++) {
@@ -127,7 +127,7 @@ describe('a stream', () => {
     }
   });
 
-  test('holds back nothing but what may become a secret', () => {
+  test('holds back only what may become a secret', () => {
     const stream = secretsOf('hunter2').stream();
     const given = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect([given('Name? '), given('my h'), given('unt'), given('hu'), given('nter2!')]).toEqual([
@@ -139,7 +139,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('learns of a secret while it goes on', () => {
+  test('masks a secret that is added while it runs', () => {
     const secrets = secretsOf('first-secret');
     const stream = secrets.stream();
     const first = Buffer.from(stream.push(Buffer.from('second-secret first-sec'))).toString();
@@ -150,7 +150,7 @@ describe('a stream', () => {
   });
 });
 
-/** Every byte of every occurrence, found one by one; touching occurrences of which none overlaps another stay apart. */
+/** Masks every byte of every occurrence, one by one; occurrences that touch without overlapping get separate masks. */
 function hideByHand(text: string, values: readonly string[]): string {
   const secrets = secretsOf(...values);
   const hidden = new Set<number>();
@@ -170,7 +170,7 @@ function hideByHand(text: string, values: readonly string[]): string {
 describe('events', () => {
   const hidden = { secrets: secretsOf('hunter2'), names: new Set(['TOKEN', 'PIN']) };
 
-  test('tell parameters that are not what they were', () => {
+  test('mark parameters whose values were masked', () => {
     const params = [
       { name: 'PIN', value: '1' },
       { name: 'URL', value: 'https://x:hunter2@y' },
@@ -187,7 +187,7 @@ describe('events', () => {
     });
   });
 
-  test('tell outputs that are not what they were', () => {
+  test('mark outputs whose values were masked', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     const [finished] = run.end('a', success({ TOKEN: 't', LINE: 'is hunter2', OTHER: 'o', EMPTY: '' }));
     expect(finished && maskEvent(finished, hidden)).toMatchObject({
@@ -196,7 +196,7 @@ describe('events', () => {
     });
   });
 
-  test('hide secrets in their messages', () => {
+  test('mask secrets in their messages', () => {
     const run = DrivenRun.started({ steps: [step('a', { retry: { limit: 1, intervalMs: 5 } })] });
     const [waiting] = run.end('a', failure({ message: 'no hunter2', outputs: { TOKEN: 'x' } }));
     expect(waiting && maskEvent(waiting, hidden)).toMatchObject({
@@ -232,7 +232,7 @@ describe('a retry', () => {
   const steps = [step('login'), step('migrate', { depends: ['login'] }), step('deploy', { depends: ['migrate'] })];
   const hidden = { secrets: new Secrets(), names: new Set(['TOKEN']) };
 
-  /** The run as its journal tells it: login gave a secret, deploy failed. */
+  /** The run as stored in its journal: `login` returned a secret, `deploy` failed. */
   function stored() {
     const run = DrivenRun.started({ steps });
     run.end('login', success({ TOKEN: 'abc', USER: 'me' }));
@@ -245,7 +245,7 @@ describe('a retry', () => {
     );
   }
 
-  test('runs a step again whose secret output was not kept, and nothing else that succeeded', () => {
+  test('runs a step again whose secret output was not stored, but no other step that succeeded', () => {
     const plan = planRetry(stored(), { steps: 'unfinished' });
     expect(plan).toEqual({
       restored: [{ step: 'migrate', status: 'succeeded', outputs: {} }],
@@ -256,7 +256,7 @@ describe('a retry', () => {
     expect(next.statuses).toEqual({ login: 'scheduled', migrate: 'succeeded', deploy: 'scheduled' });
   });
 
-  test('hides secrets in how a step had ended', () => {
+  test('masks secrets in how a step had ended', () => {
     const before = { runId: 'first', reason: 'error', message: 'no abcdef', exitCode: 3, signal: null } as const;
     const event = { type: 'step.restored', at: 1, step: 'deploy', status: 'failed', outputs: {}, before } as const;
     const secrets = new Secrets();
@@ -264,7 +264,7 @@ describe('a retry', () => {
     expect(maskEvent(event, { ...hidden, secrets })).toEqual({ ...event, before: { ...before, message: 'no ***' } });
   });
 
-  test('of one step alone tells what it will miss', () => {
+  test('of one step alone reports the values it will miss', () => {
     expect(planRetry(stored(), { only: 'deploy' })).toEqual({
       restored: [
         { step: 'login', status: 'succeeded', outputs: { USER: 'me' } },

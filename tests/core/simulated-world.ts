@@ -6,7 +6,7 @@ import type { Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { type Case, outcomeKind } from './arbitrary-case.ts';
 
-/** One input, with what was before and after it. */
+/** One input, with the state before and after it. */
 export type Move = {
   readonly input: RunInput;
   readonly before: RunState;
@@ -18,8 +18,8 @@ type Attempt = { readonly step: string; readonly attempt: number; begun: boolean
 type Timer = { readonly until: number; readonly make: (at: number) => RunInput };
 
 /**
- * Everything outside the core, at random: attempts begin and end, timers fire, cancels come, and reports that were made
- * before are made again. Only the delay's timer fires exactly once, as the core relies on it.
+ * Everything outside the core, at random: attempts start and end, timers fire, cancels come, and earlier reports are
+ * repeated. Only the timer of a delay fires exactly once, as the core requires.
  */
 export class SimulatedWorld {
   readonly moves: Move[] = [];
@@ -38,7 +38,7 @@ export class SimulatedWorld {
     this.run = initialRun(graph, made.workflow);
   }
 
-  /** Goes on until the run is over. When the choices are used up, a stop sees to it that it will be. */
+  /** Continues until the run has finished. When the choices are used up, a stop makes it finish. */
   play(): void {
     const { cancels, choices, restored } = this.#case;
     for (const cancel of cancels.filter(({ after }) => after === 0)) this.#cancel(cancel);

@@ -9,7 +9,7 @@ const tolerant: WorkflowSettings = {
   handlers,
 };
 
-/** A run that was created as a strict one, or not. */
+/** A run that was created with or without `strict`. */
 function started(settings: WorkflowSettings, strict: boolean): DrivenRun {
   const run = new DrivenRun(settings);
   run.state = { ...run.state, strict } satisfies RunState;
@@ -17,7 +17,7 @@ function started(settings: WorkflowSettings, strict: boolean): DrivenRun {
   return run;
 }
 
-test('a tolerated failure fails a strict run, whose other steps and failure handler run', () => {
+test('a tolerated failure fails a strict run, after its other steps and its failure handler', () => {
   const run = started(tolerant, true);
   run.fail('a');
   run.succeed('b', 'handlerOn.failure');
@@ -32,7 +32,7 @@ test('a tolerated failure leaves a run that is not strict partially succeeded', 
   expect(run.ending).toEqual(['partially_succeeded', null]);
 });
 
-test('a strict run without failures succeeds, and a failed one does once its failure is marked as a success', () => {
+test('a strict run without failures succeeds, and a failed one does once its failure is marked as succeeded', () => {
   const good = started(tolerant, true);
   good.succeed('a', 'b', 'handlerOn.success');
   expect(good.ending).toEqual(['succeeded', null]);

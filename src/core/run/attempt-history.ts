@@ -1,16 +1,16 @@
 import type { Outcome, StoredEvent } from './run.ts';
 
-/** One attempt at a step or handler, as the events tell it. Times are milliseconds since 1970-01-01 UTC. */
+/** One attempt at a step or handler, as recorded in the events. Times are milliseconds since 1970-01-01 UTC. */
 export type AttemptRecord = {
   readonly step: string;
   readonly attempt: number;
   readonly scheduledAt: number;
-  /** Null while it has not started, and for one that never did. */
+  /** Null if it has not started, or never did. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Null until it has ended. `message` is one line for a person; empty when there is nothing to say. */
+  /** Null until the attempt has ended. `message` is one line of text, empty if there is nothing to add. */
   readonly end: AttemptEnd | null;
-  /** What the step waited for afterwards; null when it did not. */
+  /** What the step waited for afterwards; null if it did not wait. */
   readonly next: { readonly why: 'retry' | 'repeat'; readonly until: number } | null;
 };
 
@@ -22,7 +22,7 @@ export type AttemptEnd = {
   readonly signal: string | null;
 };
 
-/** All attempts by step, those of a step in their order. */
+/** The attempts of each step, in order. */
 export function attemptHistory(events: readonly StoredEvent[]): ReadonlyMap<string, readonly AttemptRecord[]> {
   const history = new Map<string, AttemptRecord[]>();
   for (const event of events) {

@@ -1,6 +1,6 @@
 import type { FailureReason, Outcome, Outputs, SettledStatus } from './run.ts';
 
-/** What an outcome says about a step; `outputs` is null when it says nothing about them. */
+/** The result of an attempt; `outputs` is null if the outcome has none. */
 export type AttemptResult = {
   readonly status: SettledStatus;
   readonly reason: FailureReason | null;
@@ -10,7 +10,7 @@ export type AttemptResult = {
   readonly outputs: Outputs | null;
 };
 
-/** Every kind of outcome in one shape. */
+/** Converts every kind of outcome to one shape. */
 export function attemptResult(outcome: Outcome): AttemptResult {
   const nothing = { reason: null, message: '', exitCode: null, signal: null, outputs: null };
   switch (outcome.status) {

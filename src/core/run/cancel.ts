@@ -10,8 +10,8 @@ type Cancel = Extract<RunInput, { type: 'cancel' }>;
 type Lost = Extract<RunInput, { type: 'lost' }>;
 
 /**
- * Ends the run early: what is being attempted ends by its own report, everything else is settled at once. A run that has
- * not begun is over with this, its steps untouched.
+ * Ends the run early: running attempts end with their own report, and all other steps are settled at once. A run that
+ * has not started finishes immediately, its steps untouched.
  */
 export function cancel(draft: Draft, input: Cancel): void {
   const { at, reason, message, force } = input;
@@ -24,7 +24,7 @@ export function cancel(draft: Draft, input: Cancel): void {
   }
 }
 
-/** The process that ran the run is gone, and the attempts with it: everything that is not settled is settled now. */
+/** Settles every unsettled step, after the process that ran the run and its attempts has died. */
 export function lose(draft: Draft, { at, message }: Lost): void {
   if (draft.run.status !== 'queued') {
     for (const step of unsettled(draft.run).filter(isActive)) {
@@ -35,7 +35,9 @@ export function lose(draft: Draft, { at, message }: Lost): void {
   finish(draft, at, { status: 'failed', reason: 'lost', message });
 }
 
-/** A first cancel does, and one that takes away more than those before it: handlers, or the present handler. */
+/**
+ * The first cancel does, and so does one that cancels more than those before it: the handlers, or the running handler.
+ */
 function changesSomething({ cancellation, handling }: RunState, { reason, force }: Cancel): boolean {
   if (reason === 'timeout' && handling !== null) return false;
   if (cancellation === null) return true;
@@ -68,6 +70,6 @@ function causeOf(reason: CancelReason): string {
     case 'timeout':
       return 'the run timed out';
     case 'storage':
-      return 'the run cannot be recorded any more';
+      return 'the journal of the run can no longer be written';
   }
 }

@@ -3,8 +3,8 @@ import type { RunEvent } from './run.ts';
 import type { RunState } from './run-state.ts';
 
 /**
- * The private working copy of one decision. Events are folded as they are recorded, so that the decision's state is the
- * fold of its events, and what is decided next is decided on that state.
+ * The private working copy of one decision. Each event is applied to the state as it is recorded, so that the state
+ * always matches the events, and the next decision starts from it.
  */
 export type Draft = { run: RunState; readonly events: RunEvent[] };
 

@@ -4,7 +4,7 @@ import { nodeAt } from '../graph.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { isActive, isSettled } from './run-state.ts';
 
-/** The run with one node changed, and with the counters and sets that follow from the node's status. */
+/** Changes one node, and the counters and sets that depend on its status. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const before = itemAt(run.nodes, index);
   const after = { ...before, ...change };
@@ -20,7 +20,7 @@ export function evolveNode(run: RunState, index: number, change: Partial<StepSta
   };
 }
 
-/** The same for a node that nothing more happens to: its dependents have one dependency less to wait for. */
+/** Settles a node: each of its dependents has one dependency less to wait for. */
 export function settleNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const next = evolveNode(run, index, change);
   if (index >= run.graph.stepCount) return next;
@@ -28,7 +28,7 @@ export function settleNode(run: RunState, index: number, change: Partial<StepSta
   return releaseDependents({ ...next, settled: next.settled + 1, tolerated }, index);
 }
 
-/** The same for a node that may have been settled before; its dependents are not looked at again, since the run is over. */
+/** Changes a node that may already be settled. Its dependents stay as they are, since the run has finished. */
 export function resettleNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const wasSettled = isSettled(itemAt(run.nodes, index));
   const next = evolveNode(run, index, change);
@@ -38,7 +38,10 @@ export function resettleNode(run: RunState, index: number, change: Partial<StepS
   return { ...next, settled: next.settled + Number(!wasSettled), tolerated };
 }
 
-/** Whether a settled step lets its dependents run. One that a retry takes over always does: the retry was planned so. */
+/**
+ * Whether a settled step lets its dependents run. A step restored by a retry always does: the retry was planned that
+ * way.
+ */
 export function letsDependentsRun(run: RunState, index: number): boolean {
   const { status, restored } = itemAt(run.nodes, index);
   const { continueOn } = nodeAt(run.graph, index);

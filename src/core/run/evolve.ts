@@ -10,8 +10,8 @@ import { isSettled, stepState } from './run-state.ts';
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 /**
- * The run after one more event. It decides nothing and drops nothing: journals are kept for ever, so every kind of event
- * that was ever written stays here. Throws for a step that the workflow does not have and for an unknown kind of event.
+ * Applies one event to the run. It decides nothing and ignores nothing: journals are kept forever, so every type of
+ * event that was ever written stays here. Throws for an unknown step and for an unknown type of event.
  */
 export function evolve(run: RunState, event: RunEvent): RunState {
   switch (event.type) {
@@ -57,7 +57,7 @@ export function evolve(run: RunState, event: RunEvent): RunState {
   throw unknownKind(event);
 }
 
-/** A second one comes after the owner died before the first step. */
+/** A second `run.queued` follows if the owner died before the first step. */
 function queued(run: RunState, { by, lasting }: Event<'run.queued'>): RunState {
   return { ...run, owner: null, params: run.givenParams, promise: { by, lasting } };
 }
@@ -146,7 +146,7 @@ function finished(run: RunState, event: Event<'step.finished'>): RunState {
   });
 }
 
-/** What the step left behind, its outputs and times, stays: only what is said of its end is new. */
+/** Replaces how the step ended. Its outputs and times stay. */
 function marked(run: RunState, { step, at, status, by, run: end }: Event<'step.marked'>): RunState {
   const isFailed = status === 'failed';
   const change: Partial<StepState> = {
@@ -167,7 +167,7 @@ function canceling(run: RunState, event: Event<'run.canceling'>): RunState {
   return { ...run, cancellation, handling: interrupted(run, run.handling) };
 }
 
-/** The first cause stands, unless the journal broke: then nothing that the run came to can be relied on. */
+/** The first cause is kept, unless the journal failed: then no other result can be relied on. */
 function merged(first: Cancellation | null, { reason, message, force }: Event<'run.canceling'>): Cancellation {
   if (first === null || reason === 'storage') return { reason, message, force: force || (first?.force ?? false) };
   return { ...first, force: first.force || force };
@@ -180,5 +180,5 @@ function interrupted(run: RunState, handling: Handling): Handling {
 
 function unknownKind(event: never): Error {
   const { type } = event as RunEvent;
-  return new Error(`The journal holds an event of a kind that this version does not know: "${type}".`);
+  return new Error(`The journal contains an event of a type that this version of wf does not know: "${type}".`);
 }

@@ -6,7 +6,7 @@ import { schedule } from './schedule.ts';
 import { settleInactive } from './settle.ts';
 import { handlersFor, verdict } from './verdict.ts';
 
-/** Once all steps are settled: lists the handlers that are to run, if there are any. */
+/** Called when all steps are settled: lists the handlers to run, if any. */
 export function beginHandling(draft: Draft, at: number): void {
   if (startsNoHandlers(draft.run)) return;
   const { status, reason } = verdict(draft.run);
@@ -14,14 +14,17 @@ export function beginHandling(draft: Draft, at: number): void {
   if (handlers.length > 0) record(draft, { type: 'run.handling', at, status, reason, handlers });
 }
 
-/** Starts the handler whose turn it is, or ends the run when there is none left. */
+/** Starts the next handler, or finishes the run if none is left. */
 export function continueHandling(draft: Draft, at: number): void {
   const [current] = unsettledHandlers(draft.run);
   if (current === undefined) record(draft, { type: 'run.finished', at, ...verdict(draft.run) });
   else if (isDue(current)) schedule(draft, at, current);
 }
 
-/** After a cancel: the handler that waits for another attempt gets none, and those to come only run if they may. */
+/**
+ * After a cancel: a handler that waits for another attempt gets none, and later handlers run only if they are allowed
+ * to.
+ */
 export function settleHandlers(draft: Draft, at: number, why: string): void {
   for (const handler of unsettledHandlers(draft.run)) {
     if (isActive(handler)) continue;
@@ -29,7 +32,7 @@ export function settleHandlers(draft: Draft, at: number, why: string): void {
   }
 }
 
-/** Nothing more may start at all, not even handlers. */
+/** Whether nothing more may start, not even handlers. */
 function startsNoHandlers({ cancellation }: RunState): boolean {
   return cancellation !== null && (cancellation.force || cancellation.reason === 'storage');
 }
@@ -38,7 +41,7 @@ function isDue({ status, until }: StepState): boolean {
   return status === 'pending' || (status === 'waiting' && until === null);
 }
 
-/** Those of the present outcome, in the order in which they run. */
+/** The handlers of the present outcome, in the order in which they run. */
 export function unsettledHandlers(run: RunState): readonly StepState[] {
   const handlers = run.handling?.handlers ?? [];
   return handlers.map((kind) => stepState(run, handlerName(kind))).filter((handler) => !isSettled(handler));

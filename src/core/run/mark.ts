@@ -7,7 +7,7 @@ import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
 
 type Mark = Extract<RunInput, { type: 'mark' }>;
 
-/** Records what a person says about a step of a finished run, and what the run has come to by that. */
+/** Records how a user marked a step of a finished run, and the resulting status of the run. */
 export function mark(draft: Draft, { at, step, status, by }: Mark): void {
   const { run } = draft;
   if (stepState(run, step).status === status) return;
@@ -17,8 +17,8 @@ export function mark(draft: Draft, { at, step, status, by }: Mark): void {
 }
 
 /**
- * When nothing is left undone, the run counts as one that nobody ended early. While something is, only a run whose steps
- * decided its end is judged anew: one that was stopped, timed out or got lost stays that.
+ * If every step is done, the run counts as one that was not ended early. Otherwise the status is computed again only
+ * if the steps decided it: a run that was stopped, timed out or lost stays so.
  */
 function verdictAfterMark(run: RunState): Verdict {
   const { counts, tolerated, graph, reason } = run;
@@ -29,13 +29,15 @@ function verdictAfterMark(run: RunState): Verdict {
   return judged.message === '' ? { ...judged, message: notRunText(counts) } : judged;
 }
 
-/** Every failure was marked away, but not what it kept from running. */
+/**
+ * The message of a run whose failures were all marked as succeeded, but not the steps that those failures held back.
+ */
 function notRunText({ pending, upstream_failed }: RunState['counts']): string {
   const count = pending + upstream_failed;
   return count === 1 ? '1 step was not run' : `${count} steps were not run`;
 }
 
 function presentVerdict({ status, reason, message }: RunState): Verdict {
-  // A run that is over has the status of one.
+  // A finished run has a finished status.
   return { status: status as FinishedStatus, reason, message };
 }

@@ -1,12 +1,12 @@
 import type { RunState, StepState } from './run-state.ts';
 import { steps } from './run-state.ts';
 
-/** The run that made the attempts at a step that a retry took over, and so has its logs; null for a step of the run itself. */
+/** The run that made the attempts of a restored step, and therefore has its logs; null for a step of the run itself. */
 export function originOf({ retryOf }: RunState, { restored, origin }: StepState): string | null {
   return origin ?? (restored ? retryOf : null);
 }
 
-/** The origins of all steps that were taken over, by their names. */
+/** The origins of all restored steps, by step name. */
 export function originsOf(run: RunState): ReadonlyMap<string, string> {
   return new Map(
     [...steps(run)].flatMap((step) => {

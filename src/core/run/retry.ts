@@ -13,20 +13,21 @@ export type RetrySelection =
   | { readonly only: string }
   | { readonly from: string };
 
-/** Both lists are in the order of the file; together they are all steps of the workflow. */
+/** Both lists are in the order of the file and together contain all steps of the workflow. */
 export type RetryPlan = {
-  /** For the new run's `start`. */
+  /** For the `start` of the new run. */
   readonly restored: readonly RestoredStep[];
-  /** What will run. Empty: there is nothing to do. */
+  /** The steps that will run. Empty: there is nothing to do. */
   readonly rerun: readonly string[];
-  /** Variables that were secret outputs of restored steps: nobody has kept them. Absent when there are none. */
+  /** Variables that were secret outputs of restored steps, whose values were not stored. Absent if there are none. */
   readonly missing?: readonly string[];
 };
 
 /**
- * Plans a new run that takes over what an ended one achieved. A step whose outputs held secrets, which are not kept, runs
- * again for them, unless one step is to run alone. `graph` is that of the workflow to run, where it is not
- * the one that ran: steps are told by their names. Throws when the selection names a step that it does not have.
+ * Plans a new run that keeps the results of a finished one. A step whose outputs contained secrets, which are not
+ * stored, runs again for them, unless one step is to run alone. `graph` is the graph of the workflow to run, if that
+ * is not the one that ran: steps are matched by name. Throws if the selection names a step that the graph does not
+ * have.
  */
 export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
   const rerun = new Set(selected(run, selection, graph));
@@ -57,7 +58,7 @@ function selected(run: RunState, selection: RetrySelection, graph: Graph): Reado
   ]);
 }
 
-/** A step that was skipped is looked at again if what it holds back is to run: its precondition may be met by now. */
+/** A skipped step runs again if a step that it holds back is to run: its precondition may be met by now. */
 function holdsBack(run: RunState, graph: Graph, index: number): boolean {
   const { name, continueOn } = nodeAt(graph, index);
   return earlier(run, name)?.status === 'skipped' && !continueOn.skipped;
@@ -67,7 +68,10 @@ function isDone(step: StepState | null): boolean {
   return step?.status === 'succeeded' || step?.status === 'skipped';
 }
 
-/** As it ended, so that a retry of the retry still sees what is left to do; a step that was never reached as canceled. */
+/**
+ * The step as it ended, so that a retry of the retry still sees what is left to do. A step that was never reached
+ * counts as canceled.
+ */
 function takenOver(run: RunState, name: string): RestoredStep {
   const step = earlier(run, name);
   if (step === null || !isSettled(step)) return { step: name, status: 'canceled', outputs: {} };
@@ -79,12 +83,12 @@ function takenOver(run: RunState, name: string): RestoredStep {
   return { step: name, status, outputs, before };
 }
 
-/** Names of the step's outputs that hold secrets: in what was stored of them a mask stands in their place. */
+/** Names of the step's outputs that contain secrets: they were stored masked. */
 function unkept(step: StepState | null): readonly string[] {
   return step?.masked ?? [];
 }
 
-/** Null for a step that the run did not have. */
+/** Null for a step that the run does not have. */
 function earlier(run: RunState, name: string): StepState | null {
   return run.graph.index.has(name) ? stepState(run, name) : null;
 }

@@ -20,78 +20,78 @@ import type {
   Trigger,
 } from './run.ts';
 
-/** What a workflow says about how many steps start, and how fast. */
+/** How many of the workflow's steps start, and how fast. */
 export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'>;
 
-/** A step or handler of a run. While it waits, `reason` to `outputs` tell about the attempt that has just ended. */
+/** A step or handler of a run. While the step waits, `reason` to `outputs` describe the attempt that has just ended. */
 export type StepState = {
   readonly name: string;
   readonly status: StepStatus;
-  /** The number of the last attempt that was scheduled; 0 before the first. */
+  /** The number of the last scheduled attempt; 0 before the first. */
   readonly attempt: number;
   /** When the first attempt started. */
   readonly startedAt: number | null;
   /** When the step was settled. */
   readonly finishedAt: number | null;
   readonly reason: FailureReason | null;
-  /** One line for a person; empty when there is nothing to say. */
+  /** One line of text, empty if there is nothing to add. */
   readonly message: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** Those of the last attempt that had any. */
+  /** The outputs of the last attempt that had any. */
   readonly outputs: Outputs;
-  /** Names of the outputs whose values are not told because they are or hold secrets; absent when all are. */
+  /** Names of the outputs whose values are masked because they are or contain secrets; absent if none are. */
   readonly masked?: readonly string[];
   /** The process of the present attempt. */
   readonly process: ProcessIdentity | null;
-  /** The run of another workflow that carries the step out, that of the last attempt which had one. */
+  /** The sub-run of the last attempt that started one. */
   readonly child?: string;
-  /** While the step waits: what for. */
+  /** What the step waits for, while it waits. */
   readonly waitingFor: 'retry' | 'repeat' | null;
-  /** While the step waits: until when. Null once that time has come and only a free place is missing. */
+  /** When the wait ends. Null after that time, while the step waits only for a free place. */
   readonly until: number | null;
-  /** Attempts made again since the last repetition began. */
+  /** Retries since the last repetition started. */
   readonly retries: number;
-  /** Its result was taken over from the run that is retried. */
+  /** The result was taken from the run being retried. */
   readonly restored: boolean;
-  /** Of one that was taken over: the run in which it ended so, where that was told. */
+  /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
-  /** How many dependencies are not settled yet. */
+  /** Number of dependencies that are not settled yet. */
   readonly unmet: number;
-  /** How many dependencies are settled in a way that keeps the step from running. */
+  /** Number of settled dependencies that prevent the step from running. */
   readonly blocking: number;
 };
 
-/** The first reason to end the run early; only a journal that cannot be written takes precedence over it. */
+/** The first reason to end the run early. Only a failure to write the journal replaces it. */
 export type Cancellation = { readonly reason: CancelReason; readonly message: string; readonly force: boolean };
 
-/** The part of a run after all its steps. */
+/** The phase of a run after all its steps. */
 export type Handling = {
-  /** What the steps and an earlier cancellation came to. */
+  /** The result of the steps and of an earlier cancellation. */
   readonly status: FinishedStatus;
   readonly reason: RunReason | null;
-  /** One after another. */
+  /** Handlers run one after another. */
   readonly handlers: readonly HandlerKind[];
-  /** The handler that was going on when the run was canceled: it is not tried again. */
+  /** The handler that was running when the run was canceled: it is not retried. */
   readonly interrupted: HandlerKind | null;
 };
 
-/** A promise to start a run. `lasting`: whoever takes the place of `by` keeps it. */
+/** A promise to start a run. If `lasting`, the successor of `by` keeps the promise. */
 export type Promised = { readonly by: Owner; readonly lasting: boolean };
 
-/** Something that changes no outcome; `step` is null when it is about the run as a whole. */
+/** A problem that changes no outcome; `step` is null if it concerns the run as a whole. */
 export type Warning = { readonly step: string | null; readonly message: string };
 
-/** A run at one moment: the fold of its events. It is never changed, so that an old one stays valid. */
+/** A run at one point in time: the fold of its events. Immutable, so that earlier states stay valid. */
 export type RunState = {
   readonly graph: Graph;
   readonly policies: RunPolicies;
   readonly status: RunStatus;
   readonly reason: RunReason | null;
-  /** One line to go with `reason`; empty when there is nothing to say. */
+  /** One line of text to go with `reason`, empty if there is nothing to add. */
   readonly message: string;
 
-  /** Empty, as are `workflow` and `group`, until the run is created. */
+  /** Empty until the run is created, as are `workflow` and `group`. */
   readonly runId: string;
   readonly workflow: string;
   readonly group: string;
@@ -99,13 +99,13 @@ export type RunState = {
   readonly trigger: Trigger;
   readonly retryOf: string | null;
   readonly owner: Owner | null;
-  /** Who has promised to start the run that waits; null once somebody owns it, and for a run that never waited. */
+  /** Who promised to start the waiting run; null after a process owns it, and for a run that never waited. */
   readonly promise: Promised | null;
-  /** As given by the caller; what a retry is given again. */
+  /** As given by the caller, and given again to a retry. */
   readonly givenParams: readonly Param[];
-  /** What the steps see; the given ones until the run is prepared. */
+  /** As the steps see them; until the run is prepared, those given. */
   readonly params: readonly Param[];
-  /** Failures that `continueOn.failure` tolerates fail the run. */
+  /** Whether failures tolerated by `continueOn.failure` fail the run. */
   readonly strict: boolean;
   /** 0 until the run is created. */
   readonly createdAt: number;
@@ -113,28 +113,28 @@ export type RunState = {
   readonly finishedAt: number | null;
   readonly warnings: readonly Warning[];
 
-  /** By number of the graph's nodes. */
+  /** By node number of the graph. */
   readonly nodes: Vector<StepState>;
-  /** Steps (without handlers) by status. */
+  /** Number of steps (without handlers) by status. */
   readonly counts: { readonly [status in StepStatus]: number };
-  /** Steps that take a place under the limit: scheduled or running. */
+  /** Steps that count towards the limit: scheduled or running. */
   readonly active: number;
   readonly settled: number;
-  /** Steps that failed under their own `continueOn.failure`, or did not succeed in the run that is retried. */
+  /** Steps that failed under their own `continueOn.failure`, or did not succeed in the run being retried. */
   readonly tolerated: number;
-  /** Steps that may start now, but for the limit and the delay. */
+  /** Steps that may start, subject to the limit and the delay. */
   readonly ready: IndexSet;
-  /** Steps whose dependencies are all settled and do not let them run: to be settled next. */
+  /** Steps whose dependencies are all settled and do not let them run: they are settled next. */
   readonly blocked: IndexSet;
   /** When the last attempt at a step was scheduled. */
   readonly lastStartAt: number | null;
-  /** While no step may start because of `delayMs`: until when. */
+  /** When the delay of `delayMs` ends, during which no step may start; null outside of it. */
   readonly delayedUntil: number | null;
   readonly cancellation: Cancellation | null;
   readonly handling: Handling | null;
 };
 
-/** A run of which nothing has happened yet; a workflow serves as its policies. */
+/** A run without events. A workflow can be passed as its policies. */
 export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   const nodes = graph.nodes.map((node, number) => initialStep(node.name, graph.dependencies[number]?.length ?? 0));
   const steps = nodes.slice(0, graph.stepCount);
@@ -174,7 +174,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   };
 }
 
-/** The step or handler of that name. Throws when the workflow has none. */
+/** The step or handler with that name. Throws if the workflow has none. */
 export function stepState(run: RunState, name: string): StepState {
   return itemAt(run.nodes, nodeIndex(run.graph, name));
 }
@@ -184,7 +184,7 @@ export function steps(run: RunState): Iterable<StepState> {
   return firstItems(run.nodes, run.graph.stepCount);
 }
 
-/** Nothing more happens to the step. */
+/** Whether the step has its final status. */
 export function isSettled(step: StepState): step is StepState & { readonly status: SettledStatus } {
   switch (step.status) {
     case 'succeeded':
@@ -201,12 +201,12 @@ export function isSettled(step: StepState): step is StepState & { readonly statu
   }
 }
 
-/** An attempt at the step is being started or going on. */
+/** Whether an attempt at the step is starting or running. */
 export function isActive(step: StepState): boolean {
   return step.status === 'scheduled' || step.status === 'running';
 }
 
-/** Nothing more happens to the run. */
+/** Whether the run has its final status. */
 export function isFinished(run: { readonly finishedAt: number | string | null }): boolean {
   return run.finishedAt !== null;
 }

@@ -1,8 +1,8 @@
 import type { HandlerKind } from '../workflow.ts';
 
 /**
- * The vocabulary of a run: what the outside tells it (`RunInput`), what happened (`RunEvent`), how one attempt ended
- * (`Outcome`). Plain JSON throughout; `at` and `until` are milliseconds since 1970-01-01 UTC.
+ * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
+ * Plain JSON throughout; `at` and `until` are milliseconds since 1970-01-01 UTC.
  *
  *   step:  pending -> scheduled -> running -> (waiting -> scheduled ->) succeeded | failed | skipped | canceled
  *          pending -> skipped | canceled | upstream_failed
@@ -11,7 +11,7 @@ import type { HandlerKind } from '../workflow.ts';
  * A handler goes through the same states as a step, under the name `handlerOn.<kind>`.
  */
 
-/** Every status that a step or handler can have. */
+/** Every status of a step or handler. */
 export const stepStatuses = [
   'pending',
   'scheduled',
@@ -26,7 +26,7 @@ export const stepStatuses = [
 
 export type StepStatus = (typeof stepStatuses)[number];
 
-/** Every status that a run can have. */
+/** Every status of a run. */
 export const runStatuses = [
   'queued',
   'running',
@@ -41,31 +41,34 @@ export const runStatuses = [
 
 export type RunStatus = (typeof runStatuses)[number];
 
-/** A step's status once nothing more happens to it. */
+/** Final statuses of a step. */
 export type SettledStatus = Extract<StepStatus, 'succeeded' | 'failed' | 'skipped' | 'canceled' | 'upstream_failed'>;
-/** A run's status once it is over. */
+/** Final statuses of a run. */
 export type FinishedStatus = Extract<
   RunStatus,
   'succeeded' | 'partially_succeeded' | 'failed' | 'canceled' | 'skipped'
 >;
 
-/** How a person can say that a step of a finished run ended. */
+/** Statuses that a user can give to a step of a finished run. */
 export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
 
-/** Why an attempt failed: its exit code, a signal from outside, its time limit, anything before or around it, a lost owner. */
+/**
+ * Why an attempt failed: its exit code, a signal from outside, its time limit, an error before or around it, a lost
+ * owner.
+ */
 export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost';
 
 /** Values of `output` variables by name. */
 export type Outputs = { readonly [name: string]: string };
 
-/** How one attempt at one step ended. `message` is one line for a person ("exit 3", "killed by SIGSEGV"). */
+/** How one attempt at one step ended. `message` is one line of text ("exit 3", "killed by SIGSEGV"). */
 export type Outcome =
   | { readonly status: 'succeeded'; readonly exitCode: number | null; readonly outputs: Outputs }
   | {
       readonly status: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** Exact: the program's own, 128 + signal, 127 not found, 126 not executable; null where no process ran. */
+      /** The program's own exit code, 128 + signal, 127 not found, 126 not executable; null if no process ran. */
       readonly exitCode: number | null;
       readonly signal: string | null;
       readonly outputs: Outputs;
@@ -80,52 +83,52 @@ export type Outcome =
 
 /** Why a run is being ended early. */
 export type CancelReason =
-  | 'stop' // a person, a signal, the API
+  | 'stop' // a user, a signal, the API
   | 'timeout' // the workflow's own limit
-  | 'storage'; // the journal cannot be written any more
+  | 'storage'; // the journal can no longer be written
 
-/** Why a run ended as it did; null when there is nothing to add to its status. */
+/** Why a run ended with its status; null if there is nothing to add to the status. */
 export type RunReason = 'step' | 'handler' | 'precondition' | 'stop' | 'timeout' | 'storage' | 'lost' | 'error';
 
-/** A process as it can be told from any other that gets its number later. */
+/** Identifies a process even after its pid was reused. */
 export type ProcessIdentity = {
   readonly pid: number;
-  /** In clock ticks since boot (field 22 of /proc/<pid>/stat); null where the system does not tell. */
+  /** In clock ticks since boot (field 22 of /proc/<pid>/stat); null if the system does not report it. */
   readonly startTime: number | null;
-  /** The boot's id; null where the system does not tell. */
+  /** The boot id; null if the system does not report it. */
   readonly boot: string | null;
   /**
-   * The namespace in which `pid` counts: a container has one of its own. Null where the system has none; absent in what
-   * earlier versions have written.
+   * The PID namespace that `pid` belongs to: a container has its own. Null if the system has none; absent in journals
+   * of earlier versions.
    */
   readonly namespace?: string | null;
 };
 
-/** The process that runs a run. `machine`: an id that survives a reboot; null or absent where none is reliable. */
+/** The process that runs a run. `machine`: an id that survives a reboot; null or absent if no reliable one exists. */
 export type Owner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
 
-/** Who asked for the run. */
+/** Where the request for the run came from. */
 export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow';
 
 /**
- * A parameter as it counts for a run: given by the caller or evaluated from its default. `masked`: the value is not told,
- * or not in full, because it is or holds a secret; it must not be used as one.
+ * A parameter of a run: given by the caller or evaluated from its default. `masked`: the stored value is masked in
+ * whole or in part, because it is or contains a secret, and must not be used as a value.
  */
 export type Param = { readonly name: string | null; readonly value: string; readonly masked?: true };
 
 /**
- * A step that is taken over from the run that is retried, as it ended there. It lets its dependents run, whatever its
- * status, and counts for the end of the new run as if it had ended in it.
+ * A step restored from the run being retried. It lets its dependents run whatever its status, and counts towards the
+ * status of the new run as if it had ended in it.
  */
 export type RestoredStep = {
   readonly step: string;
   readonly status: SettledStatus;
   readonly outputs: Outputs;
-  /** Of one that did not succeed: how it came to that. Absent too where it was never settled. */
+  /** For a step that did not succeed: how it ended. Absent too if it was never settled. */
   readonly before?: EarlierEnd;
 };
 
-/** How a step ended in an earlier run, which is the one that has its logs. */
+/** How a step ended in an earlier run, which has its logs. */
 export type EarlierEnd = {
   readonly runId: string;
   readonly reason: FailureReason | null;
@@ -134,7 +137,7 @@ export type EarlierEnd = {
   readonly signal: string | null;
 };
 
-/** What the outside tells a run. Reports about an attempt carry its number, so that a late one changes nothing. */
+/** Inputs of a run. A report about an attempt carries the attempt's number, so that a late report changes nothing. */
 export type RunInput =
   | { readonly type: 'start'; readonly at: number; readonly restored: readonly RestoredStep[] }
   /** Instead of `start`: the workflow's precondition is not met, or its environment cannot be evaluated. */
@@ -150,7 +153,7 @@ export type RunInput =
       readonly step: string;
       readonly attempt: number;
       readonly process: ProcessIdentity | null;
-      /** The id of the run of another workflow that carries the attempt out. */
+      /** The id of the sub-run that the attempt started. */
       readonly child?: string;
     }
   | {
@@ -163,7 +166,7 @@ export type RunInput =
   /** The time of a `step.waiting` (then with `step` and `attempt`) or of a `run.delayed` has come. */
   | { readonly type: 'timer-fired'; readonly at: number; readonly step: string; readonly attempt: number }
   | { readonly type: 'delay-over'; readonly at: number }
-  /** `force`: kill at once, start nothing more, not even handlers. */
+  /** `force`: kill at once and start nothing more, not even handlers. */
   | {
       readonly type: 'cancel';
       readonly at: number;
@@ -171,9 +174,9 @@ export type RunInput =
       readonly message: string;
       readonly force: boolean;
     }
-  /** The process that ran the run has died and its attempts are over; told by whoever found out. */
+  /** The process that ran the run has died and its attempts have ended; reported by the process that noticed. */
   | { readonly type: 'lost'; readonly at: number; readonly message: string }
-  /** The one input for a run that is over: a person says how a step ended. */
+  /** The only input for a finished run: a user marks how a step ended. */
   | {
       readonly type: 'mark';
       readonly at: number;
@@ -182,7 +185,7 @@ export type RunInput =
       readonly by: string;
     };
 
-/** What happened. These are the journal, the feed of every watcher, and what tells the engine what to do. */
+/** What happened. Events are written to the journal, sent to every watcher, and tell the engine what to do. */
 export type RunEvent =
   | {
       readonly type: 'run.created';
@@ -195,17 +198,17 @@ export type RunEvent =
       readonly retryOf: string | null;
       /** As given by the caller, before the file's defaults. */
       readonly params: readonly Param[];
-      /** Failures that `continueOn.failure` tolerates fail the run; absent where they do not. */
+      /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
       readonly strict?: true;
     }
   /**
-   * The run waits for a process that carries it out; `by` has promised to start one. `lasting`: the promise outlives `by`,
-   * since whoever takes its place (the next daemon) keeps it. A second one follows `run.owned` when that process died before
+   * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since
+   * its successor (the next daemon) keeps it. A second `run.queued` follows `run.owned` if that process died before
    * the run started.
    */
   | { readonly type: 'run.queued'; readonly at: number; readonly by: Owner; readonly lasting: boolean }
   | { readonly type: 'run.owned'; readonly at: number; readonly owner: Owner }
-  /** What the steps see: given parameters and evaluated defaults. Comes before `run.started`. */
+  /** Parameters as the steps see them: those given and evaluated defaults. Comes before `run.started`. */
   | { readonly type: 'run.prepared'; readonly at: number; readonly params: readonly Param[] }
   | { readonly type: 'run.started'; readonly at: number }
   | {
@@ -214,7 +217,7 @@ export type RunEvent =
       readonly step: string;
       readonly status: RestoredStep['status'];
       readonly outputs: Outputs;
-      /** Names of the outputs whose values are not told because they are or hold secrets. */
+      /** Names of the outputs whose values are masked because they are or contain secrets. */
       readonly masked?: readonly string[];
       readonly before?: EarlierEnd;
     }
@@ -226,7 +229,7 @@ export type RunEvent =
       readonly step: string;
       readonly attempt: number;
       readonly process: ProcessIdentity | null;
-      /** The id of the run of another workflow that carries the attempt out; absent where no run does. */
+      /** The id of the sub-run that the attempt started; absent if it started none. */
       readonly child?: string;
     }
   /** For the engine: set a timer. `attempt` is the one that has just ended, with `outcome`. */
@@ -244,21 +247,21 @@ export type RunEvent =
       readonly type: 'step.finished';
       readonly at: number;
       readonly step: string;
-      /** 0 when no attempt was made. */
+      /** 0 if no attempt was made. */
       readonly attempt: number;
       readonly status: SettledStatus;
       readonly reason: FailureReason | null;
-      /** One line for a person; empty when there is nothing to say. */
+      /** One line of text, empty if there is nothing to add. */
       readonly message: string;
       readonly exitCode: number | null;
       readonly signal: string | null;
       readonly outputs: Outputs;
-      /** Names of the outputs whose values are not told because they are or hold secrets. */
+      /** Names of the outputs whose values are masked because they are or contain secrets. */
       readonly masked?: readonly string[];
     }
   /**
-   * After the end: a person says how a step ended. `run` is what that makes of the run as a whole. `by` tells who, for a
-   * person to read.
+   * Follows the end of the run: a user marked how a step ended. `run` is the resulting status of the run; `by` names
+   * the user.
    */
   | {
       readonly type: 'step.marked';
@@ -278,7 +281,7 @@ export type RunEvent =
       readonly message: string;
       readonly force: boolean;
     }
-  /** All steps are settled; handlers follow. `status` is what the run ends with unless a handler fails or is canceled. */
+  /** All steps are settled; handlers follow. `status` is final unless a handler fails or is canceled. */
   | {
       readonly type: 'run.handling';
       readonly at: number;
@@ -287,8 +290,8 @@ export type RunEvent =
       readonly handlers: readonly HandlerKind[];
     }
   /**
-   * Something that changes no outcome but must not be lost: a log that cannot be written, a mail that cannot be sent. The
-   * one kind besides `step.marked` that may also come after `run.finished`.
+   * A problem that changes no outcome but must be recorded: a log that cannot be written, a mail that cannot be sent.
+   * Like `step.marked`, it may come after `run.finished`.
    */
   | { readonly type: 'run.warned'; readonly at: number; readonly step: string | null; readonly message: string }
   | {
@@ -299,5 +302,5 @@ export type RunEvent =
       readonly message: string;
     };
 
-/** An event with its place in the journal, from 1. */
+/** An event with its sequence number in the journal, from 1. */
 export type StoredEvent = RunEvent & { readonly seq: number };

@@ -5,8 +5,8 @@ import { record } from './draft.ts';
 import type { RunState, StepState } from './run-state.ts';
 
 /**
- * Starts ready steps in the order of the file, as far as the limit and the delay allow. No step starts anywhere else.
- * A cancel leaves no step ready.
+ * Starts ready steps in the order of the file, within the limit and the delay. No other function starts a step. After
+ * a cancel, no step is ready.
  */
 export function scheduleReady(draft: Draft, at: number): void {
   for (let next = nextToStart(draft.run); next !== null; next = nextToStart(draft.run)) {
@@ -17,8 +17,8 @@ export function scheduleReady(draft: Draft, at: number): void {
 }
 
 /**
- * Starts the step that a delay held back. The timer is believed, not compared with `at`: clocks are set back, and Node's
- * timers end up to a millisecond early.
+ * Starts the step that a delay held back. The timer is trusted without comparing its time with `at`: clocks can be set
+ * back, and Node's timers fire up to a millisecond early.
  */
 export function endDelay(draft: Draft, at: number): void {
   if (draft.run.delayedUntil === null) return;
@@ -39,7 +39,7 @@ function nextToStart(run: RunState): StepState | null {
   return next === null ? null : itemAt(run.nodes, next);
 }
 
-/** Never later than one delay from now, also when the clock was set back. */
+/** At most one delay from now, even if the clock was set back. */
 function earliestStart({ lastStartAt, policies }: RunState, at: number): number {
   return lastStartAt === null ? at : Math.min(lastStartAt, at) + policies.delayMs;
 }

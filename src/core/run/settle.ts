@@ -6,7 +6,7 @@ import { record } from './draft.ts';
 import { letsDependentsRun } from './evolve-node.ts';
 import type { RunState, StepState } from './run-state.ts';
 
-/** Settles a step or handler; what `result` leaves out stays as the last attempt left it. */
+/** Settles a step or handler; fields that `result` omits keep the values of the last attempt. */
 export function settle(
   draft: Draft,
   at: number,
@@ -28,8 +28,8 @@ export function settle(
 }
 
 /**
- * Settles a step or handler that is not being attempted, because nothing more may start. One that waits for its next
- * repetition has done what it was asked for: it ends as its last repetition did.
+ * Settles a step or handler without a running attempt, because nothing more may start. A step that waits for its next
+ * repetition has done its work: it ends as its last repetition did.
  */
 export function settleInactive(draft: Draft, at: number, step: StepState, why: string): void {
   const { reason, message } = step;
@@ -37,14 +37,17 @@ export function settleInactive(draft: Draft, at: number, step: StepState, why: s
   settle(draft, at, step, step.waitingFor === 'repeat' ? lastEnd : { status: 'canceled', message: why });
 }
 
-/** Settles every step that its dependencies keep from running, and then those that this keeps from running. */
+/** Settles every step that its dependencies prevent from running, then the steps that depend on those. */
 export function settleBlocked(draft: Draft, at: number): void {
   for (let next = smallestIndex(draft.run.blocked); next !== null; next = smallestIndex(draft.run.blocked)) {
     settle(draft, at, itemAt(draft.run.nodes, next), blockedResult(draft.run, next));
   }
 }
 
-/** The same whatever the order in which the dependencies settled. A failure further up is named where it happened. */
+/**
+ * Independent of the order in which the dependencies settled. A failure further up is named after the step that
+ * failed.
+ */
 function blockedResult(run: RunState, index: number): Pick<AttemptResult, 'status' | 'message'> {
   const blocking = (run.graph.dependencies[index] ?? [])
     .filter((dependency) => !letsDependentsRun(run, dependency))

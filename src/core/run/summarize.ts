@@ -3,10 +3,10 @@ import type { RunState, StepState } from './run-state.ts';
 import { stepState, steps } from './run-state.ts';
 import type { RunSummary, StepSummary } from './summary.ts';
 
-/** Where the standard output of an attempt is kept; null when it is not. */
+/** Path of an attempt's standard output; null if it is not stored. */
 export type LogPath = (step: string, attempt: number) => string | null;
 
-/** The run as everybody outside sees it, at whatever moment. */
+/** The public view of a run at any time. */
 export function summarize(run: RunState, logPath: LogPath): RunSummary {
   const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
   return {
@@ -50,7 +50,7 @@ function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
   };
 }
 
-/** Clocks can be set back: a duration is never negative. */
+/** Never negative, even if the clock was set back. */
 function duration({ startedAt, finishedAt }: Pick<RunState, 'startedAt' | 'finishedAt'>): number | null {
   return startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
 }

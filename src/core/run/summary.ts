@@ -5,7 +5,7 @@ export type StepSummary = {
   readonly name: string;
   readonly status: StepStatus;
   readonly reason: FailureReason | null;
-  /** One line: why it failed, was skipped or canceled. */
+  /** Why the step failed, was skipped or canceled, in one line. */
   readonly error: string | null;
   readonly attempts: number;
   readonly exitCode: number | null;
@@ -14,9 +14,9 @@ export type StepSummary = {
   readonly finishedAt: string | null;
   readonly durationMs: number | null;
   readonly outputs: Outputs;
-  /** Path of the last attempt's standard output; its standard error lies beside it. */
+  /** Path of the last attempt's standard output; its standard error is beside it. */
   readonly log: string | null;
-  /** The id of the run of another workflow that carried out its last attempt; absent where no run did. */
+  /** The id of the sub-run that the last attempt started; absent if it started none. */
   readonly child?: string;
 };
 
@@ -28,7 +28,7 @@ export type RunSummary = {
   readonly file: string | null;
   readonly status: RunStatus;
   readonly reason: RunReason | null;
-  /** One line to go with `reason`; null when there is nothing to add. */
+  /** One line of text to go with `reason`; null if there is nothing to add. */
   readonly error: string | null;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
@@ -42,6 +42,6 @@ export type RunSummary = {
   /** Handlers that the run reached, in the order in which they ran. */
   readonly handlers: readonly StepSummary[];
   readonly warnings: readonly string[];
-  /** Failures that `continueOn.failure` tolerates fail the run; absent where they do not. */
+  /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
 };

@@ -13,12 +13,12 @@ import { settle, settleBlocked } from './settle.ts';
 
 type Input<Type extends RunInput['type']> = Extract<RunInput, { type: Type }>;
 
-/** What an input leads to: the new state is exactly the fold of the events over the old one. */
+/** The result of an input: the events, and the new state, which is the fold of the events over the old state. */
 export type Decision = { readonly run: RunState; readonly events: readonly RunEvent[] };
 
 /**
- * The only place that decides what a run does next. Pure: the time is that of the input. An input that comes too late,
- * or a second time, leads to no events and the same state. Throws for a step that the workflow does not have.
+ * The only place that decides what a run does next. Pure: the time comes from the input. A late or repeated input
+ * leads to no events and the same state. Throws for an unknown step.
  */
 export function transition(run: RunState, input: RunInput): Decision {
   if (isFinished(run) !== (input.type === 'mark')) return { run, events: [] };
@@ -60,7 +60,7 @@ function take(draft: Draft, input: RunInput): void {
   }
 }
 
-/** What follows from the new state by itself, whatever the input was. */
+/** Applies what follows from the new state, whatever the input was. */
 function advance(draft: Draft, at: number): void {
   if (isFinished(draft.run) || draft.run.status === 'queued') return;
   if (draft.run.handling === null) {
@@ -103,7 +103,10 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported }: In
   }
 }
 
-/** An executor knows that its attempt was ended, but not that the time limit of the run ended it. */
+/**
+ * Adds the cause of an attempt's end: its executor knows that the attempt was ended, but not that the run's time limit
+ * ended it.
+ */
 function withCause({ cancellation, handling }: RunState, outcome: Outcome): Outcome {
   const isOurs = outcome.status === 'canceled' && handling === null && cancellation?.reason === 'timeout';
   return isOurs ? { ...outcome, message: 'timed out' } : outcome;
@@ -115,7 +118,7 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
   if (isDue) record(draft, { type: 'step.ready', at, step });
 }
 
-/** A failure is retried first; then a repeating step goes on after a success, or if it may fail. */
+/** A failure is retried first; then a repeating step repeats after a success, or if it may fail. */
 function reasonToGoOn(run: RunState, state: StepState, { status }: Outcome): 'retry' | 'repeat' | null {
   const { retry, repeat, continueOn } = nodeAt(run.graph, nodeIndex(run.graph, state.name));
   if (isEnding(run, state)) return null;
@@ -129,7 +132,7 @@ function intervalMs(run: RunState, { name }: StepState, why: 'retry' | 'repeat')
   return why === 'retry' ? retry.intervalMs : (repeat?.intervalMs ?? 0);
 }
 
-/** The present attempt is the last: the run is being canceled, or was while this handler ran. */
+/** Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran. */
 function isEnding(run: RunState, { name }: StepState): boolean {
   const kind = handlerKind(name);
   if (kind === null) return run.cancellation !== null;

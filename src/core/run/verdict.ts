@@ -5,12 +5,12 @@ import type { CancelReason, FinishedStatus, RunReason } from './run.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { stepState, steps } from './run-state.ts';
 
-/** How a run ends. `message` is one line to go with `reason`; empty when there is none. */
+/** How a run ends. `message` is one line of text to go with `reason`, empty if there is none. */
 export type Verdict = { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
 
 /**
- * What the run would end with if nothing but successes followed; the word that handlers see as `WF_STATUS`. Looks at
- * all steps: for the end of a run, not for each of its events.
+ * The status of the run if everything that is left succeeds; handlers see it as `WF_STATUS`. Examines all steps, so it
+ * is meant for the end of a run, not for each event.
  */
 export function verdict(run: RunState): Verdict {
   if (run.cancellation !== null) {
@@ -23,12 +23,12 @@ export function verdict(run: RunState): Verdict {
   return { status: 'failed', reason: 'handler', message: described(stepState(run, handlerName(handler)), 'handler') };
 }
 
-/** The handlers that the workflow has for a run that ends like this, in the order in which they run. */
+/** The workflow's handlers for a run that ends with this status, in the order in which they run. */
 export function handlersFor(run: RunState, status: FinishedStatus): readonly HandlerKind[] {
   return [outcomeHandler(status), 'exit' as const].filter((kind) => run.graph.index.has(handlerName(kind)));
 }
 
-/** What a run ends with that is canceled for this reason. */
+/** The status of a run canceled for this reason. */
 export function statusAfterCancel(reason: CancelReason): FinishedStatus {
   switch (reason) {
     case 'stop':
@@ -52,7 +52,7 @@ function outcomeHandler(status: FinishedStatus): HandlerKind {
   }
 }
 
-/** The same without regard to handlers and to how the run was ended. */
+/** The status by the steps alone, without regard to handlers and cancellation. */
 export function verdictOfSteps(run: RunState): Verdict {
   const { failed, canceled, upstream_failed } = run.counts;
   const tolerated = run.strict ? 0 : run.tolerated;
@@ -63,8 +63,8 @@ export function verdictOfSteps(run: RunState): Verdict {
 }
 
 /**
- * A step that ended as canceled although nobody canceled the run (its own sub-workflow was stopped) has failed it. What a
- * retry has kept is told where nothing that it ran has failed.
+ * A step that was canceled although the run was not (its own sub-workflow was stopped) has failed the run. Failures of
+ * restored steps are reported only if no step of this run failed.
  */
 function failureMessage(run: RunState): string {
   const failed = [...steps(run)].filter((step) => !step.restored && isFailure(run, step));
@@ -77,8 +77,9 @@ function keptMessage(run: RunState): string {
   const kept = [...steps(run)].filter((step) => step.restored && isUndone(run, step));
   const [first] = kept;
   if (first === undefined) return '';
-  if (kept.length > 1) return `${kept.length} steps had not succeeded before and were not run, first "${first.name}"`;
-  return `step "${first.name}" had not succeeded before and was not run`;
+  if (kept.length > 1)
+    return `${kept.length} steps did not succeed in an earlier run and were not rerun, first "${first.name}"`;
+  return `step "${first.name}" did not succeed in an earlier run and was not rerun`;
 }
 
 function hasFailed(run: RunState, kind: HandlerKind): boolean {

@@ -8,7 +8,7 @@ function stored(...events: readonly RunEvent[]) {
   return attemptHistory(events.map((event, index) => ({ ...event, seq: index + 1 })));
 }
 
-it('tells of each attempt when it started and ended, how, and what the step waited for', () => {
+it('records for each attempt when it started, when and how it ended, and what the step waited for', () => {
   const history = stored(
     { type: 'step.scheduled', at: 10, step: 'a', attempt: 1 },
     { type: 'step.started', at: 11, step: 'a', attempt: 1, process: null },

@@ -12,7 +12,7 @@ const handlers = {
 };
 
 describe('a stop', () => {
-  test('leaves running attempts to their own end and settles everything else at once', () => {
+  test('lets running attempts end by themselves and settles all other steps at once', () => {
     const run = DrivenRun.started({
       steps: [
         step('running'),
@@ -75,14 +75,14 @@ describe('a stop', () => {
     expect(run.ending).toEqual(['canceled', 'stop']);
   });
 
-  test('of a run that has not begun ends it without handlers, its steps untouched', () => {
+  test('finishes a run that has not started without handlers, its steps untouched', () => {
     const run = new DrivenRun({ steps: [step('a')], handlers });
     expect(told(run.cancel())).toEqual(['run.finished canceled stop']);
     expect(run.statuses).toEqual({ a: 'pending' });
     expect(run.start()).toEqual([]);
   });
 
-  test('counts although every step still succeeds', () => {
+  test('determines the status even if every step still succeeds', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     run.cancel();
     run.succeed('a');
@@ -108,7 +108,7 @@ describe('a stop', () => {
 });
 
 describe('a second cancel', () => {
-  test('without force changes nothing: the first reason stands', () => {
+  test('without force changes nothing: the first reason is kept', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     run.cancel('timeout');
     expect(run.cancel('stop')).toEqual([]);
@@ -117,7 +117,7 @@ describe('a second cancel', () => {
     expect(run.ending).toEqual(['failed', 'timeout']);
   });
 
-  test('with force is passed on once, keeps the first reason and takes the handlers away', () => {
+  test('with force is recorded once, keeps the first reason and cancels the handlers', () => {
     const run = DrivenRun.started({ steps: [step('a')], handlers });
     run.cancel('stop');
     expect(run.cancel('stop', true)).toEqual([
@@ -127,7 +127,7 @@ describe('a second cancel', () => {
     expect(told(run.end('a', canceled()))).toEqual(['step.finished a canceled', 'run.finished canceled stop']);
   });
 
-  test('by a journal that broke takes precedence', () => {
+  test('by a journal failure takes precedence', () => {
     const run = DrivenRun.started({ steps: [step('a')], handlers });
     run.cancel('stop', true);
     expect(told(run.cancel('storage'))).toEqual(['run.canceling']);
@@ -153,7 +153,7 @@ test('a timeout fails the run and is followed by the failure handler, then exit'
   expect(run.state.message).toBe('because of timeout');
 });
 
-test('what a timeout of the run ended timed out; what a stop ended before, and a handler ended later, was stopped', () => {
+test('attempts ended by the timeout of the run timed out; those ended by an earlier or later stop were stopped', () => {
   const run = DrivenRun.started({ steps: [step('a'), step('b')], handlers });
   run.cancel('timeout');
   run.end('a', canceled());
@@ -177,7 +177,7 @@ test('a journal that cannot be written fails the run without handlers', () => {
 });
 
 describe('while handlers run', () => {
-  /** A run of one step that succeeded, in its success handler. */
+  /** A run with one succeeded step, in its success handler. */
   const handling = (settings = {}) => {
     const run = DrivenRun.started({
       steps: [step('a')],
@@ -187,7 +187,7 @@ describe('while handlers run', () => {
     return run;
   };
 
-  test('a stop ends the present handler for good, not the exit handler, and the run as canceled', () => {
+  test('a stop ends the running handler for good, but not the exit handler, and the run is canceled', () => {
     const run = handling();
     expect(told(run.cancel())).toEqual(['run.canceling']);
     expect(run.state.status).toBe('handling');
@@ -202,7 +202,7 @@ describe('while handlers run', () => {
     ]);
   });
 
-  test('a stop settles a handler that waits for its retry and goes on with exit', () => {
+  test('a stop settles a handler that waits for its retry and continues with exit', () => {
     const run = handling();
     run.fail('handlerOn.success');
     expect(told(run.cancel())).toEqual([
@@ -212,7 +212,7 @@ describe('while handlers run', () => {
     ]);
   });
 
-  test('a forced stop settles those that have not begun', () => {
+  test('a forced stop settles those that have not started', () => {
     const run = handling();
     expect(told(run.cancel('stop', true))).toEqual(['run.canceling', 'step.finished handlerOn.exit canceled']);
     expect(told(run.end('handlerOn.success', canceled()))).toEqual([
@@ -239,7 +239,7 @@ describe('while handlers run', () => {
     expect(run.ending).toEqual(['failed', 'timeout']);
   });
 
-  test('a journal that broke takes the remaining handlers away', () => {
+  test('a journal failure cancels the remaining handlers', () => {
     const run = handling();
     expect(told(run.cancel('storage'))).toEqual(['run.canceling', 'step.finished handlerOn.exit canceled']);
     run.succeed('handlerOn.success');
@@ -248,7 +248,7 @@ describe('while handlers run', () => {
 });
 
 describe('a run whose process died', () => {
-  test('fails with what was being attempted; nothing more starts', () => {
+  test('fails with its running steps; nothing more starts', () => {
     const run = DrivenRun.started({
       steps: [step('a'), step('b', { retry }), step('c', { depends: ['a'] })],
       handlers,
@@ -273,7 +273,7 @@ describe('a run whose process died', () => {
     expect(run.ending).toEqual(['failed', 'lost']);
   });
 
-  test('fails with its steps untouched when it had not begun', () => {
+  test('fails with its steps untouched if it had not started', () => {
     const run = new DrivenRun({ steps: [step('a')], handlers });
     expect(told(run.send({ type: 'lost', at: 2000, message: 'its process died' }))).toEqual([
       'run.finished failed lost',

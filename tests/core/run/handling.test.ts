@@ -13,7 +13,7 @@ const handlers = {
 };
 
 describe('a run ends as', () => {
-  test('succeeded when its steps did', () => {
+  test('succeeded when its steps succeeded', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     expect(run.succeed('a')).toMatchObject([
       { type: 'step.finished', step: 'a' },
@@ -38,7 +38,7 @@ describe('a run ends as', () => {
     expect(run.ending).toEqual(['partially_succeeded', null]);
   });
 
-  test('failed when one failure was not, naming the step', () => {
+  test('failed when one failure was not tolerated, naming the step', () => {
     const run = DrivenRun.started({ steps: [step('a', { continueOn: tolerant }), step('b')] });
     run.fail('a');
     run.end('b', failure({ message: 'exit 3' }));
@@ -46,7 +46,7 @@ describe('a run ends as', () => {
     expect(run.state.message).toBe('step "b" failed: exit 3');
   });
 
-  test('failed with the number of failures, not of what did not run because of them', () => {
+  test('failed with the number of failures, without the steps that did not run because of them', () => {
     const run = DrivenRun.started({ steps: [step('a'), step('b'), step('c', { depends: ['b'] })] });
     run.fail('b', 'a');
     expect(run.state.message).toBe('2 steps failed, first "a"');
@@ -69,12 +69,12 @@ describe('a run ends as', () => {
 
   test('failed when it cannot be prepared: nothing runs, not even handlers', () => {
     const run = new DrivenRun({ steps: [step('a')], handlers });
-    expect(run.send({ type: 'refuse', at: 5, reason: 'error', message: 'env: a circle' })).toEqual([
-      { type: 'run.finished', at: 5, status: 'failed', reason: 'error', message: 'env: a circle' },
+    expect(run.send({ type: 'refuse', at: 5, reason: 'error', message: 'env: a dependency cycle' })).toEqual([
+      { type: 'run.finished', at: 5, status: 'failed', reason: 'error', message: 'env: a dependency cycle' },
     ]);
   });
 
-  test('its steps say when it is refused too late', () => {
+  test('its steps determine when it is refused too late', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     expect(run.send({ type: 'refuse', at: 5, reason: 'error', message: 'too late' })).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('handlers', () => {
     expect(failed.state.handling).toMatchObject({ status: 'failed', reason: 'step', handlers: ['failure', 'exit'] });
   });
 
-  test('are only listed if the workflow has them', () => {
+  test('are listed only if the workflow has them', () => {
     const run = DrivenRun.started({ steps: [step('a')], handlers: { failure: handlers.failure, exit: handlers.exit } });
     expect(told(run.succeed('a'))).toEqual([
       'step.finished a succeeded',
@@ -141,7 +141,7 @@ describe('handlers', () => {
     expect(run.ending).toEqual(['succeeded', null]);
   });
 
-  test('that fail make an otherwise good run fail, after the exit handler', () => {
+  test('that fail make an otherwise successful run fail, after the exit handler', () => {
     const run = DrivenRun.started({ steps: [step('a')], handlers });
     run.succeed('a');
     run.fail('handlerOn.success');

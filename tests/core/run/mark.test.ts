@@ -15,14 +15,14 @@ function mark(run: DrivenRun, name: string, status: MarkedStatus) {
   return run.send({ type: 'mark', at: 9000, step: name, status, by: 'ann' });
 }
 
-/** A chain of three in which the first has failed. */
+/** A chain of three steps whose first has failed. */
 function failedRun(): DrivenRun {
   const run = DrivenRun.started(chain);
   run.end('a', failure({ message: 'exit 3' }));
   return run;
 }
 
-test('a failed step that is marked as succeeded leaves what it kept from running', () => {
+test('marking a failed step as succeeded leaves its dependents not run', () => {
   const run = failedRun();
   expect(mark(run, 'a', 'succeeded')).toEqual([
     {
@@ -41,7 +41,7 @@ test('a failed step that is marked as succeeded leaves what it kept from running
   });
 });
 
-test('a run succeeds when nothing is left undone', () => {
+test('a run succeeds when every step is done', () => {
   const run = failedRun();
   const endedAt = run.state.finishedAt;
   for (const name of ['a', 'b', 'c']) mark(run, name, 'succeeded');
@@ -49,7 +49,7 @@ test('a run succeeds when nothing is left undone', () => {
   expect(planRetry(run.state, { steps: 'unfinished' }).rerun).toEqual([]);
 });
 
-test('a step that is marked as failed fails the run and is run again with all after it', () => {
+test('a step marked as failed fails the run and is run again with everything after it', () => {
   const run = DrivenRun.started(chain);
   run.succeed('a', 'b', 'c');
   mark(run, 'b', 'failed');
@@ -57,7 +57,7 @@ test('a step that is marked as failed fails the run and is run again with all af
   expect(planRetry(run.state, { steps: 'unfinished' }).rerun).toEqual(['b', 'c']);
 });
 
-test('a failure that is tolerated is tolerated when it is marked too', () => {
+test('a failure that would be tolerated is tolerated when marked too', () => {
   const run = DrivenRun.started({ steps: [step('a', { continueOn: { failure: true, skipped: false } }), step('b')] });
   run.succeed('a', 'b');
   mark(run, 'a', 'failed');
@@ -66,7 +66,7 @@ test('a failure that is tolerated is tolerated when it is marked too', () => {
   expect(run.ending).toEqual(['succeeded', null]);
 });
 
-test('a run that was stopped stays stopped while something of it is undone', () => {
+test('a stopped run stays stopped while any step is not done', () => {
   const run = DrivenRun.started({ steps: [step('a'), step('b')] });
   run.succeed('a');
   run.cancel();
@@ -86,14 +86,14 @@ test('a failed handler still counts', () => {
   expect(run.ending).toEqual(['failed', 'handler']);
 });
 
-test('a run whose precondition was not met has succeeded once all its steps are marked so', () => {
+test('a run whose precondition was not met succeeds once all its steps are marked as succeeded', () => {
   const run = new DrivenRun({ steps: [step('a')] });
   run.send({ type: 'refuse', at: 1000, reason: 'precondition', message: 'no' });
   mark(run, 'a', 'succeeded');
   expect(run.ending).toEqual(['succeeded', null]);
 });
 
-test('nothing happens to a run that goes on, nor to a step that has that status', () => {
+test('a mark does not change a running run, nor a step that already has the status', () => {
   const run = DrivenRun.started(chain);
   expect(mark(run, 'a', 'succeeded')).toEqual([]);
   run.end('a', success());
@@ -102,7 +102,7 @@ test('nothing happens to a run that goes on, nor to a step that has that status'
   expect(mark(run, 'a', 'succeeded')).toEqual([]);
 });
 
-test('however steps are marked, the counts fit the steps, and marking all of them as succeeded makes the run succeed', () => {
+test('however steps are marked, the counts match the steps, and marking all as succeeded makes the run succeed', () => {
   const marks = fc.array(
     fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('succeeded' as const, 'failed' as const)),
   );

@@ -9,7 +9,7 @@ import { handler, step, type WorkflowSettings, workflow } from '../../support/wo
 const chain = [step('a'), step('b', { depends: ['a'] }), step('c', { depends: ['b'] }), step('other')];
 const unfinished = { steps: 'unfinished' } as const;
 
-/** The run of `chain` in which b failed. */
+/** The run of `chain` in which `b` failed. */
 function failedInB(): DrivenRun {
   const run = DrivenRun.started({ steps: chain });
   run.end('a', success({ A: '1' }));
@@ -18,7 +18,7 @@ function failedInB(): DrivenRun {
   return run;
 }
 
-/** A new run of the same workflow, started with what the plan takes over. */
+/** A new run of the same workflow, started with what the plan keeps. */
 function retried(run: DrivenRun, settings: WorkflowSettings, selection: RetrySelection = unfinished): DrivenRun {
   const next = new DrivenRun(settings);
   next.start(planRetry(run.state, selection).restored);
@@ -49,7 +49,7 @@ describe('a retry of what is unfinished', () => {
     expect(run.ending).toEqual(['succeeded', null]);
   });
 
-  test('runs everything after a step that runs again, also what succeeded', () => {
+  test('runs everything after a step that runs again, including steps that succeeded', () => {
     const steps = [step('a', { continueOn: { failure: true, skipped: false } }), step('b', { depends: ['a'] })];
     const run = DrivenRun.started({ steps });
     run.fail('a');
@@ -67,7 +67,7 @@ describe('a retry of what is unfinished', () => {
     expect(planRetry(refused.state, unfinished).rerun).toEqual(['a', 'b', 'c', 'other']);
   });
 
-  test('has nothing to do when all steps succeeded, also when only a handler failed', () => {
+  test('has nothing to do when all steps succeeded, even if a handler failed', () => {
     const run = DrivenRun.started({ steps: [step('a')], handlers: { exit: handler('exit') } });
     run.succeed('a');
     run.fail('handlerOn.exit');
@@ -95,7 +95,7 @@ describe('a retry of what is unfinished', () => {
     expect(next.ending).toEqual(['succeeded', null]);
   });
 
-  test('looks again at a skipped step that holds back what is to run', () => {
+  test('runs a skipped step again if it holds back a step that is to run', () => {
     const steps = [step('guard'), step('c'), step('d', { depends: ['guard', 'c'] })];
     const run = DrivenRun.started({ steps });
     run.end('guard', skip());
@@ -104,7 +104,7 @@ describe('a retry of what is unfinished', () => {
     expect(planRetry(run.state, unfinished).rerun).toEqual(['guard', 'c', 'd']);
   });
 
-  test('leaves a skipped step alone that lets its dependents run', () => {
+  test('keeps a skipped step that lets its dependents run', () => {
     const continueOn = { failure: false, skipped: true };
     const steps = [step('guard', { continueOn }), step('d', { depends: ['guard'] })];
     const run = DrivenRun.started({ steps });
@@ -120,7 +120,7 @@ describe('a retry of what is unfinished', () => {
 });
 
 describe('a retry of one step', () => {
-  test('runs it alone, even after a failure that is not mended', () => {
+  test('runs it alone, even after a failure that remains', () => {
     const first = failedInB();
     expect(planRetry(first.state, { only: 'c' })).toEqual({
       restored: [
@@ -141,11 +141,11 @@ describe('a retry of one step', () => {
     expect([...run.ending, run.state.message]).toEqual([
       'failed',
       'step',
-      'step "b" had not succeeded before and was not run',
+      'step "b" did not succeed in an earlier run and was not rerun',
     ]);
   });
 
-  test('succeeds when all that is kept had succeeded', () => {
+  test('succeeds when all kept steps had succeeded', () => {
     const run = retried(failedInB(), { steps: chain }, { from: 'b' });
     run.succeed('b', 'c');
     expect(run.ending).toEqual(['succeeded', null]);
@@ -161,13 +161,13 @@ describe('a retry of one step', () => {
     expect(run.ending).toEqual(['partially_succeeded', null]);
   });
 
-  test('leaves the run failed while what the failure kept from running is left, and runs the failure handler', () => {
+  test('leaves the run failed while steps held back by the failure remain, and runs the failure handler', () => {
     const run = retried(failedInB(), { steps: chain, handlers: { failure: handler('failure') } }, { only: 'b' });
     run.succeed('b', 'handlerOn.failure');
     expect([...run.ending, run.state.message]).toEqual([
       'failed',
       'step',
-      'step "c" had not succeeded before and was not run',
+      'step "c" did not succeed in an earlier run and was not rerun',
     ]);
   });
 
@@ -212,7 +212,7 @@ describe('a retry of one step', () => {
     expect(planRetry(run.state, unfinished).rerun).toEqual(['c']);
   });
 
-  test('runs a step again that succeeded', () => {
+  test('runs a step that succeeded again', () => {
     expect(planRetry(failedInB().state, { only: 'a' }).rerun).toEqual(['a']);
   });
 });
@@ -225,7 +225,7 @@ describe('a retry from a step', () => {
     });
   });
 
-  test('takes steps that were never reached over as canceled, which hold nothing back', () => {
+  test('keeps steps that were never reached as canceled, which hold nothing back', () => {
     const steps = [step('a'), step('b'), step('join', { depends: ['a', 'b'] })];
     const refused = new DrivenRun({ steps });
     refused.send({ type: 'refuse', at: 1, reason: 'error', message: 'no' });
@@ -239,14 +239,14 @@ describe('a retry from a step', () => {
 describe('a retry with another workflow', () => {
   const changed = buildGraph(workflow({ steps: [step('new'), step('a', { depends: ['new'] }), step('other')] }));
 
-  test('tells steps by their names: new ones run, and what follows them', () => {
+  test('matches steps by name: new ones run, and so do their dependents', () => {
     expect(planRetry(failedInB().state, unfinished, changed)).toEqual({
       restored: [{ step: 'other', status: 'succeeded', outputs: {} }],
       rerun: ['new', 'a'],
     });
   });
 
-  test('needs the selected step to be there', () => {
+  test('requires the selected step to exist', () => {
     expect(() => planRetry(failedInB().state, { only: 'b' }, changed)).toThrow('The workflow has no step "b".');
   });
 });

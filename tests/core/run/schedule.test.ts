@@ -53,20 +53,20 @@ describe('delayMs', () => {
     expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'step.scheduled b 1']);
   });
 
-  test('holds a step back that becomes ready too soon', () => {
+  test('holds back a step that becomes ready too soon', () => {
     const run = DrivenRun.started({ steps: [step('a'), step('b', { depends: ['a'] })], delayMs: 50 });
     run.now = 1020;
     expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'run.delayed until 1050']);
   });
 
-  test('holds a retry back too', () => {
+  test('holds back a retry too', () => {
     const run = DrivenRun.started({ steps: [step('a', { retry: { limit: 1, intervalMs: 0 } })], delayMs: 50 });
     run.fail('a');
     expect(told(run.fire('a'))).toEqual(['step.ready a', 'run.delayed until 1050']);
     expect(told(run.endDelay())).toEqual(['step.scheduled a 2']);
   });
 
-  test('does not pass the limit when it is over', () => {
+  test('does not exceed the limit when it ends', () => {
     const run = DrivenRun.started({ steps, delayMs: 50, maxActiveSteps: 1 });
     expect(told(run.events)).toEqual(['run.started', 'step.scheduled a 1']);
     run.succeed('a');
@@ -74,7 +74,7 @@ describe('delayMs', () => {
     expect(run.statuses.c).toBe('pending');
   });
 
-  test('believes its timer, which may be a millisecond early', () => {
+  test('trusts its timer, which may fire a millisecond early', () => {
     const run = DrivenRun.started({ steps, delayMs: 50 });
     run.now = 1049;
     expect(told(run.endDelay())).toEqual(['step.scheduled b 1', 'run.delayed until 1099']);
@@ -86,7 +86,7 @@ describe('delayMs', () => {
     expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'run.delayed until 60']);
   });
 
-  test('an end of a delay that nobody waits for changes nothing', () => {
+  test('the end of a delay that no step waits for changes nothing', () => {
     const run = DrivenRun.started({ steps: [step('a')], delayMs: 50 });
     expect(run.endDelay()).toEqual([]);
   });

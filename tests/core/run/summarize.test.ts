@@ -20,7 +20,7 @@ const created: RunEvent = {
 const owner = { host: 'h', pid: 7, startTime: 1, boot: 'b' };
 const log = (name: string, attempt: number) => `/logs/${name}.${attempt}`;
 
-test('a run that is over, with handlers, warnings and a step that waited', () => {
+test('a finished run, with handlers, warnings and a step that waited', () => {
   const run = new DrivenRun({
     steps: [step('build', { retry: { limit: 1, intervalMs: 500 } }), step('ship', { depends: ['build'] })],
     handlers: { failure: handler('failure'), success: handler('success'), exit: handler('exit') },
@@ -46,7 +46,7 @@ test('a run that is over, with handlers, warnings and a step that waited', () =>
   run.fire('build');
   run.now = 1700;
   run.end('build', failure({ message: 'exit 3', exitCode: 3, outputs: { LOG: 'l' } }));
-  tell({ type: 'run.warned', at: 1700, step: null, message: 'the mail server is away' });
+  tell({ type: 'run.warned', at: 1700, step: null, message: 'the mail server is down' });
   tell({ type: 'run.warned', at: 1700, step: 'build', message: 'its log is full' });
   run.begin('handlerOn.failure');
   run.now = 2000;
@@ -122,11 +122,11 @@ test('a run that is over, with handlers, warnings and a step that waited', () =>
         log: '/logs/handlerOn.exit.1',
       },
     ],
-    warnings: ['the mail server is away', 'build: its log is full'],
+    warnings: ['the mail server is down', 'build: its log is full'],
   });
 });
 
-test('a run that has only been created: nothing is made up', () => {
+test('a run that was only created: unknown values are null', () => {
   const run = new DrivenRun({ steps: [step('a')], handlers: { exit: handler('exit') } });
   expect(summarize(evolve(run.state, created), log)).toMatchObject({
     status: 'queued',
@@ -159,7 +159,7 @@ test('a duration is not negative when the clock was set back', () => {
   expect(summarize(run.state, log)).toMatchObject({ durationMs: 0 });
 });
 
-test('an attempt whose log was not kept has none', () => {
+test('an attempt whose log was not stored has none', () => {
   const run = DrivenRun.started({ steps: [step('a')] });
   expect(summarize(run.state, () => null).steps[0]?.log).toBeNull();
 });

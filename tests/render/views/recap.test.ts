@@ -75,7 +75,7 @@ test('a failure that a retry has kept is told with the run that has its logs', (
 });
 
 test('why the run failed is told where no failed step tells it', () => {
-  const error = 'step "c" had not succeeded before and was not run';
+  const error = 'step "c" did not succeed in an earlier run and was not rerun';
   const text = recap({ ...failed, error, steps: [stepSummary('b'), stepSummary('c', { status: 'upstream_failed' })] });
   expect(text).toBe(`FAILED nightly-etl in 14s   1 succeeded · 1 not run\n  ${error}\n`);
 });
