@@ -1,16 +1,16 @@
 /**
- * A set of small whole numbers that is never changed and knows its smallest member. One bit a number, 32 numbers a
- * word, and one bit a word that tells whether the word holds anything: for 10,000 numbers a change copies 323 numbers
- * and the smallest member is found in a dozen looks. Two sets with the same members are equal as data, whatever
- * happened to them before.
+ * An immutable set of small non-negative integers that finds its smallest member quickly. Each number is one bit in an
+ * array of 32-bit words, and each word has one bit in `groups` that says whether the word is not 0: with 10,000
+ * numbers, a change copies 323 numbers and the smallest member is found in about a dozen steps. Sets with the same
+ * members are deeply equal, however they were made.
  */
 export type IndexSet = {
   readonly words: readonly number[];
-  /** Bit `i` of entry `g` is set when `words[32 * g + i]` is not 0. */
+  /** Bit `i` of entry `g` is set if `words[32 * g + i]` is not 0. */
   readonly groups: readonly number[];
 };
 
-/** The set of `members`, each at least 0 and less than `capacity`. */
+/** Creates a set of `members`, each at least 0 and less than `capacity`. */
 export function indexSet(capacity: number, members: Iterable<number>): IndexSet {
   const words = new Array<number>(Math.ceil(capacity / 32)).fill(0);
   const groups = new Array<number>(Math.ceil(words.length / 32)).fill(0);
@@ -37,7 +37,7 @@ export function withoutIndex(set: IndexSet, index: number): IndexSet {
   return { words, groups: set.groups.with(index >> 10, wordAt(set.groups, index >> 10) & ~bit(index >> 5)) };
 }
 
-/** Null when the set is empty. */
+/** The smallest member, or null if the set is empty. */
 export function smallestIndex(set: IndexSet): number | null {
   const group = set.groups.findIndex((bits) => bits !== 0);
   if (group === -1) return null;
@@ -55,6 +55,6 @@ function lowestBit(word: number): number {
 
 function wordAt(words: readonly number[], index: number): number {
   const word = words[index];
-  if (word === undefined) throw new RangeError(`The number is outside a set of ${words.length} words.`);
+  if (word === undefined) throw new RangeError(`The number is out of range for a set of ${words.length} words.`);
   return word;
 }

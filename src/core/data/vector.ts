@@ -1,7 +1,7 @@
 /**
- * A list that is never changed: replacing an item gives a new list, which shares all but two short arrays with the old
- * one. Plain data, so that states can be compared. The largest workflow file that is read (1 MiB) holds some 40,000
- * steps: 640 chunks, for which two levels are enough.
+ * An immutable list: replacing an item returns a new list that shares all but two short arrays with the old one. It is
+ * plain data, so that states can be compared. The largest workflow file accepted (1 MiB) holds about 40,000 steps: 640
+ * chunks, for which two levels are enough.
  */
 export type Vector<T> = { readonly length: number; readonly chunks: readonly (readonly T[])[] };
 
@@ -14,14 +14,14 @@ export function vectorOf<T>(items: readonly T[]): Vector<T> {
   return { length: items.length, chunks };
 }
 
-/** Throws a `RangeError` outside the list. */
+/** Throws a `RangeError` if the index is out of range. */
 export function itemAt<T>(vector: Vector<T>, index: number): T {
   const item = chunkAt(vector, index)[index & (chunkSize - 1)];
   if (item === undefined) throw new RangeError(`A list of ${vector.length} has no item ${index}.`);
   return item;
 }
 
-/** The same list with one other item. Throws a `RangeError` outside the list. */
+/** Returns the list with one item replaced. Throws a `RangeError` if the index is out of range. */
 export function withItem<T>(vector: Vector<T>, index: number, item: T): Vector<T> {
   const chunk = chunkAt(vector, index).with(index & (chunkSize - 1), item);
   return { length: vector.length, chunks: vector.chunks.with(index >> chunkBits, chunk) };

@@ -1,6 +1,6 @@
 /**
- * Finds any of several byte patterns in one pass, whatever they are (Aho and Corasick, 1975). A node stands for the
- * longest end of what was read that some pattern begins with; node 0 is the empty one.
+ * Finds any of several byte patterns in one pass (Aho and Corasick, 1975). A node stands for the longest suffix of the
+ * input that is a prefix of a pattern; node 0 stands for the empty suffix.
  */
 export class Automaton {
   readonly #byte: number[] = [0];
@@ -9,7 +9,7 @@ export class Automaton {
   readonly #fail: number[] = [0];
   readonly #depth: number[] = [0];
   readonly #match: number[] = [0];
-  /** Where nearly all bytes of ordinary output are looked up. */
+  /** Transitions from the root, which nearly all bytes of ordinary output take. */
   readonly #fromRoot = new Int32Array(256);
 
   constructor(patterns: Iterable<Uint8Array>) {
@@ -26,7 +26,7 @@ export class Automaton {
     return this.#fromRoot[byte] ?? 0;
   }
 
-  /** Where from `at` on the first byte stands that a pattern begins with. */
+  /** The first index from `at` on whose byte starts a pattern. */
   skip(bytes: Uint8Array, at: number): number {
     const fromRoot = this.#fromRoot;
     let next = at;
@@ -34,12 +34,12 @@ export class Automaton {
     return next;
   }
 
-  /** How many of the last bytes may be the beginning of a pattern. */
+  /** Number of bytes at the end of the input that may be the start of a pattern. */
   depth(node: number): number {
     return this.#depth[node] ?? 0;
   }
 
-  /** The length of the longest pattern that ends here; 0 for none. */
+  /** The length of the longest pattern that ends here; 0 if none does. */
   match(node: number): number {
     return this.#match[node] ?? 0;
   }
@@ -71,7 +71,7 @@ export class Automaton {
     return child;
   }
 
-  /** Level by level, since the place to go on after a failure is always nearer to the root. */
+  /** Level by level, since a failure link always leads closer to the root. */
   #linkFailures(): void {
     const level = [0];
     for (const node of level) {

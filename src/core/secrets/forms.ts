@@ -1,13 +1,13 @@
-/** The shortest text, in characters, that is masked: anything shorter would be found in ordinary output all the time. */
+/** Minimum length of a masked text, in characters: anything shorter would match ordinary output all the time. */
 const shortestSecret = 4;
 
-/** Column widths at which tools break long base64 into lines: MIME and coreutils, PEM and openssl. */
+/** Column widths at which tools wrap base64: MIME and coreutils, PEM and openssl. */
 const lineWidths = [76, 64] as const;
 const encoder = new TextEncoder();
 
 /**
- * Every way in which a secret is looked for: as it is, each of its lines, and both as the usual encodings write them
- * (base64 wherever it begins in a longer text, base64url, URL, JSON, quoted for a shell or for YAML).
+ * Every form in which a secret is searched for: the whole value and each of its lines, both plain and in the usual
+ * encodings (base64 at any offset in a longer text, base64url, URL, JSON, quoted for a shell or for YAML).
  */
 export function secretForms(value: string): ReadonlySet<string> {
   const plain = [value, ...value.split(/\r?\n/)].map((text) => text.trim());
@@ -21,12 +21,12 @@ export function secretForms(value: string): ReadonlySet<string> {
   return new Set(forms.filter((form) => form.length >= shortestSecret));
 }
 
-/** Is any part of the value long enough to be masked? */
+/** Whether any part of the value is long enough to be masked. */
 export function canBeMasked(value: string): boolean {
   return value.split(/\r?\n/).some((line) => line.trim().length >= shortestSecret);
 }
 
-/** Three bytes are four characters, so that where a value begins makes three encodings of it, each with blurred ends. */
+/** Three bytes make four characters, so the offset of a value gives three encodings of it, each with undefined ends. */
 function base64Forms(text: string): readonly string[] {
   if (text.length < shortestSecret) return [];
   const bytes = [...encoder.encode(text)];
@@ -53,7 +53,7 @@ function broken(encoded: string, width: number): readonly string[] {
   return encoded.length <= width ? [] : (encoded.match(new RegExp(`.{1,${width}}`, 'g')) ?? []);
 }
 
-/** What different encoders leave as it is besides letters and digits. */
+/** Characters that different encoders leave as they are, besides letters and digits. */
 const unreserved = ['-_.~', '-_.~/', "-_.!~*'()", "-_.!~*'();/?:@&=+$,#", '*-._'] as const;
 
 function urlForms(text: string): readonly string[] {
@@ -74,7 +74,7 @@ function percentEncoded(text: string, kept: string): string {
     .join('');
 }
 
-/** As different writers escape it, and once more for JSON that is a text in JSON. */
+/** As different writers escape it, and once more for JSON inside a JSON string. */
 function jsonForms(text: string): readonly string[] {
   const escaped = JSON.stringify(text).slice(1, -1);
   const slashes = escaped.replaceAll('/', '\\/');
@@ -92,7 +92,7 @@ function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** As shells repeat a word under `set -x`, and as YAML holds it between single quotes. */
+/** As shells print a word under `set -x`, and as YAML writes it between single quotes. */
 function quotedForms(text: string): readonly string[] {
   if (!/['"\\$`]/.test(text)) return [];
   const inDoubleQuotes = text.replace(/["\\$`]/g, '\\$&');

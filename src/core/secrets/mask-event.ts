@@ -2,12 +2,12 @@ import type { EarlierEnd, Outcome, Outputs, Param, RunEvent } from '../run/run.t
 import { mask } from './mask-stream.ts';
 import type { Secrets } from './secrets.ts';
 
-/** What a run hides: these values, and whatever the variables of these names hold. */
+/** What a run masks: these values, and the values of the variables with these names. */
 export type Hidden = { readonly secrets: Secrets; readonly names: ReadonlySet<string> };
 
 /**
- * The event as it may be stored and shown. Parameters and outputs that are not what they were say so, lest a retry takes
- * the mask for a value.
+ * Masks an event before it is stored and shown. Changed parameters and outputs are marked as masked, so that a retry
+ * does not take the mask for a value.
  */
 export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
   const text = (plain: string) => hidden.secrets.mask(plain);
@@ -39,7 +39,7 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
   }
 }
 
-/** Parameters as they may be shown. */
+/** Masks parameters before they are shown. */
 export function maskParams(params: readonly Param[], hidden: Hidden): readonly Param[] {
   return params.map((param) => {
     const value = maskValue(param.name, param.value, hidden);
@@ -65,7 +65,7 @@ function maskOutputs(outputs: Outputs, hidden: Hidden): { outputs: Outputs; mask
   return masked.length === 0 ? { outputs } : { outputs: shown, masked };
 }
 
-/** A variable that is secret by its name is hidden whole, however short it is. */
+/** Masks a value; a variable that is secret by its name is masked as a whole, however short its value is. */
 export function maskValue(name: string | null, value: string, { secrets, names }: Hidden): string {
   return value !== '' && name !== null && names.has(name) ? mask : secrets.mask(value);
 }

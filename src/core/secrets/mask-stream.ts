@@ -1,20 +1,20 @@
 import type { Automaton } from './automaton.ts';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const mask = '***';
 
 const maskBytes = new TextEncoder().encode(mask);
 const nothing = new Uint8Array(0);
 
-/** A part of the text to be masked, from the first byte that is still held; `isShown`: its mask was given out already. */
+/** A range to be masked, counted from the first byte held back; `isShown`: its mask was already written. */
 type Range = { start: number; end: number; isShown: boolean };
 
 /**
- * Masks a stream of bytes, however it is cut into chunks. What may be the beginning of a secret is held back until it is
- * known, and nothing else is: never more than the longest form of a secret without its last byte.
+ * Masks a stream of bytes, however it is cut into chunks. Only bytes that may start a secret are held back until that
+ * is known: at most the longest form of a secret without its last byte.
  */
 export class MaskStream {
-  /** Asked for each chunk: a secret may become known while the stream goes on. */
+  /** Called for each chunk: a secret may become known while the stream runs. */
   readonly #current: () => Automaton;
   #automaton: Automaton;
   #node = 0;
@@ -26,7 +26,7 @@ export class MaskStream {
     this.#automaton = current();
   }
 
-  /** What can be given out now; may be a view of the chunk. */
+  /** Returns the bytes that can be written now; may be a view of the chunk. */
   push(chunk: Uint8Array): Uint8Array {
     const known = this.#useCurrent();
     const bytes = this.#held.length === 0 ? chunk : joined([this.#held, chunk]);
@@ -34,19 +34,19 @@ export class MaskStream {
     return this.#giveOut(bytes, bytes.length - this.#automaton.depth(this.#node));
   }
 
-  /** What was held back, at the end of the stream, which can be used again afterwards. */
+  /** Returns the bytes held back at the end of the stream, which can be used again afterwards. */
   flush(): Uint8Array {
     this.#node = 0;
     return this.#giveOut(this.#held, this.#held.length);
   }
 
-  /** Answers how many of the held bytes the automaton has read already: none when it is a new one. */
+  /** Returns how many of the held bytes the automaton has already read: none if the automaton is new. */
   #useCurrent(): number {
     const current = this.#current();
     if (current === this.#automaton) return this.#held.length;
     this.#automaton = current;
     this.#node = 0;
-    // It finds again what the old one found, and more.
+    // The new automaton finds again what the old one found, and more.
     this.#ranges = this.#ranges.filter(({ isShown }) => isShown);
     return 0;
   }
@@ -64,7 +64,7 @@ export class MaskStream {
     this.#node = node;
   }
 
-  /** Ranges come by their ends. One that overlaps others becomes one with them. */
+  /** Ranges arrive ordered by their ends. Overlapping ranges are merged. */
   #hide(start: number, end: number): void {
     let last = this.#ranges.at(-1);
     while (last && last.start >= start) {
@@ -75,7 +75,7 @@ export class MaskStream {
     else this.#ranges.push({ start, end, isShown: false });
   }
 
-  /** Gives out the bytes up to `settled` and holds the rest. */
+  /** Returns the bytes up to `settled` and holds the rest back. */
   #giveOut(bytes: Uint8Array, settled: number): Uint8Array {
     this.#held = settled === bytes.length ? nothing : bytes.slice(settled);
     if (this.#ranges.length === 0) return bytes.subarray(0, settled);

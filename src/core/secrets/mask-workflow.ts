@@ -1,10 +1,10 @@
 import type { Workflow } from '../workflow.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Keys under which a workflow keeps the names by which it is held together; they are told as they are. */
+/** Keys whose values are names that connect the parts of a workflow; they are not masked. */
 const names = new Set(['name', 'file', 'group', 'depends', 'type']);
 
-/** The workflow as it may be stored and shown: without the secrets in its texts. */
+/** The workflow without the secrets in its texts, to be stored and shown. */
 export function maskWorkflow(workflow: Workflow, secrets: Secrets): Workflow {
   return maskTexts(workflow, secrets, names) as Workflow;
 }
@@ -16,7 +16,7 @@ function maskTexts(value: unknown, secrets: Secrets, kept: ReadonlySet<string>):
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       if (kept.has(key)) return [key, item];
-      // What an executor is configured with has keys of its own, of which none is a name of ours.
+      // The configuration of an executor has its own keys, none of which is such a name.
       return [key, maskTexts(item, secrets, key === 'config' ? new Set() : kept)];
     }),
   );

@@ -4,13 +4,13 @@ import { MaskStream, mask } from './mask-stream.ts';
 
 const encoder = new TextEncoder();
 
-/** The values that must not be shown, as they become known. A run and the runs of its steps share one. */
+/** The values to be masked, collected as they become known. A run and its sub-runs share one collection. */
 export class Secrets {
   readonly #values = new Set<string>();
   readonly #forms = new Set<string>();
   #automaton: Automaton | null = null;
 
-  /** False for a value too short to be masked. An empty one is no secret. */
+  /** Returns false for a value too short to be masked. An empty value is not a secret. */
   add(value: string): boolean {
     if (value === '' || this.#values.has(value)) return true;
     if (!canBeMasked(value)) return false;
@@ -20,7 +20,7 @@ export class Secrets {
     return true;
   }
 
-  /** Another collection that begins with these. */
+  /** A separate collection that starts with the same values. */
   copy(): Secrets {
     const copy = new Secrets();
     for (const value of this.#values) copy.add(value);
@@ -31,7 +31,7 @@ export class Secrets {
     return this.#values.size === 0;
   }
 
-  /** The text with every secret in it replaced; the very same text when there is none. */
+  /** Replaces every secret in the text; returns the same text if it contains none. */
   mask(text: string): string {
     if (this.isEmpty || text === '') return text;
     const stream = this.stream();
@@ -41,7 +41,7 @@ export class Secrets {
     return masked.includes(mask) ? masked : text;
   }
 
-  /** Masks the bytes of one stream; it learns of values that are added later. */
+  /** Masks the bytes of one stream, including values that are added later. */
   stream(): MaskStream {
     return new MaskStream(() => this.#current());
   }

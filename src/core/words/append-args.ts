@@ -1,7 +1,7 @@
 import { endOfUnit } from './shell-syntax.ts';
 import { isReservedWord } from './shell-words.ts';
 
-/** How far the last simple command of a text has come: nothing yet, its program named, or closed by a bracket. */
+/** State of the last simple command of a text: nothing yet, program named, or closed by a bracket. */
 type Ending = 'nothing' | 'named' | 'closed';
 
 const blanks = /[ \t]+/y;
@@ -10,9 +10,9 @@ const redirection = /\d*(?:>>|>\||<>|[<>]&|[<>])[ \t]*/y;
 const assignment = /[A-Za-z_]\w*\+?=/y;
 
 /**
- * Appends words, given as shell code, to a text of shell code as further arguments of its last command. Null unless it is
- * certain that they arrive there: after `cd x && make` they do; after `sleep 9 &`, a comment, `fi` or an unbalanced quote
- * they would be lost, or be taken for a command.
+ * Appends words, given as shell code, as further arguments of the last command of a shell code text. Returns null
+ * unless the command is certain to receive them: `cd x && make` does; after `sleep 9 &`, a comment, `fi` or an
+ * unbalanced quote they would be lost or taken for a command.
  */
 export function appendArgs(shellCode: string, args: readonly string[]): string | null {
   const text = withoutTrailingSpace(shellCode);
@@ -25,12 +25,15 @@ function withoutTrailingSpace(text: string): string {
   return text.slice(0, end);
 }
 
-/** A shell joins continued lines before it looks for words. Inside single quotes it does not, but no word ends there either. */
+/**
+ * A shell joins continued lines before it splits words. It does not inside single quotes, but no word ends there
+ * either.
+ */
 function withoutContinuations(text: string): string {
   return text.replace(/\\./gs, (pair) => (pair === '\\\n' ? '' : pair));
 }
 
-/** Null: no telling. */
+/** Null: cannot be determined. */
 function endOfLastCommand(text: string): Ending | null {
   let ending: Ending = 'nothing';
   for (let at = 0; at < text.length; ) {
@@ -54,12 +57,15 @@ function endOfLastCommand(text: string): Ending | null {
   return ending;
 }
 
-/** A comment or a construct takes no arguments, and where a word turns out empty the first of them would be the program. */
+/**
+ * A comment or a construct takes no arguments; and if a word can be empty, the first argument would become the
+ * program.
+ */
 function canNameProgram(word: string): boolean {
   return !isReservedWord(word) && /^[^#$`]/.test(word);
 }
 
-/** Null where no word is, or one that never ends, or the begin of a here-document. */
+/** Null if there is no word, it never ends, or a here-document starts. */
 function endOfWord(text: string, from: number): number | null {
   let at = from;
   while (at < text.length && !/[ \t\n|&;<>()]/.test(text.charAt(at))) {

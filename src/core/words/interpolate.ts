@@ -1,14 +1,14 @@
 import { type JsonPath, PATH, PathProblem, valueAt } from './json-path.ts';
 import { endOfUnit } from './shell-syntax.ts';
 
-/** A part of a template: ordinary text, in which variables are still to be replaced, or a command to be run. */
+/** A part of a template: text whose variables are still to be replaced, or a command to be run. */
 export type TemplatePart = { readonly text: string } | { readonly command: string };
 
-/** Literal text or a variable; `fallback` stands in where the variable is undefined or empty. */
+/** Literal text or a variable; `fallback` replaces it if the variable is undefined or empty. */
 type Piece = string | Variable;
 type Variable = { readonly name: string; readonly path: JsonPath | null; readonly fallback: readonly Piece[] };
 
-/** A `${NAME:-` whose `}` has not come yet. */
+/** A `${NAME:-` whose `}` was not read yet. */
 type OpenFallback = {
   readonly opening: string;
   readonly name: string;
@@ -17,8 +17,8 @@ type OpenFallback = {
 };
 
 /**
- * Escapes (with the name behind them), `${NAME}`, `${NAME.path}` or the head of one with `:-`, `$NAME`, a brace; then
- * whatever is left, in runs.
+ * Escapes (with the name after them), `${NAME}`, `${NAME.path}` or its head with `:-`, `$NAME`, a brace; then runs of
+ * other text.
  */
 const tokens = new RegExp(
   [
@@ -29,16 +29,17 @@ const tokens = new RegExp(
   'g',
 );
 
-/** Further `${NAME:-` within one another are taken literally, so that no template can exhaust the stack. */
+/** Deeper nested `${NAME:-` are taken literally, so that no template can exhaust the stack. */
 const deepestFallback = 100;
 
-/** Looks a variable up by its name; undefined when nothing has that name. */
+/** Looks up a variable; undefined if it does not exist. */
 type Scope = (name: string) => string | undefined;
 
 /**
- * Replaces the variables of a text outside commands: `$NAME`, `${NAME}`, `${NAME:-default}`, `$1`, `${10}`, and parts of the
- * JSON in one, `${NAME.key[0]}`. Undefined is empty, `\$` is a dollar (and `\}` a brace within a default); quotes are
- * ordinary characters and any other `$` stays. Every value goes through `encode`. Throws a `PathProblem`.
+ * Replaces the variables of a text, but not inside commands: `$NAME`, `${NAME}`, `${NAME:-default}`, `$1`, `${10}`,
+ * and parts of a JSON value, `${NAME.key[0]}`. An undefined variable is empty, `\$` is a dollar (and `\}` a brace
+ * within a default); quotes are ordinary characters and any other `$` stays. Every value is passed through `encode`.
+ * Throws a `PathProblem`.
  */
 export function expandText(template: string, scope: Scope, encode: (value: string) => string = String): string {
   return template.includes('$')
@@ -46,22 +47,22 @@ export function expandText(template: string, scope: Scope, encode: (value: strin
     : template;
 }
 
-/** What of a text is no variable: each stands for nothing, but for its default. */
+/** The text without its variables: each is replaced by its default, or by nothing. */
 export function literalText(template: string): string {
   return expandPieces(parseTemplate(template), () => undefined, String);
 }
 
-/** A text with its variables replaced where it is only shown: a path that leads nowhere yet stays. */
+/** Replaces the variables of a text for display: a path to a missing part stays as written. */
 export function previewText(template: string, scope: Scope): string {
   return previewOwn(template, scope, () => true);
 }
 
-/** The same for a word of a command given as a list. */
+/** Replaces the variables of one word of a command given as a list, for display. */
 export function previewOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
   return expandPieces(parseTemplate(word, isOwn), (piece) => previewOf(piece, scope), String);
 }
 
-/** An output stands for itself (`${OUT}`) before it is known. */
+/** An output whose value is not known yet is shown as `${OUT}`. */
 function previewOf({ name, path }: Variable, scope: Scope): string | undefined {
   const value = scope(name);
   if (path === null) return value;
@@ -76,22 +77,22 @@ function previewOf({ name, path }: Variable, scope: Scope): string | undefined {
 }
 
 /**
- * Replaces the variables of a word of a command given as a list: only those that `isOwn` names. Everything else, an escape
- * before another dollar included, stays as it is written.
+ * Replaces the variables of one word of a command given as a list: only those for which `isOwn` is true. Everything
+ * else stays as written, including an escape before another dollar.
  */
 export function expandOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
   if (!word.includes('$')) return word;
   return expandPieces(parseTemplate(word, isOwn), (piece) => variableValue(piece, scope), String);
 }
 
-/** The names that a text without substitutions uses, each once. */
+/** The distinct names that a text without substitutions uses. */
 export function namesIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   collectNames(parseTemplate(text), names);
   return names;
 }
 
-/** The names that a template uses, each once, also within defaults and within the commands between backticks. */
+/** The distinct names that a template uses, including those in defaults and in commands between backticks. */
 export function references(template: string): readonly string[] {
   const names = new Set<string>();
   for (const part of splitBackticks(template)) {
@@ -102,9 +103,9 @@ export function references(template: string): readonly string[] {
 }
 
 /**
- * Takes a template of `params`, `env` or a condition apart at its substitutions, `` `command` `` and `$(command)`.
- * `` \` `` is a backtick, `$((` begins no substitution, and one that is never closed leaves the rest as text. Texts keep
- * their variables and `\$`; commands are as the shell should get them.
+ * Splits a template of `params`, `env` or a condition at its substitutions, `` `command` `` and `$(command)`. `` \` ``
+ * is a backtick, `$((` starts no substitution, and an unclosed substitution leaves the rest as text. Texts keep their
+ * variables and `\$`; commands are as the shell should get them.
  */
 export function splitBackticks(template: string): readonly TemplatePart[] {
   const parts: TemplatePart[] = [];
@@ -129,13 +130,13 @@ export function splitBackticks(template: string): readonly TemplatePart[] {
   return parts;
 }
 
-/** Where the substitution at `at` ends; `at` itself when there is none, null when it is never closed. */
+/** The index after the substitution at `at`; `at` itself if there is none, null if it is never closed. */
 function substitutionEnd(template: string, at: number): number | null {
   const opens = template[at] === '`' || (template.startsWith('$(', at) && template[at + 2] !== '(');
   return opens ? endOfUnit(template, at) : at;
 }
 
-/** Between backticks a backslash is one only before `$`, a backtick or another backslash. */
+/** Between backticks, a backslash escapes only `$`, a backtick or another backslash. */
 function substitutedCommand(substitution: string): string {
   if (substitution.startsWith('$(')) return substitution.slice(2, -1);
   return substitution.slice(1, -1).replace(/\\([$`\\])/g, '$1');

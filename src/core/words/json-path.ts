@@ -1,20 +1,21 @@
-/** `${NAME.key[0]["any key"]}`: which part of the JSON that a variable holds is meant. */
+/** `${NAME.key[0]["any key"]}`: a part of the JSON value of a variable. */
 export type JsonPath = {
-  /** What stands behind the name: `.key[0]`. */
+  /** The text after the name: `.key[0]`. */
   readonly path: string;
-  /** Whether `:-` follows, so that a missing part is no error. */
+  /** Whether `:-` follows, so that a missing part is not an error. */
   readonly hasDefault: boolean;
 };
 
-/** The regular expression of a path, as text; it has no groups. */
+/** The regular expression of a path, as text, without groups. */
 export const PATH = String.raw`(?:\.[A-Za-z0-9_-]+|\[-?\d+\]|\["(?:[^"\\]|\\.)*"\])+`;
 
-/** A path in a variable that leads nowhere; the message is for the user and repeats no value. */
+/** A path to a missing part of a variable. The message is for the user and contains no value. */
 export class PathProblem extends Error {}
 
 /**
- * The part of a variable's JSON that a path leads to: a text as it is, a number as it is written, a list or a map as compact
- * JSON. Undefined where it is missing or null and there is a default; otherwise a missing part throws a `PathProblem`.
+ * The part of a variable's JSON at a path: a string without its quotes, a number as written, a list or map as compact
+ * JSON. Undefined if the part is missing or null and there is a default; without a default, a missing part throws a
+ * `PathProblem`.
  */
 export function valueAt(
   name: string,
@@ -28,14 +29,14 @@ export function valueAt(
 }
 
 type Found = { readonly value: string; readonly isNull: boolean } | { readonly problem: string };
-/** A value in a text of JSON: where it begins and ends. */
+/** The range of a value in a JSON text. */
 type Range = readonly [start: number, end: number];
 type Entry = { readonly key: string | number; readonly range: Range };
 
 const steps = /\.([A-Za-z0-9_-]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
-/** Of a text that is known to be JSON. */
+/** For text that is known to be JSON. */
 const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
-/** A message names no more keys. */
+/** Maximum number of keys named in a message. */
 const MOST_KEYS = 8;
 
 function follow(name: string, path: string, json: string | undefined): Found {
@@ -74,7 +75,7 @@ function keyText(quoted: string | undefined): string {
   return inner.replace(/\\(.)/g, '$1');
 }
 
-/** `JSON.parse` would lose how a number is written: `1.0`, `1e5`, and what is larger than 2^53. */
+/** `JSON.parse` would change how a number is written: `1.0`, `1e5`, and numbers above 2^53. */
 function valueText(text: string): string {
   if (text.startsWith('"')) return JSON.parse(text) as string;
   return text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
@@ -89,7 +90,7 @@ function missing(label: string, wanted: string | number, entries: readonly Entry
   return `${label} has no "${wanted}" (${keys.length === 0 ? 'it is empty' : `it has ${shown}`})`;
 }
 
-/** The entries of a list or a map; none of anything else. */
+/** The entries of a list or a map; none of any other value. */
 function entriesOf(json: string, [start, end]: Range): Entry[] {
   const isMap = json[start] === '{';
   const entries: Entry[] = [];
@@ -107,7 +108,7 @@ function entriesOf(json: string, [start, end]: Range): Entry[] {
   return entries;
 }
 
-/** The value that begins at or after an index. */
+/** The range of the value that starts at or after an index. */
 function rangeAt(json: string, from: number): Range {
   const [first, after] = tokenAt(json, from);
   const start = after - first.length;
@@ -128,6 +129,6 @@ function isOpening(text: string): boolean {
 function tokenAt(json: string, at: number): readonly [text: string, after: number] {
   token.lastIndex = at;
   const [, text = ''] = token.exec(json) ?? [];
-  if (text === '') throw new Error('a text of JSON ended too early');
+  if (text === '') throw new Error('the JSON text ended unexpectedly');
   return [text, token.lastIndex];
 }

@@ -3,7 +3,7 @@ import { expandOwn, previewOwn } from './interpolate.ts';
 import { stepNames } from './own-names.ts';
 import { type PathlessCode, withoutPaths } from './shell-paths.ts';
 
-/** What the words of a list are read with. */
+/** The variables and names for reading the words of a list. */
 type ListContext = {
   readonly workflow: Workflow;
   readonly step: Step;
@@ -12,15 +12,15 @@ type ListContext = {
 };
 
 /**
- * The words of a command that is given as a list. Only the names of the workflow are replaced: the `$i` of a loop and the
- * `$2` of an awk program belong to those. The code of a shell (`[sh, -c, CODE]`) stays as it is written: the shell has the
- * variables in its environment, and no value may become code.
+ * The words of a command given as a list. Only names of the workflow are replaced: the `$i` of a loop and the `$2` of
+ * an awk program are not. The code of a shell (`[sh, -c, CODE]`) stays as written: the shell has the variables in its
+ * environment, and no value may become code.
  */
 export function listWords(command: readonly Template[], context: ListContext): readonly string[] {
   return listCommand(command, context).words;
 }
 
-/** The same with the variables that stand for paths in the code of a shell. Throws a `PathProblem`. */
+/** The words, with variables in place of the JSON paths in the code of a shell. Throws a `PathProblem`. */
 export function listCommand(
   command: readonly Template[],
   context: ListContext,
@@ -34,14 +34,14 @@ export function listCommand(
   return { words, env };
 }
 
-/** The words as a plan shows them: what a path leads to is not known before the run. */
+/** The words as a plan shows them: the values of JSON paths are not known before the run. */
 export function previewWords(command: readonly Template[], context: ListContext): readonly string[] {
   const own = stepNames(context);
   const code = shellCodeIndex(command);
   return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, (name) => own.has(name))));
 }
 
-/** Words as a list that `listWords` reads as exactly these words. */
+/** Writes words as a list that `listWords` reads back unchanged. */
 export function wordsAsList(words: readonly string[], context: Omit<ListContext, 'scope'>): readonly Template[] {
   const own = stepNames(context);
   const code = shellCodeIndex(words);
@@ -52,14 +52,14 @@ function escapeOwn(word: string, own: ReadonlySet<string>): Template {
   return word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
 }
 
-/** The index of the word that is code for the shell which the first word names; -1 without one. */
+/** The index of the word that is code for the shell named by the first word; -1 if there is none. */
 export function shellCodeIndex(words: readonly string[]): number {
   const [program = ''] = words;
   if (!/^(?:.*\/)?(?:a|ba|da|fi|k|mk|z)?sh$/.test(program)) return -1;
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? '';
     if (/^-[A-Za-z]*c[A-Za-z]*$/.test(word)) return at + 1;
-    // `-o` takes the next word with it.
+    // `-o` takes the next word as its argument.
     if (/^[-+][A-Za-z]*o$/.test(word)) at++;
     else if (!/^[-+]/.test(word)) return -1;
   }

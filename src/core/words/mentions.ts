@@ -1,9 +1,9 @@
 import type { Step, Workflow } from '../workflow.ts';
 
-/** The variables that texts refer to. */
+/** The variables that texts mention. */
 export type Mentions = {
   readonly names: ReadonlySet<string>;
-  /** The highest `$1`, `$2`...; infinite where all parameters are meant (`$@`, `$*`, `$#`), 0 where none is. */
+  /** The highest `$1`, `$2`...; infinite if all parameters are meant (`$@`, `$*`, `$#`), 0 if none is. */
   readonly position: number;
 };
 
@@ -15,7 +15,7 @@ const reference =
 const readsArguments = /\b(?:shift|getopts|argv|ARGV)\b/;
 
 /**
- * The variables that texts mention, whatever reads them: quotes and escapes hide nothing, since a text between single
+ * The variables that texts mention, in whatever language: quotes and escapes hide nothing, since a text between single
  * quotes may be meant for another shell.
  */
 export function mentionsIn(texts: Iterable<string>): Mentions {
@@ -33,7 +33,7 @@ export function mentionsIn(texts: Iterable<string>): Mentions {
   return { names, position };
 }
 
-/** The variables that the texts of a workflow mention, those of its imports and base included. */
+/** The variables that the texts of a workflow mention, including those of its imports and base file. */
 export function workflowMentions(workflow: Workflow): Mentions {
   const { name, file, dir, group, description, tags, schedule, steps, handlers, ...rest } = workflow;
   const actions = [...steps, ...Object.values(handlers)].flatMap((step) => step ?? []);
@@ -46,12 +46,12 @@ function isArgumentReader(text: string): boolean {
   return readsArguments.test(text);
 }
 
-/** What is written for people mentions nothing. */
+/** Leaves out texts written for people, which mention no variables. */
 function withoutWords({ name, description, depends, ...rest }: Step): object {
   return rest;
 }
 
-/** Every text within a value. */
+/** Every string within a value. */
 function* textsOf(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* textsOf(item);

@@ -1,10 +1,12 @@
 import { allSteps } from '../all-steps.ts';
 import type { Step, Workflow } from '../workflow.ts';
 
-/** A workflow with the parameters of a run as its steps get them: a named one reads `NAME=value`. */
+/** A workflow, with the parameters of a run as its steps get them: a named one reads `NAME=value`. */
 type Names = { readonly workflow: Workflow; readonly params: readonly string[] };
 
-/** The names to which a workflow gives values: those of its `env`, parameters, secrets, and outputs of steps and handlers. */
+/**
+ * The names that a workflow defines: those of its `env`, parameters, secrets, and the outputs of steps and handlers.
+ */
 export function workflowNames({ workflow, params }: Names): readonly string[] {
   const names = [
     ...workflow.env.map(({ name }) => name),
@@ -16,7 +18,7 @@ export function workflowNames({ workflow, params }: Names): readonly string[] {
   return names.filter((name) => typeof name === 'string');
 }
 
-/** The names that have a meaning for one step: those of its workflow and the step's own `env`. */
+/** The names defined for one step: those of its workflow and of the step's own `env`. */
 export function stepNames({ workflow, params, step }: Names & { readonly step: Step }): ReadonlySet<string> {
   return new Set([...workflowNames({ workflow, params }), ...step.env.map(({ name }) => name)]);
 }

@@ -1,11 +1,11 @@
-/** Writes a word so that a POSIX shell reads it back as it is; a word that needs no quotes gets none. */
+/** Quotes a word so that a POSIX shell reads it back unchanged; a word that needs no quotes gets none. */
 export function quoteWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The same for a word with what a shell is to replace, as a plan shows what is not known yet: variables (`${OUT}`) and, with
- * `runsBackticks`, commands between backticks.
+ * Quotes a word that contains variables (`${OUT}`) and, with `runsBackticks`, commands between backticks, which the
+ * shell is to replace: for a plan, whose values are not known yet.
  */
 export function quoteTemplate(word: string, runsBackticks = false): string {
   if (runsBackticks && word.includes('`')) return `"${word.replace(/["\\]/g, '\\$&')}"`;

@@ -1,12 +1,12 @@
 import { valueAt } from './json-path.ts';
 import { type ShellPath, scanShell } from './shell-scan.ts';
 
-/** Shell code without paths, and the variables that have come in their place. */
+/** Shell code without JSON paths, and the variables that replace them. */
 export type PathlessCode = { readonly code: string; readonly env: Readonly<Record<string, string>> };
 
 /**
- * Puts a variable of its own in the place of each `${NAME.key}`, which no shell could expand: its value is data there, as
- * that of any variable. `${NAME[0]}` is left to the shell, whose array it may be, unless `NAME` holds a list or map of JSON.
+ * Replaces each `${NAME.key}`, which no shell could expand, by a variable of its own, whose value the shell treats as
+ * data. `${NAME[0]}` is left to the shell, since it may be a shell array, unless `NAME` holds a JSON list or map.
  * Throws a `PathProblem`.
  */
 export function withoutPaths(code: string, scope: (name: string) => string | undefined): PathlessCode {

@@ -1,6 +1,6 @@
 import { PATH } from './json-path.ts';
 
-/** `${NAME.key` in a text of shell code, where the shell would expand it: its place, without the brace that closes it. */
+/** A `${NAME.key` in shell code, where the shell would expand it: its range, without the closing brace. */
 export type ShellPath = {
   readonly start: number;
   readonly end: number;
@@ -10,10 +10,10 @@ export type ShellPath = {
   readonly hasDefault: boolean;
 };
 
-/** What a look over shell code finds. `openQuote` is the index of a quote that is never closed, null without one. */
+/** The result of scanning shell code. `openQuote` is the index of an unclosed quote, null if there is none. */
 export type ShellScan = { readonly paths: readonly ShellPath[]; readonly openQuote: number | null };
 
-/** What the text is in: code, double quotes, backticks, `(`, or `${`, which is quoted as what is around it. */
+/** The context at a position: code, double quotes, backticks, `(`, or `${`, which inherits the quoting around it. */
 type Context = {
   readonly kind: 'double' | 'tick' | 'paren' | 'brace';
   readonly at: number;
@@ -25,7 +25,7 @@ type Scanning = {
   at: number;
   readonly open: Context[];
   readonly paths: ShellPath[];
-  /** Here-documents whose body begins after this line. */
+  /** Here-documents whose body starts after this line. */
   readonly bodies: { readonly end: string; readonly isLiteral: boolean; readonly hasTabs: boolean }[];
   openQuote: number | null;
 };
@@ -36,7 +36,7 @@ const comment = /#[^\n]*/y;
 const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 const plain = /[^\\'"`$(){}#<\n]+/y;
 
-/** Finds paths and open quotes, as far as quotes, substitutions, comments and here-documents decide about them. */
+/** Finds JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
 export function scanShell(text: string): ShellScan {
   const scanning: Scanning = { text, at: 0, open: [], paths: [], bodies: [], openQuote: null };
   while (scanning.at < text.length) step(scanning);
@@ -59,7 +59,7 @@ function step(scanning: Scanning): void {
   else code(scanning, char);
 }
 
-/** A character that means something outside double quotes only. */
+/** Handles a character that is special only outside double quotes. */
 function code(scanning: Scanning, char: string): void {
   const { text, at } = scanning;
   const isInBrace = scanning.open.at(-1)?.kind === 'brace';
@@ -104,7 +104,7 @@ function redirection(scanning: Scanning): void {
   scanning.at += whole.length;
 }
 
-/** In a here-document quotes are ordinary characters, and with a quoted word so is everything else. */
+/** In a here-document quotes are ordinary characters; if its word is quoted, so is everything else. */
 function skipBodies(scanning: Scanning): void {
   scanning.at++;
   for (const { end, isLiteral, hasTabs } of scanning.bodies.splice(0)) {

@@ -1,13 +1,11 @@
-/**
- * As much of the shell's grammar as is needed to find where a quoted thing ends, without knowing what it means.
- */
+/** The part of the shell's grammar that is needed to find where a quoted text ends. */
 
-/** Deeper nesting of quotes and substitutions is taken for unbalanced; no person writes it. */
+/** Deeper nesting of quotes and substitutions counts as unbalanced; nobody writes it by hand. */
 const deepestNesting = 100;
 
 /**
- * The index after the unit that begins at `at`: an escaped character, a quoted text, a `$(...)`, `${...}` or backtick
- * substitution, else one character. Null when it is never closed.
+ * The index after the unit that starts at `at`: an escaped character, a quoted text, a `$(...)`, `${...}` or backtick
+ * substitution, or one character. Null if the unit is never closed.
  */
 export function endOfUnit(text: string, at: number, depth = 0): number | null {
   if (depth > deepestNesting) return null;

@@ -4,8 +4,8 @@ const reserved = new Set(
 );
 
 /**
- * Commands that a shell carries out itself because no program could: they act on the shell, or exist nowhere else. Those
- * that have a program of the same name (`echo`, `test`, `kill`) are not among them.
+ * Commands that only a shell can run: they act on the shell, or exist nowhere else. Commands that also exist as
+ * programs (`echo`, `test`, `kill`) are not included.
  */
 const builtins = new Set(
   [
@@ -16,12 +16,12 @@ const builtins = new Set(
   ].flatMap(split),
 );
 
-/** Is this word, as the first of a command, something that only a shell can carry out? */
+/** Whether the word, as the first of a command, can only be run by a shell. */
 export function isShellWord(word: string): boolean {
   return reserved.has(word) || builtins.has(word);
 }
 
-/** Is this word part of the shell's grammar where a command begins? */
+/** Whether the word is part of the shell's grammar at the start of a command. */
 export function isReservedWord(word: string): boolean {
   return reserved.has(word);
 }

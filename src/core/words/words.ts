@@ -1,35 +1,35 @@
 import { type JsonPath, PATH, valueAt } from './json-path.ts';
 import { isShellWord } from './shell-words.ts';
 
-/** A part of a word: literal text, or a variable with what stands in where it is undefined or empty. */
+/** A part of a word: literal text, or a variable with its fallback if it is undefined or empty. */
 export type WordPiece =
   | string
   | {
       readonly name: string;
-      /** A part of the JSON that the variable holds. */
+      /** A part of the JSON value of the variable. */
       readonly path?: JsonPath;
       readonly quoted: boolean;
       readonly fallback: readonly WordPiece[];
     };
 
-/** A word before its variables are replaced. Even `''` in it makes the word exist. */
+/** A word before its variables are replaced. A `''` in it keeps the word even if it is empty. */
 export type WordTemplate = readonly WordPiece[];
 
-/** What a command's text is: words to be started directly, or something that only a shell understands. */
+/** A parsed command: words to be started directly, or text that only a shell understands. */
 export type ParsedCommand =
   | { readonly kind: 'shell' }
   | { readonly kind: 'words'; readonly words: readonly WordTemplate[] };
 
-/** A place in the text; `depth` counts the defaults within defaults around it. */
+/** A position in the text; `depth` counts the nested defaults around it. */
 type Cursor = { readonly text: string; at: number; depth: number };
 
 const deepestFallback = 100;
 
-/** Sticky: each is tried where the cursor is. A group holds the characters as they are meant. */
+/** Sticky expressions, tried at the cursor. The groups capture the characters as they are meant. */
 const space = { leading: /(?:[ \t\n]|\\\n)*/y, other: /(?:[ \t]|\\\n)*(?:\n[ \t\n]*$)?/y };
 const assignment = /[A-Za-z_]\w*\+?=/y;
 const continuedLine = /\\\n/y;
-/** Outside quotes `\n`, `\t` and `\r` keep their backslash for the program, unlike in a shell: `sed s/,/\n/g`. */
+/** Outside quotes, `\n`, `\t` and `\r` keep their backslash for the program, unlike in a shell: `sed s/,/\n/g`. */
 const escaped = { outside: /(\\[ntr])|\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
 const ordinary = { outside: /([^ \t\n'"\\$`|&;<>()*?[}]+|[ \t}])/y, inDoubleQuotes: /([^"\\$`}]+|[\\}])/y };
 const singleQuoted = /'([^']*)'/y;
@@ -37,12 +37,12 @@ const variable = new RegExp(
   String.raw`\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-))`,
   'y',
 );
-/** A dollar that begins nothing, in no shell. */
+/** A dollar that no shell would treat as special. */
 const dollar = { outside: /(\$)(?![\w({[@*#?$!\\'"-])/y, inDoubleQuotes: /(\$)(?![\w({[@*#?$!\\-])/y };
 
 /**
- * Splits a command by POSIX quoting. Whatever a shell would not only split sends the whole text to the shell; so does
- * what it would refuse, for its complaint. Unquoted `\n`, `\t` and `\r` stay two characters.
+ * Splits a command by POSIX quoting. Text for which a shell would do more than split goes to the shell as a whole; so
+ * does text that a shell would refuse, so that the shell reports it. Unquoted `\n`, `\t` and `\r` stay two characters.
  * Source otherwise: POSIX.1-2017, Shell Command Language, 2.2 to 2.6.
  */
 export function parseCommand(text: string): ParsedCommand {
@@ -58,8 +58,8 @@ export function parseCommand(text: string): ParsedCommand {
 }
 
 /**
- * The words with their variables replaced, each value staying within its word. An unquoted word that is nothing but
- * empty variables is no word.
+ * Replaces the variables in the words; each value stays within its word. An unquoted word that consists only of empty
+ * variables is dropped.
  */
 export function expandWords(
   words: readonly WordTemplate[],
@@ -68,7 +68,7 @@ export function expandWords(
   return words.map((word) => expandWord(word, scope)).filter((word) => word !== null);
 }
 
-/** Is there a `${NAME[0]}` of a name that nothing has? It may be an array of the shell's own. */
+/** Whether there is a `${NAME[0]}` of an undefined name, which may be an array of the shell. */
 export function hasForeignArray(words: readonly WordTemplate[], scope: (name: string) => string | undefined): boolean {
   return words.some((word) =>
     word.some((piece) => {
@@ -95,12 +95,12 @@ function expandVariable(
   return value || (expandWord(fallback, scope) ?? (quoted ? '' : null));
 }
 
-/** The text of a word without variables, else the empty text. */
+/** The text of a word without variables; empty for a word with variables. */
 function literalText(word: WordTemplate): string {
   return word.every((piece) => typeof piece === 'string') ? word.join('') : '';
 }
 
-/** Blanks and continued lines; line ends too before the first word and after the last. */
+/** Skips blanks and continued lines; before the first word and after the last also line ends. */
 function skipSpace(cursor: Cursor): void {
   take(cursor, cursor.at === 0 ? space.leading : space.other);
 }
@@ -110,7 +110,7 @@ function startsWithAssignment({ text, at }: Cursor): boolean {
   return assignment.test(text);
 }
 
-/** Null: the shell is needed. */
+/** Null: the text needs a shell. */
 function readWord(cursor: Cursor): WordTemplate | null {
   if (/[~#]/.test(cursor.text.charAt(cursor.at))) return null;
   const pieces: WordPiece[] = [];
@@ -120,7 +120,7 @@ function readWord(cursor: Cursor): WordTemplate | null {
   return pieces;
 }
 
-/** Reads at least one character outside quotes, or a whole quoted text; false: the shell is needed. */
+/** Reads at least one character outside quotes, or a whole quoted text; false: the text needs a shell. */
 function readUnquoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   const char = cursor.text.charAt(cursor.at);
   if (char === "'") return readLiteral(cursor, pieces, singleQuoted);
@@ -140,7 +140,7 @@ function readDoubleQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   return true;
 }
 
-/** Reads at least one character within double quotes; false: the shell is needed. */
+/** Reads at least one character within double quotes; false: the text needs a shell. */
 function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   const char = cursor.text.charAt(cursor.at);
   if (char === '$') return readDollar(cursor, pieces, true);
@@ -148,7 +148,9 @@ function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   return readLiteral(cursor, pieces, escaped.inDoubleQuotes) || readLiteral(cursor, pieces, ordinary.inDoubleQuotes);
 }
 
-/** A variable, or a dollar that means nothing; false for special parameters and all else that only a shell can do. */
+/**
+ * Reads a variable, or a dollar without meaning; false for special parameters and everything else that needs a shell.
+ */
 function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boolean {
   const found = take(cursor, variable);
   if (found === null) return readLiteral(cursor, pieces, quoted ? dollar.inDoubleQuotes : dollar.outside);
@@ -160,7 +162,7 @@ function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boole
   return true;
 }
 
-/** What is between `:-` and its brace. */
+/** Reads the text between `:-` and its brace. */
 function readFallback(cursor: Cursor, quoted: boolean): WordTemplate | null {
   const pieces: WordPiece[] = [];
   const isTilde = !quoted && cursor.text[cursor.at] === '~';

@@ -6,7 +6,7 @@ const capacity = 3000;
 const index = fc.nat(capacity - 1);
 const change = fc.record({ index, isAdded: fc.boolean() });
 
-test('behaves like a Set whose smallest member is asked for, and leaves the sets before it as they were', () => {
+test('behaves like a Set that knows its smallest member, and leaves earlier sets unchanged', () => {
   fc.assert(
     fc.property(fc.array(index), fc.array(change), (members, changes) => {
       const model = new Set(members);

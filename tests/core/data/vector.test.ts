@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { firstItems, itemAt, vectorOf, withItem } from '../../../src/core/data/vector.ts';
 import fc from '../../support/fast-check.ts';
 
-test('behaves like an array, and leaves the lists before it as they were', () => {
+test('behaves like an array, and leaves earlier lists unchanged', () => {
   const change = fc.record({ index: fc.nat(299), item: fc.string() });
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 300 }), fc.array(change), (items, changes) => {
@@ -20,14 +20,14 @@ test('behaves like an array, and leaves the lists before it as they were', () =>
   );
 });
 
-test('a change shares everything but two arrays with the list before it', () => {
+test('a change shares everything but two arrays with the previous list', () => {
   const before = vectorOf(Array.from({ length: 1000 }, (_, index) => index));
   const after = withItem(before, 500, -1);
   const shared = after.chunks.filter((chunk, number) => chunk === before.chunks[number]);
   expect(shared).toHaveLength(before.chunks.length - 1);
 });
 
-test('there is nothing outside the list', () => {
+test('an index outside the list is an error', () => {
   const list = vectorOf(['a', 'b']);
   for (const index of [-1, 2, 64]) {
     expect(() => itemAt(list, index)).toThrow(RangeError);

@@ -82,7 +82,7 @@ test('whatever the text, an appended word is never taken for a program', () => {
       const appended = appendArgs(code, ['"$W"']);
       fc.pre(appended !== null);
       run++;
-      // As a program the value would leave its mark on standard error.
+      // As a program, the value would leave its mark on standard error.
       const env = { PATH: `${programs}:/usr/bin:/bin`, E: '', W: 'appended-word' };
       const { stderr } = spawnSync('sh', ['-c', appended], { env, cwd: '/proc', timeout: 5000 });
       expect(stderr.toString()).not.toContain('appended-word: not found');

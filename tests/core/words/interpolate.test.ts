@@ -49,16 +49,16 @@ describe('a text outside commands', () => {
     '${A-b}',
     '${0}',
     '${A:-',
-  ])('everything else stays as it is written: %j', (template) => {
+  ])('everything else stays as written: %j', (template) => {
     expect(expandText(template, scope)).toBe(template);
   });
 
-  test('what is around a brace that is never closed is still replaced', () => {
+  test('text around an unclosed brace is still replaced', () => {
     expect(expandText('$1 ${A:-$1 ${B:-$1} }', scope)).toBe('first a b');
     expect(expandText('$1 ${A:-$1 ${B:-$1 ', scope)).toBe('first ${A:-first ${B:-first ');
   });
 
-  test('a value is not looked at again', () => {
+  test('a value is not expanded again', () => {
     expect(expandText('$Q', scope)).toBe(values['Q']);
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', ':-', '\\', '`', '"') }), (value) => {
@@ -69,7 +69,7 @@ describe('a text outside commands', () => {
     );
   });
 
-  test('a hostile nesting is no problem', () => {
+  test('deep nesting does not exhaust the stack', () => {
     const deep = '${A:-'.repeat(100_000);
     expect(expandText(deep, () => undefined)).toBe(deep);
     expect(references(`${deep}${'}'.repeat(100_000)}`)).toEqual(['A']);

@@ -76,7 +76,7 @@ describe('a path into the JSON of a variable', () => {
     if (changed !== null) expect(result.code).toBe(changed);
   });
 
-  test('that leads nowhere is an error in the code of a shell too', () => {
+  test('to a missing part is an error in the code of a shell too', () => {
     expect(() => withoutPaths('echo "${CFG.nope}" | cat', scope)).toThrow(PathProblem);
   });
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { quoteTemplate, quoteWord } from '../../../src/core/words/quote-word.ts';
 
-/** What a shell makes of a line: its words, each on a line of its own. */
+/** The words that a shell reads from a line, one per line. */
 function readByShell(line: string, env: Record<string, string> = {}): string[] {
   const out = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { env: { PATH: process.env['PATH'], ...env } });
   return out.toString().split('\0').slice(0, -1);

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { scanShell } from '../../../src/core/words/shell-scan.ts';
 import fc from '../../support/fast-check.ts';
 
-describe('a quote that is never closed', () => {
+describe('an unclosed quote', () => {
   it.each([
     ["echo it's done", 7],
     ['echo "a', 5],
@@ -26,7 +26,7 @@ describe('a quote that is never closed', () => {
   });
 });
 
-test('a text with an open quote is a syntax error of the shell', () => {
+test('a text with an unclosed quote is a syntax error in a shell', () => {
   const pieces = [...'\'"\\ a#$(){}\n;|', "'", '"', '$(', '${x:-', '${x#', "it's", '# ', '`', 'echo ', '$x'];
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => `: ${parts.join('')}`);
   let compared = 0;

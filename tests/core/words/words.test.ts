@@ -6,7 +6,7 @@ import fc from '../../support/fast-check.ts';
 
 const values: Readonly<Record<string, string>> = { A: 'a b', X: 'x', EMPTY: '', Q: '"\'$X`id`*;', '1': 'first' };
 
-/** The words that a command comes to; null when it needs the shell. */
+/** The words of a command; null if it needs a shell. */
 function words(text: string, scope = (name: string) => values[name]): readonly string[] | null {
   const parsed = parseCommand(text);
   return parsed.kind === 'words' ? expandWords(parsed.words, scope) : null;
@@ -87,7 +87,7 @@ describe('a command needs the shell for', () => {
     '${NONE:-`a`}',
     '${}',
     '${A',
-  ])('substitutions and what else is in braces: %j', (text) => {
+  ])('substitutions and other brace expansions: %j', (text) => {
     expect(words(text)).toBeNull();
   });
 
@@ -111,28 +111,28 @@ describe('a command needs the shell for', () => {
     '"cd" x',
     'time a',
     'umask',
-  ])('what no program can do: %j', (text) => {
+  ])('commands of the shell itself: %j', (text) => {
     expect(words(text)).toBeNull();
   });
 
   test.each(["a 'b", 'a "b', 'a \\', 'a "b\\"', '"${X:-"a"}"', 'a $\\\nX', 'a $X\\\nY'])(
-    'what is odd or never closed: %j',
+    'unusual or unclosed text: %j',
     (text) => {
       expect(words(text)).toBeNull();
     },
   );
 });
 
-test('a variable that names a shell command is a program, and values are never looked at', () => {
+test('a variable that names a shell command is a program, and values are never parsed', () => {
   expect(words('$C $V', (name) => ({ C: 'cd', V: '$A; b | c "' })[name])).toEqual(['cd', '$A; b | c "']);
 });
 
-test('a hostile text is no problem', () => {
+test('deep nesting and long blanks are handled', () => {
   expect(words('${A:-'.repeat(100_000))).toBeNull();
   expect(words(`echo${' '.repeat(100_000)}\n${' \n'.repeat(100_000)}`)).toEqual(['echo']);
 });
 
-test('where it is not left to the shell, a command comes to the very words that a shell makes of it', () => {
+test('a command not left to the shell is split into the same words as by a shell', () => {
   const piece = fc.constantFrom(
     ...' \t\n\'"\\$aX1-=~#{}!:',
     '$X',
@@ -152,7 +152,7 @@ test('where it is not left to the shell, a command comes to the very words that 
   let compared = 0;
   fc.assert(
     fc.property(text, (command) => {
-      // Values and defaults without blanks: a shell would split them where here they stay one word.
+      // Values and defaults without blanks: a shell would split them, whereas here they stay one word.
       const own = words(command, (name) => ({ X: 'x', EMPTY: '', '1': 'p' })[name]);
       fc.pre(own !== null && !hasBlankDefault(parseCommand(command)));
       compared++;
@@ -169,7 +169,7 @@ test('where it is not left to the shell, a command comes to the very words that 
   expect(compared).toBeGreaterThan(100);
 });
 
-/** Has an unquoted variable a default with blanks in it? */
+/** Whether an unquoted variable has a default that contains blanks. */
 function hasBlankDefault(parsed: ReturnType<typeof parseCommand>): boolean {
   const isBlank = (piece: WordPiece): boolean =>
     typeof piece !== 'string' &&
