@@ -1,7 +1,12 @@
-import type { MailServer } from './server.ts';
-
 /** Why a mail was not sent; the message is one line for the user. */
 export class MailProblem extends Error {}
+
+/** What an explanation says of the server. */
+type NamedServer = {
+  readonly host: string;
+  readonly port: number;
+  readonly login: { readonly username: string } | null;
+};
 
 /** One receiver whom the server did not want, and its answer. */
 type RefusedRecipient = { readonly recipient?: string | undefined; readonly response?: string | undefined };
@@ -48,7 +53,7 @@ const byTimeout: { readonly [type: string]: string } = {
 const untrusted = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE/;
 
 /** Puts what went wrong between us and a mail server in one line. */
-export function explainMailError(error: unknown, server: MailServer): string {
+export function explainMailError(error: unknown, server: NamedServer): string {
   const cause: MailError = error instanceof Error ? error : new Error(String(error));
   return `mail server ${server.host}:${server.port}: ${explain(cause, server)}`;
 }
@@ -63,7 +68,7 @@ function refused({ rejectedErrors = [], response = '', message }: MailError): st
   return response === '' ? firstLine(message) : `it refused the sender: ${firstLine(response)}`;
 }
 
-function explain(error: MailError, { host, login }: MailServer): string {
+function explain(error: MailError, { host, login }: NamedServer): string {
   const { code = '', originalCode = '', response = '', timeoutType = '', command = '' } = error;
   if (code === 'EENVELOPE') return refused(error);
   if (code === 'EAUTH') return `it refused the login as "${login?.username ?? ''}": ${said(error)}`;

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { readLogForwarding } from '../../config/log-forwarding.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../../engine/engine.ts';
-import type { OnChild } from '../../engine/local/local.ts';
+import type { OnChild } from '../../engine/local/engine-options.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { shownWorkflow } from '../../service/workflows/shown-workflow.ts';

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import type { ActiveRun } from '../../engine/engine.ts';
-import type { ChildWatcher, OnChild } from '../../engine/local/local.ts';
+import type { ChildWatcher, OnChild } from '../../engine/local/engine-options.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import type { Output } from '../terminal/output.ts';
 import { recapOf, type ShownRun, showEvent } from './shown-run.ts';

@@ -5,7 +5,7 @@ import { notUnderstood } from '../transport/connection-problem.ts';
 import { createPatience } from '../transport/patience.ts';
 import { createKnownOutput, type KnownOutput } from './known-output.ts';
 import { readEvent } from './read-event.ts';
-import type { RemoteChunk } from './read-output.ts';
+import type { FeedItem } from './read-output.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 
 /** What has happened to a run so far, without what this version does not know. */
@@ -33,11 +33,6 @@ export type OutputWanted = {
   readonly step: string | null;
   readonly known: readonly KnownOutput[];
 };
-
-/** What comes of a run: an event, or what a step has printed since; all that an attempt has printed comes before its end. */
-export type FeedItem =
-  | { readonly kind: 'event'; readonly event: StoredEvent }
-  | { readonly kind: 'output'; readonly chunk: RemoteChunk };
 
 /**
  * What happens to a run, and what its steps print where that is wanted, until the run is over or the signal is aborted. A daemon

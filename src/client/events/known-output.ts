@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import type { FeedItem } from './event-feed.ts';
-import { readOutput } from './read-output.ts';
+import { type FeedItem, readOutput } from './read-output.ts';
 
 /** How much is known of the output of an attempt that is under way, in bytes. */
 export type KnownOutput = {

@@ -1,5 +1,11 @@
+import type { StoredEvent } from '../../core/run/run.ts';
 import type { LogChunk } from '../../store/files/logs/log-follower.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
+
+/** What comes of a run: an event, or what a step has printed since; all that an attempt has printed comes before its end. */
+export type FeedItem =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  | { readonly kind: 'output'; readonly chunk: RemoteChunk };
 
 /** What a step has printed, and where it stands in that stream of the attempt. */
 export type RemoteChunk = LogChunk & { readonly offset: number };

@@ -2,10 +2,16 @@ import type { Clock } from '../../engine/clock.ts';
 import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { findWorkflowFiles } from '../../service/workflows/workflow-files.ts';
-import type { CatalogChange } from './catalog.ts';
 import { type CatalogEntry, isSameListing, isStale, readEntry } from './catalog-entry.ts';
 import { createHolds } from './catalog-holds.ts';
 import { type Stamps, takeStamps } from './file-stamp.ts';
+
+/** What changed in the workflows directory between two looks, as absolute paths. */
+export type CatalogChange = {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+};
 
 /** One look at the workflows directory: what is there, and what of it has to be read. */
 export type Look = {

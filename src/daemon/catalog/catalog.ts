@@ -2,15 +2,8 @@ import type { Clock } from '../../engine/clock.ts';
 import { loadWorkflow } from '../../language/load.ts';
 import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
-import { type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
+import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 import { watchDirectories } from './directory-watch.ts';
-
-/** What changed in the workflows directory between two looks, as absolute paths. */
-export type CatalogChange = {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-};
 
 /** The workflows directory as a process that lives long sees it: read once, then only what has changed. */
 export type Catalog = {

@@ -6,11 +6,11 @@ import type { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { RunRequest } from '../engine.ts';
+import type { LocalEngineOptions } from './engine-options.ts';
 import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment/environment.ts';
 import { firstUnmet } from './environment/precondition.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import { RunVariables } from './environment/variables.ts';
-import type { LocalEngineOptions } from './local.ts';
 
 /** What a run starts with, or why it cannot. `unmet` tells which precondition of the workflow is not met. */
 export type Prepared =

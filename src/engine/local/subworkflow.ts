@@ -4,7 +4,7 @@ import { handlerKind, type Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../executors/executor.ts';
 import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
-import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './local.ts';
+import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './engine-options.ts';
 
 /** Runs another workflow for a step, as a run of its own that is stopped with the step. */
 export async function runSubworkflow(

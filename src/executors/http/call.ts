@@ -5,7 +5,8 @@ import { type Pairs, SettingProblem } from './fields.ts';
 import { basicLogin } from './login.ts';
 import { printer } from './print.ts';
 import { requestLine } from './problem.ts';
-import { type Hop, type RequestEnd, sendRequest } from './request.ts';
+import type { Hop } from './redirect.ts';
+import { type RequestEnd, sendRequest } from './request.ts';
 import type { HttpSettings } from './settings.ts';
 import { type Target, withQuery } from './target.ts';
 

@@ -1,5 +1,6 @@
 import type { Attempt } from '../executor.ts';
-import type { Hop, ResponseHead, ResponseReader } from './request.ts';
+import type { Hop, ResponseHead } from './redirect.ts';
+import type { ResponseReader } from './request.ts';
 import type { HttpSettings } from './settings.ts';
 import { shownHeader, shownUrl } from './shown.ts';
 

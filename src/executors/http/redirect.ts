@@ -1,7 +1,24 @@
 import type { Pairs } from './fields.ts';
 import { RequestProblem } from './problem.ts';
-import type { Hop, ResponseHead } from './request.ts';
 import { shownUrlText } from './shown.ts';
+
+/** One request as it goes over the wire. */
+export type Hop = {
+  readonly method: string;
+  /** Without credentials: they are a header. */
+  readonly url: URL;
+  readonly headers: Pairs;
+  /** Empty: none. */
+  readonly body: string;
+};
+
+/** The begin of an answer; headers as they were sent. */
+export type ResponseHead = {
+  readonly httpVersion: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Pairs;
+};
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 const forOneOrigin = new Set(['authorization', 'cookie', 'proxy-authorization', 'host']);

@@ -6,17 +6,7 @@ import { readRegular } from '../../regular-file.ts';
 import type { Pairs } from './fields.ts';
 import { explainRequestError, RequestProblem, requestLine } from './problem.ts';
 import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './proxy.ts';
-import { nextHop } from './redirect.ts';
-
-/** One request as it goes over the wire. */
-export type Hop = {
-  readonly method: string;
-  /** Without credentials: they are a header. */
-  readonly url: URL;
-  readonly headers: Pairs;
-  /** Empty: none. */
-  readonly body: string;
-};
+import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
 
 /** What a request is made with besides itself. */
 export type RequestOptions = {
@@ -31,14 +21,6 @@ export type RequestOptions = {
   readonly holdsSecret: (text: string) => boolean;
   /** Aborts it at once. */
   readonly signal: AbortSignal;
-};
-
-/** The begin of an answer; headers as they were sent. */
-export type ResponseHead = {
-  readonly httpVersion: string;
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: Pairs;
 };
 
 /** Is told of everything when it comes. */

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { expandHome, toolSettings } from '../tool-settings.ts';
-import { refusal } from './refusal.ts';
 import { bootstrap } from './supervisor.ts';
 
 /** How to reach the other machine; what is null is left to the user's own configuration of ssh. */
@@ -69,4 +68,45 @@ function hostKeyOptions(hostKeys: HostKeys | null): readonly string[] {
   if (hostKeys === null) return [];
   if (hostKeys !== 'any') return [`StrictHostKeyChecking=${hostKeys.checking}`];
   return ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
+}
+
+/** Values of which no ssh has ever refused one. */
+const plain = {
+  name: /^[a-z0-9_][\w.-]*$/i,
+  port: /^[1-9]\d{0,3}$/,
+  checking: /^(yes|no|ask|off|accept-new)$/,
+};
+
+/**
+ * What ssh says against the settings; null for nothing. That comes on the error output before ssh heeds its `-E`, where it
+ * could be told from what a program on the other machine prints only by the missing connection: so it is asked before one
+ * is made, and without the user's configuration, which may run programs. Plain settings are not asked about.
+ */
+function refusal(settings: SshSettings, args: readonly string[], env: Readonly<Record<string, string>>) {
+  if (isPlain(settings)) return null;
+  const reason = complaint(['-F', 'none', '-G', ...args], env)
+    .trim()
+    .split(/\s*\n/)
+    .at(-1);
+  return reason ? `ssh: ${reason}` : null;
+}
+
+/** Empty when ssh is content, and when it cannot be started, which its start for the step will tell. */
+function complaint(args: readonly string[], env: Readonly<Record<string, string>>): string {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const { status, stderr } = spawnSync('ssh', args, { env, encoding: 'utf8', timeout: 5000 });
+    return status === 0 || status === null ? '' : stderr;
+  } catch {
+    return '';
+  }
+}
+
+function isPlain({ host, user, port, hostKeys }: SshSettings): boolean {
+  const checking = hostKeys === null || hostKeys === 'any' ? 'no' : hostKeys.checking;
+  return (
+    [host, user ?? 'user'].every((name) => plain.name.test(name)) &&
+    plain.port.test(port ?? '22') &&
+    plain.checking.test(checking)
+  );
 }

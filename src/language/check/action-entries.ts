@@ -1,6 +1,14 @@
-import type { SpecFile } from '../read/spec-file.ts';
-import { stepEntries } from '../read/spec-file.ts';
-import type { ActionEntry } from './check-action.ts';
+import type { Path } from '../problem.ts';
+import type { RawAction } from '../raw.ts';
+import { type SpecFile, stepEntries } from '../read/spec-file.ts';
+
+/** A step or handler and where it stands; `what` names it in messages (`step "load"`). */
+export type ActionEntry = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly raw: RawAction;
+  readonly what: string;
+};
 
 /** The steps and handlers of a file, with what they are called in messages. */
 export function actionEntries(file: SpecFile): ActionEntry[] {

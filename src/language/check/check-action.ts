@@ -1,24 +1,14 @@
 import { assignments, VARIABLE_NAME, variableName } from '../build/assignments.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
-import type { NamedTexts, RawAction, TextOrList } from '../raw.ts';
-import { asList } from '../raw.ts';
-import type { SpecFile } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
+import { asList, type NamedTexts, type RawAction, type TextOrList } from '../raw.ts';
+import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
+import type { ActionEntry } from './action-entries.ts';
 import { ignoredProblems } from './check-ignored.ts';
 import { constantProblems } from './constants/check-constants.ts';
 import { expressionProblems } from './constants/foreign-expressions.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
-
-/** A step or handler and where it stands; `what` names it in messages (`step "load"`). */
-export type ActionEntry = {
-  readonly file: SpecFile;
-  readonly path: Path;
-  readonly raw: RawAction;
-  readonly what: string;
-};
 
 /** What can be said of a step or a handler by itself. */
 export function actionProblems(entry: ActionEntry): Problem[] {

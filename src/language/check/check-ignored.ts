@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../core/workflow.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
 import { spotIn } from '../read/spec-file.ts';
-import type { ActionEntry } from './check-action.ts';
+import type { ActionEntry } from './action-entries.ts';
 
 /** Who makes no use of which keys, and what counts instead. */
 type Unused = { readonly by: string; readonly help: string; readonly keys: readonly Path[] };

@@ -1,13 +1,10 @@
 import { scanShell } from '../../core/words/shell-scan.ts';
 import { assignments } from '../build/assignments.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
-import type { SpecFile, StepEntry } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
-import type { ActionEntry } from './check-action.ts';
+import { type SpecFile, type StepEntry, spotIn } from '../read/spec-file.ts';
+import { type ActionEntry, actionEntries } from './action-entries.ts';
 
 /** What newer programs of this family know of another step. */
 const STEP_REFERENCE = /\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|output(?:\.[\w-]+)*)\}/g;

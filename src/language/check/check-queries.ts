@@ -1,12 +1,9 @@
 import { variableName } from '../build/assignments.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
-import type { SpecFile } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
-import type { ActionEntry } from './check-action.ts';
+import { type SpecFile, spotIn } from '../read/spec-file.ts';
+import { type ActionEntry, actionEntries } from './action-entries.ts';
 
 /** `$NAME`, `${NAME...}`, `$1`; an escaped dollar is none. */
 const reference = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;

@@ -9,8 +9,10 @@ import { MailProblem } from '../problem.ts';
 import { type Mail, type Sent, sendMail } from '../send.ts';
 import { mailServer } from '../server.ts';
 import { type AttachedLogs, attachLogs } from './mail-logs.ts';
-import type { MailOccasion } from './mail-notifier.ts';
 import { type ReportFacts, report } from './mail-report.ts';
+
+/** For which outcomes a workflow or a step mails. */
+export type MailOccasion = 'success' | 'failure' | 'cancel';
 
 /** What a mail about a run is made with. */
 export type MailNoticeOptions = {

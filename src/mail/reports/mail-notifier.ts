@@ -1,9 +1,6 @@
 import type { Step, Workflow } from '../../core/workflow.ts';
 import type { Notice, Notify } from '../../engine/local/notices.ts';
-import type { MailNoticeOptions } from './mail-notice.ts';
-
-/** For which outcomes a workflow or a step mails. */
-export type MailOccasion = 'success' | 'failure' | 'cancel';
+import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
 
 /**
  * Mails about runs and steps as `mailOn` asks for it. A mail that could not be sent, or not to all, is told as a line;

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Catalog, type CatalogChange, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
+import { type Catalog, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
+import type { CatalogChange } from '../../../src/daemon/catalog/catalog-files.ts';
 import { systemClock } from '../../../src/engine/clock.ts';
 
 let root: string;

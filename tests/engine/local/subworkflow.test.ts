@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { stepState } from '../../../src/core/run/run-state.ts';
-import type { FindSubworkflow } from '../../../src/engine/local/local.ts';
+import type { FindSubworkflow } from '../../../src/engine/local/engine-options.ts';
 import type { SubworkflowResult } from '../../../src/executors/executor.ts';
 import { untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
 import { step, workflow } from '../../support/workflow.ts';

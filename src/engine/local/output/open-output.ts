@@ -1,7 +1,7 @@
 import type { Step } from '../../../core/workflow.ts';
 import type { RunJournal } from '../../../store/store.ts';
+import type { LocalEngineOptions } from '../engine-options.ts';
 import type { RunSecrets } from '../environment/run-secrets.ts';
-import type { LocalEngineOptions } from '../local.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
 import type { MaskedOutputs } from './masked-output.ts';
 import { notKept, openLog } from './open-log.ts';

@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from '../../../core/workflow.ts';
-import type { Path, Problem } from '../../problem.ts';
-import { problem } from '../../problem.ts';
-import type { TextOrList } from '../../raw.ts';
-import { asList } from '../../raw.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
+import { asList, type TextOrList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
-import type { ActionEntry } from '../check-action.ts';
+import type { ActionEntry } from '../action-entries.ts';
 import { jqBalanceMistake } from './jq-balance.ts';
 import { jsonMistake, jsonSequenceMistake } from './json-mistake.ts';
 

@@ -1,9 +1,8 @@
 import { assignments } from '../../build/assignments.ts';
-import type { Path, Problem } from '../../problem.ts';
-import { problem } from '../../problem.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
-import type { ActionEntry } from '../check-action.ts';
+import type { ActionEntry } from '../action-entries.ts';
 
 /** An expression of GitHub Actions; `name` is the last word of a plain one, such as `X` of `env.X`. */
 const EXPRESSION = /\$\{\{\s*([^{}]*?)\s*\}\}/;

@@ -3,7 +3,8 @@ import { escapeControls } from '../../text/sanitize.ts';
 import { textWidth } from '../../text/width.ts';
 import type { ReportStep } from '../step/report-step.ts';
 import { stepDetail } from '../step/step-text.ts';
-import type { Edge, GraphShape } from './graph-layout.ts';
+import type { Edge } from './graph-layers.ts';
+import type { GraphShape } from './graph-layout.ts';
 
 /** What is drawn as one: a step, or steps that depend on the same and are needed by the same. */
 export type GraphItem = {

@@ -1,5 +1,7 @@
 import { drawingOrder } from '../../graph/graph-lanes.ts';
-import type { Edge } from './graph-layout.ts';
+
+/** From one item to another that depends on it. */
+export type Edge = readonly [from: number, to: number];
 
 /** A box, or a bend of an edge that goes past a layer. */
 export type Vertex = { readonly item: number | null; readonly layer: number };

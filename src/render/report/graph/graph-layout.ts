@@ -1,9 +1,6 @@
-import { assignLayers, type Layers } from './graph-layers.ts';
+import { assignLayers, type Edge, type Layers } from './graph-layers.ts';
 import { orderLayers } from './graph-order.ts';
 import { placeAcross } from './graph-positions.ts';
-
-/** From one item to another that depends on it. */
-export type Edge = readonly [from: number, to: number];
 
 /** What is to be laid out: boxes with their sizes in pixels, and what leads from which to which. */
 export type GraphShape = {
