@@ -23,21 +23,24 @@ export type AttemptEnd = {
 };
 
 /** The attempts of each step, in order. */
-export function attemptHistory(events: readonly StoredEvent[]): ReadonlyMap<string, readonly AttemptRecord[]> {
+export function attemptHistory(events: readonly StoredEvent[]): Map<string, AttemptRecord[]> {
   const history = new Map<string, AttemptRecord[]>();
-  for (const event of events) {
-    if (event.type === 'step.scheduled') {
-      const records = history.get(event.step) ?? [];
-      records.push(scheduled(event));
-      history.set(event.step, records);
-    } else if (event.type === 'step.started' || event.type === 'step.waiting' || event.type === 'step.finished') {
-      const records = history.get(event.step) ?? [];
-      const last = records.findLastIndex(({ attempt }) => attempt === event.attempt);
-      const record = records[last];
-      if (record !== undefined) records[last] = advanced(record, event);
-    }
-  }
+  for (const event of events) addToAttempts(history, event);
   return history;
+}
+
+/** Adds one more event to a history, in place: a repeating step can have a hundred thousand records. */
+export function addToAttempts(history: Map<string, AttemptRecord[]>, event: StoredEvent): void {
+  if (event.type === 'step.scheduled') {
+    const records = history.get(event.step) ?? [];
+    records.push(scheduled(event));
+    history.set(event.step, records);
+  } else if (event.type === 'step.started' || event.type === 'step.waiting' || event.type === 'step.finished') {
+    const records = history.get(event.step) ?? [];
+    const last = records.findLastIndex(({ attempt }) => attempt === event.attempt);
+    const record = records[last];
+    if (record !== undefined) records[last] = advanced(record, event);
+  }
 }
 
 type Scheduled = Extract<StoredEvent, { type: 'step.scheduled' }>;

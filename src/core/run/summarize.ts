@@ -32,7 +32,8 @@ export function summarize(run: RunState, logPath: LogPath): RunSummary {
   };
 }
 
-function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
+/** One step or handler as everybody outside sees it. */
+export function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
   return {
     name: step.name,
     status: step.status,
