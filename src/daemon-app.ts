@@ -8,6 +8,7 @@ import type { Workflow } from './core/workflow.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
 import { type ListedNames, listedNames } from './daemon/catalog/find-listed.ts';
 import { createDaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
+import { createLiveChanges, type LiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
 import { createRunBoard, type RunBoard } from './daemon/run-board.ts';
 import { createRunFeeds, type RunFeeds } from './daemon/run-feeds.ts';
@@ -56,6 +57,8 @@ export type DaemonApp = {
   readonly readLog: typeof readLogExcerpt;
   /** What happens to runs, as it happens. */
   readonly feeds: RunFeeds;
+  /** What changes, of all runs and workflows. */
+  readonly changes: LiveChanges;
   readonly logFiles: typeof logFiles;
   readonly clock: Clock;
   /** What is wrong with the text of a workflow. */
@@ -153,6 +156,16 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { desk } = runs;
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
+  const nextOf: Scheduler['nextOf'] = (entry) => scheduler?.nextOf(entry) ?? null;
+  const changes = createLiveChanges({
+    board,
+    catalog,
+    suspensions,
+    nextOf,
+    daemon: () => ({ version: options.version ?? '', running: runs.running(), queued: runs.depth() }),
+    clock: systemClock,
+    report,
+  });
   return {
     catalog,
     names: listedNames(catalog),
@@ -164,12 +177,13 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     mark: (runId, mark) => markStep(runId, mark, control),
     readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
+    changes,
     logFiles,
     clock: systemClock,
     check: (text) => checkText(text, places, { load: loader.load, environment: Object.keys(processEnv) }),
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
-    nextOf: (entry) => scheduler?.nextOf(entry) ?? null,
+    nextOf,
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
     refusal: createTrialWrite(join(state, 'daemon'), Date.now),

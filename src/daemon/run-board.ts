@@ -25,7 +25,15 @@ export type RunBoard = {
   readonly runIdsOf: (file: string) => readonly string[];
   /** Every run that is not over, newest first. */
   readonly active: () => readonly BoardRun[];
+  /** One run as of the last look, or read now where no look needs it; null when it is gone. */
+  readonly headOf: (runId: string) => BoardRun | null;
+  /** Calls a listener whenever a look finds a run that is new, has changed or is gone; `file` is null for a run of no file. */
+  readonly watch: (listener: RunListener) => void;
+  /** Looks at a run as if it were the last of its workflow, and calls `look` whenever it was read, until the result is called. */
+  readonly attend: (runId: string, look: () => void) => () => void;
 };
+
+export type RunListener = (runId: string, file: string | null) => void;
 
 /** How to see without reading that something has changed. Each is a text that differs when what it stands for does. */
 export type RunStamps = {
@@ -64,6 +72,9 @@ class Board implements RunBoard {
   #idsByFile: ReadonlyMap<string, readonly string[]> = new Map();
   #active = new Set<string>();
   readonly #entries = new Map<string, Entry>();
+  readonly #attended = new Map<string, Set<() => void>>();
+  readonly #listeners: RunListener[] = [];
+  #isFirstLook = true;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookedAtFinished = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
@@ -106,6 +117,30 @@ class Board implements RunBoard {
     return runs.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
   };
 
+  readonly headOf = (runId: string): BoardRun | null => {
+    const entry = this.#entries.get(runId);
+    if (entry !== undefined) return entry.run;
+    const run = readPastRun(this.#parts.archive, runId);
+    return run === null ? null : boardRun(run, this.#parts.archive);
+  };
+
+  readonly watch = (listener: RunListener): void => {
+    this.#listeners.push(listener);
+  };
+
+  readonly attend = (runId: string, look: () => void): (() => void) => {
+    const looks = this.#attended.get(runId) ?? new Set();
+    this.#attended.set(runId, looks.add(look));
+    return () => {
+      looks.delete(look);
+      if (looks.size === 0) this.#attended.delete(runId);
+    };
+  };
+
+  #tell(runId: string, file: string | null): void {
+    for (const listener of this.#listeners) listener(runId, file);
+  }
+
   async #look(): Promise<void> {
     const now = this.#parts.now();
     this.#lookedAt = now;
@@ -114,13 +149,16 @@ class Board implements RunBoard {
     const seesFinished = Math.abs(now - this.#lookedAtFinished) >= pauseForFinishedMs;
     if (seesFinished) this.#lookedAtFinished = now;
     const lasts = [...this.#idsByFile.values()].flatMap(([last]) => last ?? []);
+    const wanted = new Set([...lasts, ...this.#active, ...this.#attended.keys()]);
+    for (const runId of this.#entries.keys()) if (!wanted.has(runId)) this.#entries.delete(runId);
     let read = 0;
-    for (const runId of new Set([...lasts, ...this.#active])) {
+    for (const runId of wanted) {
       if (!this.#isStale(runId, seesFinished)) continue;
       this.#read(runId);
       read += 1;
       if (read % runsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
     }
+    this.#isFirstLook = false;
   }
 
   #listNew(): void {
@@ -134,14 +172,22 @@ class Board implements RunBoard {
     const labelOf = archive.labels(fresh);
     const files = new Map<string, string | null>();
     for (const runId of ids) {
-      const file = this.#files.get(runId) ?? labelOf(runId)?.file;
+      const known = this.#files.get(runId);
+      const file = known === undefined ? labelOf(runId)?.file : known;
       if (file !== undefined) files.set(runId, file);
       else if (this.#isBeingMade(runId)) this.#listStamp = null;
       else files.set(runId, null);
     }
-    for (const runId of this.#entries.keys()) if (!files.has(runId)) this.#forget(runId);
-    for (const runId of fresh) if (files.get(runId) != null && archive.mayGoOn(runId)) this.#active.add(runId);
+    const before = this.#files;
     this.#files = files;
+    for (const [runId, file] of before) if (!files.has(runId)) this.#forget(runId, file);
+    for (const runId of fresh) {
+      const file = files.get(runId);
+      if (file === undefined) continue;
+      // Of a directory without a label nothing can be read.
+      if (labelOf(runId) !== null && archive.mayGoOn(runId)) this.#active.add(runId);
+      if (!this.#isFirstLook) this.#tell(runId, file);
+    }
     this.#idsByFile = groupByFile(files);
     this.#number += 1;
   }
@@ -150,9 +196,10 @@ class Board implements RunBoard {
     return this.#parts.now() - this.#parts.archive.timeOf(runId) < longestBirthMs;
   }
 
-  #forget(runId: string): void {
+  #forget(runId: string, file: string | null): void {
     this.#entries.delete(runId);
     this.#active.delete(runId);
+    this.#tell(runId, file);
   }
 
   #isStale(runId: string, seesFinished: boolean): boolean {
@@ -166,10 +213,16 @@ class Board implements RunBoard {
     const stamp = stamps.ofRun(runId);
     const run = readPastRun(archive, runId);
     if (run === null) return;
+    const known = this.#entries.get(runId);
     const isOver = isFinished(run.state);
     if (isOver) this.#active.delete(runId);
-    this.#entries.set(runId, { run: boardRun(run, archive), isOver, stamp });
+    const head = boardRun(run, archive);
+    this.#entries.set(runId, { run: head, isOver, stamp });
     this.#number += 1;
+    for (const look of this.#attended.get(runId) ?? []) look();
+    // Most events are about steps.
+    const isSame = known !== undefined && JSON.stringify(known.run) === JSON.stringify(head);
+    if (!isSame && !this.#isFirstLook) this.#tell(runId, this.#files.get(runId) ?? null);
   }
 }
 

@@ -37,6 +37,6 @@ export function allRoutes(parts: RouteParts, basePath = ''): readonly DescribedR
   return withDocuments([...v2Routes({ ...parts, basePath }), ...v1Routes(parts), ...own], {
     basePath,
     page: parts.page ?? null,
-    schemas: { ...shared, ...v2Schemas(shared['RunSummary'] ?? {}), ...v1Schemas },
+    schemas: { ...shared, ...v2Schemas(shared), ...v1Schemas },
   });
 }

@@ -51,7 +51,7 @@ export async function apiWorld(
   const server = await apiServer(routes, settings, options);
   return {
     ...server,
-    ask: described(routes, server.ask),
+    ask: described(routes, (method, path, sent) => server.ask(method, endingPath(path), sent)),
     routes,
     directory,
     app,
@@ -59,6 +59,13 @@ export async function apiWorld(
     dags,
     stable: (text) => stable(text, directory),
   };
+}
+
+/** The stream of all changes has no end of its own; whoever asks for it here gets what has happened until now. */
+function endingPath(path: string): string {
+  if (!/\/api\/v2\/events(\?|$)/.test(path)) return path;
+  const asked = path.replace(/([?&]follow=)(true)?(?=&|$)/g, '$1false');
+  return /[?&]follow=/.test(asked) ? asked : `${asked}${asked.includes('?') ? '&' : '?'}follow=false`;
 }
 
 function stable(text: string, directory: string): string {

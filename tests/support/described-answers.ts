@@ -80,8 +80,13 @@ export function answerCheck(
     if (response.content?.[type] === undefined) return [`"${type}" is not described for ${answer.status}`];
     const parts = [place.path, verb, 'responses', answer.status, 'content', type, 'schema'];
     const pointer = `/paths/${parts.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
-    if (type === 'text/event-stream')
-      return eventsOf(answer.body).flatMap((data) => problemsWith('/components/schemas/Event', data));
+    if (type === 'text/event-stream') {
+      const schemas = (response.content[type].schema as { readonly 'x-events'?: EventSchemas })['x-events'];
+      return eventsOf(answer.body).flatMap(({ event, data }) => {
+        const named = schemas === undefined ? '#/components/schemas/Event' : schemas[event]?.$ref;
+        return named === undefined ? [`the event "${event}" is not described`] : problemsWith(named.slice(1), data);
+      });
+    }
     if (type === 'application/x-ndjson')
       return linesOf(answer.body).flatMap((line) => problemsWith('/components/schemas/LogLine', line));
     return type.endsWith('json') ? problemsWith(pointer, JSON.parse(answer.body)) : [];
@@ -92,9 +97,16 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`);
 }
 
-function eventsOf(text: string): readonly unknown[] {
-  const frames = text.split('\n\n').filter((frame) => frame.startsWith('id: '));
-  return frames.map((frame) => JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? 'null'));
+/** The schemas of a stream by the names of its events. */
+type EventSchemas = Readonly<Record<string, { readonly $ref: string }>>;
+
+/** The end of the stream of one run, and what it prints, are only told in words. */
+function eventsOf(text: string): readonly { readonly event: string; readonly data: unknown }[] {
+  return text.split('\n\n').flatMap((frame) => {
+    const [, event = ''] = /^event: (.*)$/m.exec(frame) ?? [];
+    const [, data] = /^data: (.*)$/m.exec(frame) ?? [];
+    return data === undefined || event === 'end' || event === 'output' ? [] : [{ event, data: JSON.parse(data) }];
+  });
 }
 
 function linesOf(text: string): readonly unknown[] {

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { attemptHistory } from '../../core/run/attempt-history.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import { locateSteps } from '../../language/locate.ts';
 import { renderReport } from '../../render/report/report.ts';
 import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
 import { shortId } from '../../render/text/short-id.ts';
+import { type ChildRun, drawRun } from '../../service/history/draw-run.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { StoredRun } from '../../store/store.ts';
@@ -55,38 +54,33 @@ export async function reportCommand(
 
 async function viewOf(run: PastRun, history: History, app: AppModule): Promise<ReportView> {
   const { state, stored } = run;
-  const { summary, logs, children } = await childViewOf(run, history, app);
-  const names = [...summary.steps, ...summary.handlers].map(({ name }) => name);
+  const { summary, attempts, places, sources, children } = await drawRun(run, history);
   return {
     summary,
     run: state,
     workflow: stored?.workflow ?? null,
     graph: stored === null ? null : state.graph,
-    attempts: attemptHistory(stored?.events ?? []),
-    places: stored === null ? new Map() : locateSteps(stored.sources, names),
-    sources: stored?.sources ?? [],
-    logs,
-    children,
+    attempts,
+    places,
+    sources,
+    logs: logsOf(stored?.logPaths ?? null, app),
+    children: childViews(children, app),
     ...(stored?.masked ? { masked: true } : {}),
     now: Date.now(),
     version,
   };
 }
 
-/** A run with the runs that its failed steps made; a run that was removed from the history is left out. */
-async function childViewOf(run: PastRun, history: History, app: AppModule): Promise<ChildView> {
-  const summary = history.summarize(run);
-  const children = new Map<string, ChildView>();
-  for (const { name, status, child: runId } of [...summary.steps, ...summary.handlers]) {
-    const child = status === 'failed' && runId !== undefined ? await history.read(runId) : null;
-    if (child !== null) children.set(name, await childViewOf(child, history, app));
-  }
-  return { summary, logs: logsOf(run.stored, app), children };
+function childViews(children: ReadonlyMap<string, ChildRun>, app: AppModule): ReadonlyMap<string, ChildView> {
+  const entries = Array.from(children, ([step, { summary, logPaths, children: inner }]) => {
+    return [step, { summary, logs: logsOf(logPaths, app), children: childViews(inner, app) }] as const;
+  });
+  return new Map(entries);
 }
 
-function logsOf(stored: StoredRun | null, { readLogExcerpt }: AppModule): ReportLogs {
+function logsOf(logPaths: StoredRun['logPaths'] | null, { readLogExcerpt }: AppModule): ReportLogs {
   const pathOf = ({ step, attempt, stream }: LogName): string | null => {
-    const paths = stored?.logPaths(step, attempt);
+    const paths = logPaths?.(step, attempt);
     return paths === undefined ? null : stream === 'stdout' ? paths.stdoutPath : paths.stderrPath;
   };
   return {

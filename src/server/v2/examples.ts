@@ -159,3 +159,42 @@ data: {"type":"run.finished","runId":"${runId}","at":"2026-03-01T03:00:01.090Z",
 event: end
 data: {"runId":"${runId}"}
 `;
+
+/** A stream of all changes in which one run ends. */
+export const exampleLiveStream = `retry: 1000
+
+id: 5f0c2a9be1d4.17
+event: daemon
+data: {"version":"1.0.0","running":1,"queued":0}
+
+id: 5f0c2a9be1d4.18
+event: run
+data: ${JSON.stringify(runHead)}
+
+id: 5f0c2a9be1d4.19
+event: run.removed
+data: {"runId":"019c8f59-7d10-7a11-8c1e-6a2f0b9d4e55"}
+`;
+
+/** A run as it is drawn. */
+export const exampleRunView: JsonObject = {
+  run: runHead,
+  warnings: [],
+  steps: [],
+  handlers: [],
+  graph: {
+    nodes: [
+      { name: 'extract', handler: null, executor: 'command', place: placeAt(5) },
+      { name: 'load', handler: null, executor: 'command', place: placeAt(8) },
+    ],
+    edges: [{ from: 'extract', to: 'load' }],
+  },
+  sources: [{ path: file, text: 'steps:\n  - name: extract\n' }],
+  subRuns: [],
+  fileStatus: 'same',
+  masked: false,
+};
+
+function placeAt(line: number): JsonObject {
+  return { source: 0, line, column: 5, endLine: line, endColumn: 18 };
+}

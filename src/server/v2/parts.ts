@@ -1,3 +1,4 @@
+import type { LiveChanges } from '../../daemon/live-changes.ts';
 import type { RunFeeds } from '../../daemon/run-feeds.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { LoadResult } from '../../language/load.ts';
@@ -22,6 +23,8 @@ export type V2Parts = Pick<
 > & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;
+  /** What changes, of all runs and workflows. */
+  readonly changes: LiveChanges;
   readonly logFiles: LogFiles;
   readonly clock: Clock;
   /** What is wrong with the text of a workflow; what it imports is looked for in the workflows directory alone. */

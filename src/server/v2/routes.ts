@@ -1,4 +1,5 @@
 import type { DescribedRoute } from '../docs/operation.ts';
+import { liveEventsRoute } from './daemon/live-events.ts';
 import { runLogsRoute } from './logs/run-logs.ts';
 import { stepLogRoute } from './logs/step-log.ts';
 import type { V2Parts } from './parts.ts';
@@ -6,6 +7,7 @@ import { followEventsRoute } from './runs/follow-events.ts';
 import { listRunsOfWorkflowRoute, listRunsRoute } from './runs/list-runs.ts';
 import { markStepRoute } from './runs/mark-step.ts';
 import { retryRunRoute } from './runs/retry-run.ts';
+import { runViewRoute } from './runs/run-view.ts';
 import { showRunRoute } from './runs/show-run.ts';
 import { startRunRoute } from './runs/start-run.ts';
 import { stopRunRoute } from './runs/stop-run.ts';
@@ -23,9 +25,11 @@ export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
     validateRoute(parts),
     listRunsRoute(parts),
     showRunRoute(parts),
+    runViewRoute(parts),
     stopRunRoute(parts),
     retryRunRoute(parts),
     markStepRoute(parts),
+    liveEventsRoute(parts),
     followEventsRoute(parts),
     runLogsRoute(parts),
     stepLogRoute(parts),

@@ -1,7 +1,9 @@
 import { listSchema, objectSchema } from '../docs/object-schema.ts';
 import { ref, type Schema } from '../docs/operation.ts';
 import { problemTitles } from '../reply/problem.ts';
+import { liveSchemas } from './daemon/live-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
+import { runViewSchemas } from './runs/run-view-schema.ts';
 
 const text: Schema = { type: 'string' };
 const textOrNull: Schema = { type: ['string', 'null'] };
@@ -86,11 +88,13 @@ export const checkedSchema: Schema = object('What was found.', {
   ),
 });
 
-/** The schemas of the v2 API beside those that it shares with the command line; `run` is that of a whole RunSummary. */
-export function v2Schemas(run: Schema): Readonly<Record<string, Schema>> {
+/** The schemas of the v2 API beside those that it shares with the command line. */
+export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
   return {
     Problem: problem,
-    RunHead: runHead(run),
+    RunHead: runHead(shared['RunSummary'] ?? {}),
+    ...liveSchemas(shared['RunStep'] ?? {}),
+    ...runViewSchemas(),
     Workflow: object('A workflow of the workflows directory.', fileProperties),
     WorkflowPage: object('A page of workflows.', {
       workflows: listSchema(ref('Workflow'), 'In the order of the paths.'),

@@ -42,6 +42,7 @@ test('runs', async () => {
 
   await expectGolden('runs', world, [
     ['GET', '/api/v2/runs/run-2'],
+    ['GET', '/api/v2/runs/run-1/view'],
     ['GET', '/api/v2/runs/@failed/'],
     ['GET', '/api/v2/runs?status=failed,canceled'],
     ['GET', '/api/v2/runs?workflow=nobody'],

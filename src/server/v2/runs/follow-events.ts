@@ -3,6 +3,7 @@ import { isFinished } from '../../../core/run/run-state.ts';
 import { eventJson } from '../../../render/views/event-json.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import type { ApiRequest, Reply } from '../../route.ts';
@@ -12,11 +13,6 @@ import type { V2Parts } from '../parts.ts';
 import { flagIn, numberIn } from '../query.ts';
 import { findRun } from './find-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
-
-/** Something is sent that often, so that nobody on the way takes the connection for dead. */
-const heartbeatMs = 15_000;
-/** After how long a client that has lost the connection is to come back. */
-const comeBackMs = 1000;
 
 /** OpenAPI 3.1 has no word for what a stream is made of; programs that do not know this one pass over it. */
 const eventStream = { type: 'string', 'x-event-data': ref('Event') };
@@ -102,7 +98,7 @@ function followEvents(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
     if (isFinished(run.state) && told <= after) return { status: 204, body: null };
     return {
       status: 200,
-      headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
+      headers: eventStreamHeaders,
       stream: (output, signal) => {
         const writer = createStreamWriter(output, signal, parts.clock);
         return follow ? sendEvents({ run, after, wanted, writer, signal }, parts) : sendStored(run, after, writer);
@@ -139,7 +135,7 @@ async function sendEvents(
   const stop = beat(writer, clock);
   const output = wanted && createOutputFrames(run, { after, wanted, writer, files });
   try {
-    writer.write(`retry: ${comeBackMs}\n\n`);
+    writer.write(comeBackLine);
     for await (const events of feeds.follow(run, after, signal)) {
       for (const event of events) {
         if (writer.isBehind()) await writer.caughtUp();
@@ -149,24 +145,11 @@ async function sendEvents(
         output?.after(event);
       }
     }
-    if (!writer.isClosed()) writer.write(`event: end\ndata: ${JSON.stringify({ runId: run.runId })}\n\n`);
+    if (!writer.isClosed()) writer.write(eventFrame({ event: 'end', data: JSON.stringify({ runId: run.runId }) }));
   } finally {
     output?.close();
     stop();
   }
-}
-
-/** Keeps the connection alive; nothing is added for who does not even take what is there. */
-function beat(writer: StreamWriter, clock: V2Parts['clock']): () => void {
-  let cancelTimer = () => {};
-  const next = () => {
-    cancelTimer = clock.setTimer(clock.now() + heartbeatMs, () => {
-      if (!writer.isBehind()) writer.write(': still here\n\n');
-      next();
-    });
-  };
-  next();
-  return () => cancelTimer();
 }
 
 /** All followers of a run are told the same texts. */
@@ -175,8 +158,8 @@ const frames = new WeakMap<StoredEvent, string>();
 function frame(id: string, event: StoredEvent): string {
   const known = frames.get(event);
   if (known !== undefined) return known;
-  // JSON holds no line end.
-  const text = `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventJson(id, event))}\n\n`;
+  const data = JSON.stringify(eventJson(id, event));
+  const text = eventFrame({ id: String(event.seq), event: event.type, data });
   frames.set(event, text);
   return text;
 }

@@ -8,7 +8,7 @@ import { exampleWorkflow } from '../examples.ts';
 import { cursor, filter, limit } from '../parameters.ts';
 import type { V2Parts } from '../parts.ts';
 import { limitIn } from '../query.ts';
-import { fileView, presentJson, presentView } from './workflow-view.ts';
+import { createWorkflowItems, type WorkflowItems } from './workflow-items.ts';
 
 const usualLimit = 100;
 const mostAtOnce = 1000;
@@ -26,9 +26,6 @@ type Wanted = {
 };
 
 type Page = { readonly body: Buffer; readonly tag: string };
-
-/** What files say, ready to be sent, for as long as the catalog keeps them. */
-type FileTexts = WeakMap<ListedWorkflow, string>;
 
 const operation: Operation = {
   id: 'listWorkflows',
@@ -65,7 +62,7 @@ export function listWorkflowsRoute(parts: V2Parts): DescribedRoute {
 /** A page is made once and kept until a file, a run or a suspension changes, or a schedule has come to its next moment. */
 function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   const { board, catalog, suspensions, clock } = parts;
-  const texts = { read: new WeakMap(), write: new WeakMap() } satisfies Record<ApiRequest['access'], FileTexts>;
+  const items = createWorkflowItems(parts);
   const cache = new Map<string, Page>();
   let cacheKey = '';
   let validUntil = 0;
@@ -81,7 +78,7 @@ function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> 
     const name = JSON.stringify(wanted);
     let page = cache.get(name);
     if (page === undefined) {
-      const made = makePage(wanted, parts, texts[access]);
+      const made = makePage(wanted, parts, items);
       validUntil = Math.min(validUntil, made.validUntil);
       page = made.page;
       cache.set(name, page);
@@ -102,27 +99,19 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
   };
 }
 
-function makePage(wanted: Wanted, parts: V2Parts, texts: FileTexts): { page: Page; validUntil: number } {
+function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page: Page; validUntil: number } {
   const { after, limit: count } = wanted;
   const fitting = parts.catalog
     .list()
     .filter((listed) => (after === null || placeOf(listed) > after) && fits(listed, wanted));
   const shown = fitting.slice(0, count);
-  // Schedules are read a little later than files.
-  const soon = parts.clock.now() + 1000;
-  const moments: number[] = [];
-  const entries = shown.map((listed) => {
-    const text = texts.get(listed) ?? JSON.stringify(fileView(listed, wanted.access, parts));
-    texts.set(listed, text);
-    const present = presentView(listed, parts);
-    if (present.next !== null) moments.push(present.next.getTime());
-    else if (listed.workflow !== null && listed.workflow.schedule.start.length > 0) moments.push(soon);
-    return `${text.slice(0, -1)},${JSON.stringify(presentJson(listed, present, parts)).slice(1)}`;
-  });
+  const entries = shown.map((listed) => items(listed, wanted.access));
   const last = shown.at(-1);
   const nextCursor = last !== undefined && fitting.length > shown.length ? toCursor([placeOf(last)]) : null;
-  const body = Buffer.from(`{"workflows":[${entries.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}\n`);
-  return { page: { body, tag: entityTag(body) }, validUntil: Math.min(...moments) };
+  const body = Buffer.from(
+    `{"workflows":[${entries.map(({ text }) => text).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}\n`,
+  );
+  return { page: { body, tag: entityTag(body) }, validUntil: Math.min(...entries.map(({ validUntil }) => validUntil)) };
 }
 
 /** The path in the workflows directory, by which all are in order. */

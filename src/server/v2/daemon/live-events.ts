@@ -1,0 +1,177 @@
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
+import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
+import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
+import type { ApiRequest, Reply } from '../../route.ts';
+import { exampleLiveStream } from '../examples.ts';
+import { filter } from '../parameters.ts';
+import type { V2Parts } from '../parts.ts';
+import { flagIn } from '../query.ts';
+import { findRun } from '../runs/find-run.ts';
+import { type LiveCursor, liveCursorText, readLiveCursor } from './live-cursor.ts';
+import { createLiveFrames, type LiveFrames } from './live-frames.ts';
+import { followRunPart, type RunPart } from './run-part.ts';
+import { createWakeups } from './wakeups.ts';
+
+/** A reader is sent changes at most this often; what changes in between is sent once. */
+const pauseMs = 100;
+
+/** The data of each event by its name. */
+const events = {
+  run: ref('RunHead'),
+  'run.removed': ref('RemovedRun'),
+  workflow: ref('Workflow'),
+  'workflow.removed': ref('RemovedWorkflow'),
+  daemon: ref('DaemonStatus'),
+  step: ref('StepEvent'),
+  log: ref('LogSize'),
+  warnings: ref('RunWarnings'),
+  reset: ref('ResetEvent'),
+};
+
+const operation: Operation = {
+  id: 'followAll',
+  tag: 'Logs and events',
+  summary: 'Streams the changes of all runs and workflows',
+  description:
+    'As server-sent events. The data of an event is the present state of what has changed and replaces it as a whole: `run` as in the list of runs without steps, `workflow` as in the list of workflows, `run.removed` and `workflow.removed`, `daemon`. With `run`, also of that run: `step` with its attempts as in its view, `warnings`, and `log`, how long the log of an attempt under way is by now, at most four times a second. The stream begins with `daemon`; ask for lists and views after that event. The `id` of an event is a cursor: a client that comes back with it gets what has changed since. Where that is not known any more (another daemon, more than 10,000 changes, a reader that is too slow) the event `reset` says so: ask for lists and views again.',
+  parameters: [
+    filter('run', 'Also the steps and logs of this run: its id, a beginning of it, `@latest` or `@failed`.'),
+    filter('after', 'Only what has changed since the event with that `id`.'),
+    {
+      name: 'follow',
+      in: 'query',
+      description: 'False: only what has changed until now.',
+      schema: { type: 'boolean', default: true },
+    },
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'The same as `after`, which it takes precedence over, as an `EventSource` sends it.',
+      schema: { type: 'string' },
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The events.',
+      content: {
+        'text/event-stream': { schema: { type: 'string', 'x-events': events }, example: exampleLiveStream },
+      },
+    },
+  },
+  problems: { 404: 'There is no such run.' },
+};
+
+/** `GET /api/v2/events`. */
+export function liveEventsRoute(parts: V2Parts): DescribedRoute {
+  const frames = createLiveFrames(parts);
+  return {
+    method: 'GET',
+    path: '/api/v2/events',
+    access: 'read',
+    body: 'none',
+    errors: 'problem',
+    handle: async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
+      const word = query.get('run') || null;
+      const run = word === null ? null : await findRun(word, parts);
+      const given = [headers['last-event-id'], query.get('after')].find(
+        (each) => typeof each === 'string' && each !== '',
+      );
+      const isEndless = !query.has('follow') || flagIn(query, 'follow');
+      return {
+        status: 200,
+        headers: eventStreamHeaders,
+        stream: async (output, signal) => {
+          const writer = createStreamWriter(output, signal, parts.clock);
+          await sendLive(
+            { run, given: given === undefined ? null : String(given), isEndless, access, writer, signal },
+            frames,
+            parts,
+          );
+        },
+      };
+    },
+    operation,
+  };
+}
+
+type Reading = {
+  readonly run: PastRun | null;
+  /** The cursor of a client that comes back; null for a new one. */
+  readonly given: string | null;
+  readonly isEndless: boolean;
+  readonly access: ApiRequest['access'];
+  readonly writer: StreamWriter;
+  readonly signal: AbortSignal;
+};
+
+async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): Promise<void> {
+  const { run, given, isEndless, writer, signal } = reading;
+  const { changes, clock } = parts;
+  const cursor = given === null ? null : readLiveCursor(given, changes);
+  const wakeups = createWakeups(signal, clock, pauseMs);
+  const stop = beat(writer, clock);
+  const part = run && followRunPart({ run, after: runAfter(cursor, run), signal, wake: wakeups.wake }, parts);
+  const leave = await changes.join(wakeups.wake, part);
+  try {
+    writer.write(comeBackLine);
+    const isUnknown = given !== null && (cursor === null || changes.since(cursor.position) === null);
+    let position = cursor === null || isUnknown ? changes.position() : cursor.position;
+    if (isUnknown) writer.write(resetFrame(cursorOf(position, part, changes), cursor === null ? 'unknown' : 'too-old'));
+    writer.write(frames({ kind: 'daemon' }, reading.access, cursorOf(position, part, changes)));
+    while (!writer.isClosed()) {
+      position = await sendChanges(position, part, { ...reading, frames }, changes);
+      if (!isEndless) return;
+      await wakeups.next();
+    }
+  } finally {
+    part?.close();
+    leave();
+    stop();
+  }
+}
+
+/** Without a position in the journal of this run, a client that comes back gets every step. */
+function runAfter(cursor: LiveCursor | null, { stored }: PastRun): number | null {
+  if (cursor === null) return null;
+  const last = stored?.events.at(-1)?.seq ?? 0;
+  return cursor.run === null || cursor.run > last ? 0 : cursor.run;
+}
+
+/** Answers the position up to which all is sent. */
+async function sendChanges(
+  from: number,
+  part: RunPart | null,
+  { writer, access, frames }: Reading & { readonly frames: LiveFrames },
+  changes: V2Parts['changes'],
+): Promise<number> {
+  const missed = changes.since(from);
+  let position = from;
+  if (missed === null) {
+    position = changes.position();
+    writer.write(resetFrame(cursorOf(position, part, changes), 'too-old'));
+  }
+  for (const { position: own, change } of missed ?? []) {
+    if (writer.isBehind()) await writer.caughtUp();
+    if (writer.isClosed()) return position;
+    position = own;
+    writer.write(frames(change, access, cursorOf(position, part, changes)));
+  }
+  const before = part?.position();
+  for (const frame of part?.take() ?? []) {
+    if (writer.isBehind()) await writer.caughtUp();
+    if (writer.isClosed()) return position;
+    writer.write(frame);
+  }
+  // Without data it is no event, but the client keeps the cursor.
+  if (part?.position() !== before) writer.write(`id: ${cursorOf(position, part, changes)}\n\n`);
+  return position;
+}
+
+function cursorOf(position: number, part: RunPart | null, changes: V2Parts['changes']): string {
+  return liveCursorText(changes, { position, run: part?.position() ?? null });
+}
+
+function resetFrame(id: string, why: 'unknown' | 'too-old'): string {
+  return eventFrame({ id, event: 'reset', data: JSON.stringify({ why }) });
+}

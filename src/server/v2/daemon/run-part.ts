@@ -1,0 +1,152 @@
+import type { StoredEvent } from '../../../core/run/run.ts';
+import { steps } from '../../../core/run/run-state.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { followProgress, type RunProgress, stepOf } from '../../../service/history/run-progress.ts';
+import { eventFrame } from '../../reply/event-stream.ts';
+import type { V2Parts } from '../parts.ts';
+import { createLogSizes, type LogSizes } from './log-sizes.ts';
+
+/** What a stream tells of the one run that its reader looks at: steps that have changed, sizes of logs, warnings. */
+export type RunPart = {
+  readonly runId: string;
+  /**
+   * What has changed since the last call, as events. A reader that is slow gets the newest state of each step, once. Throws where
+   * the run cannot be followed any more.
+   */
+  readonly take: () => Iterable<string>;
+  /** The number of the last event of the run that `take` has told of. */
+  readonly position: () => number;
+  /** The run may have changed after its end, as by a mark. */
+  readonly look: () => void;
+  readonly close: () => void;
+};
+
+type RunPartOptions = {
+  readonly run: PastRun;
+  /** Only what later events have changed; null: only what happens from now on. */
+  readonly after: number | null;
+  readonly signal: AbortSignal;
+  readonly wake: () => void;
+};
+
+type RunPartTools = Pick<V2Parts, 'feeds' | 'history' | 'logFiles' | 'clock'>;
+
+/** Follows a run until the signal is aborted or it is closed. */
+export function followRunPart(options: RunPartOptions, tools: RunPartTools): RunPart {
+  return new FollowedRun(options, tools);
+}
+
+class FollowedRun implements RunPart {
+  readonly #options: RunPartOptions;
+  readonly #tools: RunPartTools;
+  readonly #changed = new Set<string>();
+  readonly #left = new AbortController();
+  readonly #sizes: LogSizes;
+  #progress: RunProgress;
+  #warnings: number;
+  #told: number;
+  #isFollowing = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(options: RunPartOptions, tools: RunPartTools) {
+    const { run, after, signal, wake } = options;
+    this.#options = options;
+    this.#tools = tools;
+    this.#progress = followProgress(run);
+    const events = run.stored?.events ?? [];
+    const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
+    for (const event of missed) this.#mark(stepOf(event));
+    this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
+    this.#told = this.#progress.position();
+    this.#sizes = createLogSizes(run, { ...tools, wake });
+    for (const event of after === null ? events : missed) this.#sizes.add(event, { isPast: after === null });
+    signal.addEventListener('abort', this.close, { once: true });
+    void this.#follow();
+  }
+
+  get runId(): string {
+    return this.#options.run.runId;
+  }
+
+  readonly position = (): number => this.#told;
+
+  readonly close = (): void => {
+    this.#options.signal.removeEventListener('abort', this.close);
+    this.#left.abort();
+    this.#sizes.close();
+  };
+
+  *take(): Iterable<string> {
+    if (this.#failure !== null) throw this.#failure.error;
+    for (const size of this.#sizes.take()) yield eventFrame({ event: 'log', data: JSON.stringify(size) });
+    const warnings = this.#progress.warnings();
+    if (warnings.length !== this.#warnings) {
+      this.#warnings = warnings.length;
+      yield eventFrame({ event: 'warnings', data: JSON.stringify({ runId: this.runId, warnings }) });
+    }
+    const position = this.#progress.position();
+    for (const step of this.#changed) {
+      this.#changed.delete(step);
+      yield eventFrame({ event: 'step', data: JSON.stringify(this.#view(step)) });
+    }
+    this.#told = position;
+  }
+
+  readonly look = (): void => {
+    if (!this.#isFollowing) this.#readRest().catch(this.#fail);
+  };
+
+  #view(step: string): object {
+    return { runId: this.runId, step: this.#progress.stepView(step) };
+  }
+
+  readonly #fail = (error: unknown): void => {
+    this.#failure = { error };
+    this.#options.wake();
+  };
+
+  #mark(step: string | null): void {
+    if (step !== null && this.#options.run.state.graph.index.has(step)) this.#changed.add(step);
+  }
+
+  async #follow(): Promise<void> {
+    const { run, wake } = this.#options;
+    this.#isFollowing = true;
+    try {
+      for await (const events of this.#tools.feeds.follow(run, this.#progress.position(), this.#left.signal)) {
+        if (this.#left.signal.aborted) return;
+        const [first] = events;
+        // The journal was damaged: what comes stands for everything from there on.
+        if (first !== undefined && first.seq <= this.#progress.position()) await this.#readAgain();
+        else this.#add(events);
+        wake();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#isFollowing = false;
+    }
+  }
+
+  #add(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      this.#mark(this.#progress.add(event));
+      this.#sizes.add(event, { isPast: false });
+    }
+  }
+
+  async #readRest(): Promise<void> {
+    const run = await this.#tools.history.read(this.runId);
+    const rest = run?.stored?.events.filter(({ seq }) => seq > this.#progress.position()) ?? [];
+    if (rest.length === 0 || this.#left.signal.aborted || this.#isFollowing) return;
+    this.#add(rest);
+    this.#options.wake();
+  }
+
+  async #readAgain(): Promise<void> {
+    const run = await this.#tools.history.read(this.runId);
+    if (run === null) return;
+    this.#progress = followProgress(run);
+    for (const { name } of steps(run.state)) this.#changed.add(name);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../../../engine/clock.ts';
+
+/** Lets a loop wait for work that comes from several sides. */
+export type Wakeups = {
+  readonly wake: () => void;
+  /** Resolves once `wake` was called since the last time, but not sooner than the pause after that; at once when it is over. */
+  readonly next: () => Promise<void>;
+};
+
+/** Wakes a loop at most once every `pauseMs`, until the signal is aborted. */
+export function createWakeups(signal: AbortSignal, clock: Clock, pauseMs: number): Wakeups {
+  let isDue = false;
+  let readyAt = clock.now();
+  let cancelTimer: (() => void) | null = null;
+  let resume: (() => void) | null = null;
+  const go = () => {
+    cancelTimer?.();
+    cancelTimer = null;
+    readyAt = clock.now() + pauseMs;
+    isDue = false;
+    resume?.();
+    resume = null;
+  };
+  const goWhenReady = () => {
+    if (resume === null || cancelTimer !== null) return;
+    if (clock.now() >= readyAt) go();
+    else cancelTimer = clock.setTimer(readyAt, go);
+  };
+  signal.addEventListener('abort', go, { once: true });
+  return {
+    wake: () => {
+      isDue = true;
+      goWhenReady();
+    },
+    next: () =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        resume = resolve;
+        if (isDue) goWhenReady();
+      }),
+  };
+}

@@ -1,0 +1,49 @@
+import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/run/attempt-history.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import { type RunState, stepState } from '../../core/run/run-state.ts';
+import { summarizeStep } from '../../core/run/summarize.ts';
+import { evolveIfFit } from './fold-run.ts';
+import type { PastRun } from './past-run.ts';
+import { stepViewJson } from './run-view-json.ts';
+
+/** A run that is followed: its state after each event, and which of its steps have changed. */
+export type RunProgress = {
+  /** The number of the last event that was added. */
+  readonly position: () => number;
+  /** Adds one event; answers the step that it has changed, if any. */
+  readonly add: (event: StoredEvent) => string | null;
+  readonly state: () => RunState;
+  /** A step or handler as `GET /runs/{id}/view` shows it. */
+  readonly stepView: (step: string) => object;
+  readonly warnings: () => readonly string[];
+};
+
+/** Goes on from what was read of a run. */
+export function followProgress({ state: read, stored, damage }: PastRun): RunProgress {
+  const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
+  let state = read;
+  let position = stored?.events.at(-1)?.seq ?? 0;
+  const logPath = (step: string, attempt: number) => stored?.logPaths(step, attempt).stdoutPath ?? null;
+  return {
+    position: () => position,
+    state: () => state,
+    add: (event) => {
+      position = event.seq;
+      const next = evolveIfFit(state, event);
+      if (next === null) return null;
+      state = next;
+      addToAttempts(attempts, event);
+      return stepOf(event);
+    },
+    stepView: (step) => stepViewJson(summarizeStep(stepState(state, step), logPath), attempts.get(step) ?? []),
+    warnings: () => [
+      ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
+      ...damage,
+    ],
+  };
+}
+
+/** The step whose view an event changes. */
+export function stepOf(event: StoredEvent): string | null {
+  return 'step' in event && event.type !== 'run.warned' ? event.step : null;
+}

@@ -1,0 +1,82 @@
+import { type Graph, nodeAt } from '../../core/graph.ts';
+import type { AttemptRecord } from '../../core/run/attempt-history.ts';
+import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+
+import { handlerKind } from '../../core/workflow.ts';
+import type { DrawnRun } from './draw-run.ts';
+
+/** Of a step with more attempts, only the last are in a view. */
+const MAX_ATTEMPTS = 100;
+
+/** A run as JSON that a page or a report can be drawn from, without the output of its steps. */
+export function runViewJson(drawn: DrawnRun) {
+  const { run, summary, attempts, sources, children, fileStatus } = drawn;
+  const view = (step: StepSummary) => stepViewJson(step, attempts.get(step.name) ?? []);
+  return {
+    run: runHeadJson(summary),
+    warnings: summary.warnings,
+    steps: summary.steps.map(view),
+    handlers: summary.handlers.map(view),
+    graph: run.stored === null ? null : graphJson(run.state.graph, drawn),
+    sources: sources.map(({ path, text }) => ({ path, text })),
+    subRuns: Array.from(children, ([step, child]) => ({ step, run: runHeadJson(child.summary) })),
+    fileStatus,
+    masked: run.stored?.masked === true,
+  };
+}
+
+/** A run without its steps, handlers and warnings. */
+export function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers' | 'warnings'> {
+  const { steps: _, handlers: __, warnings: ___, ...head } = summary;
+  return head;
+}
+
+/** A step of a run with its attempts. */
+export function stepViewJson(step: StepSummary, attempts: readonly AttemptRecord[]) {
+  return { ...step, history: attempts.slice(-MAX_ATTEMPTS).map(attemptJson) };
+}
+
+function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: AttemptRecord) {
+  return {
+    attempt,
+    status: end?.status ?? null,
+    error: end === null || end.message === '' ? null : end.message,
+    exitCode: end?.exitCode ?? null,
+    signal: end?.signal ?? null,
+    scheduledAt: isoTime(scheduledAt),
+    startedAt: isoTime(startedAt),
+    finishedAt: isoTime(endedAt),
+    next: next === null ? null : { why: next.why, until: isoTime(next.until) },
+  };
+}
+
+/** Nodes with their positions, handlers included; `to` depends on `from`. */
+function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
+  const indexes = new Map(sources.map(({ path }, index) => [path, index]));
+  const nodes = graph.nodes.map(({ name, executor }, number) => {
+    const place = places.get(name);
+    return {
+      name,
+      handler: number < graph.stepCount ? null : handlerKind(name),
+      executor: executor.type,
+      place:
+        place === undefined
+          ? null
+          : {
+              source: indexes.get(place.file) ?? 0,
+              line: place.start.line,
+              column: place.start.column,
+              endLine: place.end.line,
+              endColumn: place.end.column,
+            },
+    };
+  });
+  const edges = graph.dependencies.flatMap((numbers, to) =>
+    numbers.map((from) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name })),
+  );
+  return { nodes, edges };
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createChangeLog } from '../../src/daemon/change-log.ts';
+import fc from '../support/fast-check.ts';
+
+test('tells each thing once, with its newest change', () => {
+  const log = createChangeLog<string>(10);
+  for (const [key, change] of ['a1', 'b1', 'a2', 'c1'].map((text) => [text[0] ?? '', text] as const))
+    log.add(key, change);
+
+  expect([log.position(), log.since(0)?.map(({ change }) => change)]).toEqual([4, ['b1', 'a2', 'c1']]);
+  expect(log.since(2)).toEqual([
+    { position: 3, change: 'a2' },
+    { position: 4, change: 'c1' },
+  ]);
+  expect(log.since(4)).toEqual([]);
+});
+
+test('knows nothing of positions that are too old, or that were never given', () => {
+  const log = createChangeLog<number>(3);
+  for (let i = 1; i <= 20; i += 1) log.add(`k${i}`, i);
+
+  expect(log.since(17)?.map(({ change }) => change)).toEqual([18, 19, 20]);
+  expect([log.since(16), log.since(0), log.since(21)]).toEqual([null, null, null]);
+});
+
+test('a reader that takes changes at any pace ends with the newest of each thing, as long as it is told of nothing lost', () => {
+  const step = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.constant('take' as const));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
+      const log = createChangeLog<number>(limit);
+      const [truth, seen] = [new Map<string, number>(), new Map<string, number>()];
+      let position = 0;
+      const take = () => {
+        const missed = log.since(position);
+        if (missed === null) for (const [key, value] of truth) seen.set(key, value);
+        for (const { change } of missed ?? []) seen.set(`k${change % 10}`, change);
+        position = log.position();
+      };
+      for (const [index, each] of steps.entries()) {
+        if (each === 'take') take();
+        else {
+          log.add(`k${each}`, index * 10 + each);
+          truth.set(`k${each}`, index * 10 + each);
+        }
+      }
+      take();
+      expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(truth));
+    }),
+  );
+});

@@ -1,0 +1,89 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
+
+type View = {
+  readonly run: { readonly status: string };
+  readonly steps: readonly { readonly name: string; readonly history: readonly object[] }[];
+  readonly graph: { readonly nodes: readonly { readonly name: string; readonly place: object | null }[] } | null;
+  readonly sources: readonly { readonly path: string; readonly text: string }[];
+  readonly subRuns: readonly { readonly step: string; readonly run: { readonly workflow: string } }[];
+  readonly fileStatus: string | null;
+  readonly masked: boolean;
+};
+
+const flow = `imports: [more]
+steps:
+  - name: one
+    command: sh -c 'exit 3'
+    retryPolicy: {limit: 1, intervalSec: 0}
+    continueOn: {failure: true}
+  - {name: child, run: inner, depends: [one, imported]}
+`;
+const more = 'steps: [{name: imported, command: "true"}]\n';
+const inner = 'steps: [{name: a, command: "true"}]\n';
+
+test('has the attempts of each step, where it stands in which file, and the runs of sub-workflows', async () => {
+  const world = await apiWorld({ 'flow.yaml': flow, 'more.yaml': more, 'inner.yaml': inner });
+  const view = await viewOf(world, 'flow');
+
+  expect(view.run.status).toBe('partially_succeeded');
+  expect(view.steps.map(({ name, history }) => [name, history.length])).toEqual([
+    ['imported', 1],
+    ['one', 2],
+    ['child', 1],
+  ]);
+  expect(view.sources.map(({ path, text }) => [path, text])).toEqual([
+    [join(world.dags, 'flow.yaml'), flow],
+    [join(world.dags, 'more.yaml'), more],
+  ]);
+  expect(view.graph?.nodes.map(({ name, place }) => [name, place])).toEqual([
+    ['imported', { source: 1, line: 1, column: 9, endLine: 1, endColumn: expect.any(Number) }],
+    ['one', { source: 0, line: 3, column: 5, endLine: 3, endColumn: 14 }],
+    ['child', { source: 0, line: 7, column: 5, endLine: 7, endColumn: expect.any(Number) }],
+  ]);
+  expect(view.subRuns).toMatchObject([
+    { step: 'child', run: { workflow: 'inner', trigger: 'workflow', status: 'succeeded' } },
+  ]);
+});
+
+test('tells whether a file has changed since the run', async () => {
+  const world = await apiWorld({ 'flow.yaml': flow, 'more.yaml': more, 'inner.yaml': inner });
+  expect((await viewOf(world, 'flow')).fileStatus).toBe('same');
+  const etag = async () => (await world.ask('GET', '/api/v2/runs/r/view')).headers.etag ?? '';
+  const before = await etag();
+  const known = { headers: { 'If-None-Match': before } };
+  expect((await world.ask('GET', '/api/v2/runs/r/view', known)).status).toBe(304);
+
+  writeFileSync(join(world.dags, 'more.yaml'), `${more}# changed\n`);
+  expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view', known)).fileStatus).toBe('changed');
+  rmSync(join(world.dags, 'flow.yaml'));
+  expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view')).fileStatus).toBe('gone');
+});
+
+test('shows no secret that the file spells out', async () => {
+  const text = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\nsteps: [{name: a, command: echo $TOKEN}]\n`;
+  const world = await apiWorld({ 'flow.yaml': text });
+  const view = await viewOf(world, 'flow');
+
+  expect(JSON.stringify(view)).not.toContain('hunter2');
+  expect(view.sources[0]?.text).toContain('TOKEN: ***');
+  expect([view.masked, view.fileStatus]).toEqual([true, null]);
+});
+
+test('of a run whose files are damaged it shows what is left', async () => {
+  const world = await apiWorld({ 'inner.yaml': inner });
+  await viewOf(world, 'inner');
+  writeFileSync(join(world.directory, 'home/runs/r/snapshot.json'), '{');
+
+  const view = jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view'));
+  expect([view.run.status, view.graph, view.sources, view.fileStatus]).toEqual(['succeeded', null, [], null]);
+});
+
+async function viewOf({ ask, desk }: ApiWorld, name: string): Promise<View> {
+  expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId: 'r' } })).status).toBe(201);
+  await desk.settled();
+  return jsonOf<View>(await ask('GET', '/api/v2/runs/r/view'));
+}
