@@ -20,7 +20,6 @@ import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
 import { createForwardTotal } from './forwarding/forward-total.ts';
 import type { Monitor } from './forwarding/monitor.ts';
-import type { LoadResult } from './language/load.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import type { History } from './service/history/history.ts';
@@ -28,6 +27,7 @@ import { type Mark, markStep } from './service/history/mark-step.ts';
 import type { PastRun } from './service/history/past-run.ts';
 import type { RunDesk } from './service/runs/run-desk.ts';
 import { checkText } from './service/workflows/check-text.ts';
+import type { CheckResult } from './service/workflows/load-workflow.ts';
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
 import type { Suspensions } from './service/workflows/suspensions.ts';
 import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
@@ -62,7 +62,7 @@ export type DaemonApp = {
   readonly logFiles: typeof logFiles;
   readonly clock: Clock;
   /** What is wrong with the text of a workflow. */
-  readonly check: (text: string) => Promise<LoadResult>;
+  readonly check: (text: string) => Promise<CheckResult>;
   /** A workflow without the secrets that are spelled out in it. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** The same of a file's text. */
@@ -173,14 +173,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     history,
     desk,
     suspensions,
-    editor: createWorkflowEditor({ places, catalog, suspensions, load: loader.load }),
+    editor: createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
     mark: (runId, mark) => markStep(runId, mark, control),
     readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
     changes,
     logFiles,
     clock: systemClock,
-    check: (text) => checkText(text, places, { load: loader.load, environment: Object.keys(processEnv) }),
+    check: (text) => checkText(text, places, { check: loader.check, environment: Object.keys(processEnv) }),
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
     nextOf,

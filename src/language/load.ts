@@ -15,6 +15,7 @@ import type { Diagnostic, Source } from './diagnostic.ts';
 import { didYouMean, nearNames } from './near-names.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
+import { createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { decode, LARGEST_FILE } from './read/decode.ts';
 import type { Found } from './read/imports.ts';
 import { readImports } from './read/imports.ts';
@@ -32,6 +33,8 @@ export type LoadRequest = {
   readonly runTargets?: (dir: string) => RunTargets;
   /** The names of the process's environment; without them variables that nothing sets are not reported. */
   readonly environment?: readonly string[];
+  /** The most bytes that the file, its imports and its base may have together. */
+  readonly mostBytes?: number;
 } & (
   | {
       readonly file: string;
@@ -52,16 +55,21 @@ export type LoadResult = {
 
 const EXTENSIONS = ['.yaml', '.yml'];
 
-/** Reads a workflow file with its imports and its base. Throws a `WfError` (`not-found`) when the file cannot be read. */
+/**
+ * Reads a workflow file with its imports and its base. Throws a `WfError` (`not-found`) when the file cannot be read, and
+ * `TooManyBytes` beyond `mostBytes`, before the file that exceeds it is parsed.
+ */
 export function loadWorkflow(request: LoadRequest): LoadResult {
   const { path, dir, content } = openRoot(request);
+  const count = createByteLimit(request.mostBytes);
+  count(content);
   const decoded = decode(path, content);
   const read = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
   const realPath = request.file === null ? '-' : realpathSync(path);
   const realDir = realpathSync(dir);
-  const roots = { dir, realPath, realDir, decoded: new Map() };
+  const roots = { dir, realPath, realDir, decoded: new Map(), count };
   const imports = readImports(read.file, realPath, (text, from) => findImport(text, from, roots));
-  const base = readBase(request.base ?? null);
+  const base = readBase(request.base ?? null, count);
   const files = { root: read.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
   const checked = checkWorkflow(files);
   const problems = [
@@ -145,16 +153,16 @@ function unread({
   return { file, problems };
 }
 
-function readBase(path: string | null): ReturnType<typeof readSpecFile> | null {
+function readBase(path: string | null, count: ByteLimit): ReturnType<typeof readSpecFile> | null {
   if (path === null) return null;
   try {
-    const decoded = decode(path, readFile(path));
+    const decoded = decode(path, counted(readFile(path), count));
     if (decoded.problems.length > 0) return unread(decoded);
     const read = readSpecFile(decoded.source);
     const isEmpty = read.problems.length === 1 && read.problems[0]?.code === 'empty-file';
     return isEmpty ? null : read;
   } catch (error) {
-    if (error instanceof WfError) throw error;
+    if (error instanceof WfError || error instanceof TooManyBytes) throw error;
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     const source = { path, text: '' };
     const message = `the base configuration "${path}" cannot be read: ${reason(error)}`;
@@ -168,10 +176,18 @@ type Roots = {
   readonly realDir: string;
   /** Files that were read, by their real paths: one that is imported again and again is read once. */
   readonly decoded: Map<string, ReturnType<typeof decode>>;
+  readonly count: ByteLimit;
 };
 
+type ByteLimit = ReturnType<typeof createByteLimit>;
+
+function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
+  count(content);
+  return content;
+}
+
 /** Looks for an imported file beside the one that imports it; a file outside the root's directory is not opened. */
-function findImport(text: string, from: string, { dir, realPath, realDir, decoded }: Roots): Found {
+function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): Found {
   const beside = from === realPath ? dir : dirname(from);
   const wanted = resolve(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
@@ -182,11 +198,11 @@ function findImport(text: string, from: string, { dir, realPath, realDir, decode
       const path = realpathSync(candidate);
       if (!isInside(path, realDir)) return { kind: 'outside' };
       if (!statSync(path).isFile()) return { kind: 'unreadable', why: 'it is not a file' };
-      const content = decoded.get(path) ?? decode(path, readFile(path));
+      const content = decoded.get(path) ?? decode(path, counted(readFile(path), count));
       decoded.set(path, content);
       return { kind: 'file', path, ...content };
     } catch (error) {
-      if (error instanceof WfError && error.code === 'storage') throw error;
+      if (error instanceof TooManyBytes || (error instanceof WfError && error.code === 'storage')) throw error;
       if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') return { kind: 'unreadable', why: reason(error) };
     }
   }

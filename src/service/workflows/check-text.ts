@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { WfError } from '../../errors.ts';
-import type { LoadResult } from '../../language/load.ts';
 import type { ListedPlaces } from './listed-workflow.ts';
-import type { LoadWorkflow } from './load-workflow.ts';
+import type { CheckResult, CheckWorkflow } from './load-workflow.ts';
 
 /**
  * What is wrong with a text that came from elsewhere. What it imports is looked for in the workflows directory, as if it lay
@@ -11,8 +10,8 @@ import type { LoadWorkflow } from './load-workflow.ts';
 export async function checkText(
   text: string,
   { dagsDir, base }: ListedPlaces,
-  { load, environment }: { readonly load: LoadWorkflow; readonly environment: readonly string[] },
-): Promise<LoadResult> {
+  { check, environment }: { readonly check: CheckWorkflow; readonly environment: readonly string[] },
+): Promise<CheckResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
   }
@@ -22,5 +21,5 @@ export async function checkText(
     const why = error instanceof Error ? error.message : String(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
   }
-  return load({ text, file: null, dir: dagsDir, base, environment });
+  return check({ text, file: null, dir: dagsDir, base, environment });
 }

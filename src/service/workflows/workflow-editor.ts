@@ -2,10 +2,9 @@ import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import { WfError } from '../../errors.ts';
-import { loadWorkflow } from '../../language/load.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
-import type { LoadWorkflow } from './load-workflow.ts';
+import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
 import type { Suspensions } from './suspensions.ts';
 
@@ -27,8 +26,8 @@ export type EditorParts = {
   readonly places: ListedPlaces;
   readonly catalog: Pick<Catalog, 'list' | 'refresh'>;
   readonly suspensions: Suspensions;
-  /** Reads a text before it is saved; at once by default. */
-  readonly load?: LoadWorkflow;
+  /** Checks a text before it is saved; at once by default. */
+  readonly check?: CheckWorkflow;
 };
 
 /** Letters and digits of any script, and what is common between them; nothing that a path or a shell gives a meaning. */
@@ -44,7 +43,7 @@ export function createWorkflowEditor({
   places,
   catalog,
   suspensions,
-  load = loadWorkflow,
+  check = checkWorkflow,
 }: EditorParts): WorkflowEditor {
   const change = async <T>(what: string, work: () => T): Promise<T> => {
     try {
@@ -56,7 +55,7 @@ export function createWorkflowEditor({
   return {
     save: async (workflow, text) => {
       const file = editableFile(workflow, places);
-      await refuseInvalid(workflow.file, text, { base: places.base, load });
+      await refuseInvalid(workflow.file, text, { base: places.base, check });
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
     create: async (name) => {
@@ -129,10 +128,10 @@ function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): stri
 async function refuseInvalid(
   file: string,
   text: string,
-  { base, load }: { readonly base: string | null; readonly load: LoadWorkflow },
+  { base, check }: { readonly base: string | null; readonly check: CheckWorkflow },
 ): Promise<void> {
-  const { workflow, diagnostics, sources } = await load({ text, file: null, dir: dirname(file), base });
-  if (workflow !== null) return;
+  const { isValid, diagnostics, sources } = await check({ text, file: null, dir: dirname(file), base });
+  if (isValid) return;
   const inFile = diagnostics.map((diagnostic) => {
     const { place } = diagnostic;
     return place?.file === '-' ? { ...diagnostic, place: { ...place, file } } : diagnostic;

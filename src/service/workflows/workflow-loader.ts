@@ -1,24 +1,29 @@
-import { statSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { WfError } from '../../errors.ts';
-import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/load.ts';
-import type { LoadAnswer, LoadOrder } from './load-thread.ts';
-import type { LoadWorkflow } from './load-workflow.ts';
-import { readWorkflow, type WorkflowPlaces, type WorkflowReference, workflowBytes } from './workflows.ts';
+import { type LoadResult, loadWorkflow } from '../../language/load.ts';
+import { TooManyBytes } from '../../language/read/byte-limit.ts';
+import type { LoadAnswer, LoadOrder, LoadResults } from './load-thread.ts';
+import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
+import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** Reads the workflow that a reference names as `readWorkflow` does, at once or later. */
 export type ReadWorkflow = (reference: WorkflowReference, places: WorkflowPlaces) => LoadResult | Promise<LoadResult>;
 
 /** Reads workflows for a process that others wait for. */
-export type WorkflowLoader = { readonly load: LoadWorkflow; readonly read: ReadWorkflow; readonly close: () => void };
+export type WorkflowLoader = {
+  readonly load: LoadWorkflow;
+  readonly check: CheckWorkflow;
+  readonly read: ReadWorkflow;
+  readonly close: () => void;
+};
 
-/** A text of this size takes about 20 ms, and several may come in one turn of the event loop. */
+/** A workflow of this size takes about 20 ms, and several may come in one turn of the event loop. */
 const MAX_BYTES_AT_ONCE = 32 * 1024;
 
 /**
- * A loader that reads small texts at once, and large ones in a thread, one after the other. The thread is started for the first
- * of them and ended after the last, since it keeps the memory that a large text took. `start`: starts a thread that answers
- * each `LoadOrder` with a `LoadAnswer`.
+ * A loader that reads small workflows at once, and those that are large with their imports and their base in a thread, one after
+ * the other. The thread is started for the first of them and ended after the last, since it keeps the memory that a large text
+ * took. `start`: starts a thread that answers each `LoadOrder` with a `LoadAnswer`.
  */
 export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
   let thread: Worker | null = null;
@@ -28,7 +33,7 @@ export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
     void thread?.terminate();
     thread = null;
   };
-  const inThread = async (order: LoadOrder): Promise<LoadResult> => {
+  const inThread = async (order: LoadOrder): Promise<LoadResults[keyof LoadResults]> => {
     try {
       thread ??= startUnreferenced(start);
       return resultOf(await ask(thread, order));
@@ -47,19 +52,24 @@ export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
     last = result.catch(() => {});
     return result;
   };
+  const atOnce = <Kind extends LoadOrder['kind']>(
+    work: (limit: { readonly mostBytes: number }) => LoadResults[Kind],
+    order: LoadOrder & { readonly kind: Kind },
+  ) => {
+    try {
+      return work({ mostBytes: MAX_BYTES_AT_ONCE });
+    } catch (error) {
+      if (error instanceof TooManyBytes) return later(order) as Promise<LoadResults[Kind]>;
+      throw error;
+    }
+  };
   return {
-    load: (request) => (isLarge(request) ? later({ request }) : loadWorkflow(request)),
+    load: (request) => atOnce((limit) => loadWorkflow({ ...request, ...limit }), { kind: 'load', request }),
+    check: (request) => atOnce((limit) => checkWorkflow({ ...request, ...limit }), { kind: 'check', request }),
     read: (reference, places) =>
-      workflowBytes(reference, places) > MAX_BYTES_AT_ONCE
-        ? later({ reference, places })
-        : readWorkflow(reference, places),
+      atOnce((limit) => readWorkflow(reference, places, limit), { kind: 'read', reference, places }),
     close,
   };
-}
-
-function isLarge(request: LoadRequest): boolean {
-  const size = request.file === null ? request.text.length : statSync(request.file, { throwIfNoEntry: false })?.size;
-  return (size ?? 0) > MAX_BYTES_AT_ONCE;
 }
 
 /** It must not keep a process running that has nothing else to do. */
@@ -83,7 +93,7 @@ function ask(thread: Worker, order: LoadOrder): Promise<LoadAnswer> {
   });
 }
 
-function resultOf(answer: LoadAnswer): LoadResult {
+function resultOf(answer: LoadAnswer): LoadResults[keyof LoadResults] {
   switch (answer.kind) {
     case 'result':
       return answer.result;

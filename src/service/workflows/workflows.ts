@@ -41,7 +41,7 @@ export type LoadedWorkflow = {
 export function readWorkflow(
   reference: WorkflowReference,
   places: WorkflowPlaces,
-  checks: Pick<LoadRequest, 'environment'> = {},
+  checks: Pick<LoadRequest, 'environment' | 'mostBytes'> = {},
 ): LoadResult {
   const { base } = places;
   const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });

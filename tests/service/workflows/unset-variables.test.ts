@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { loadWorkflow } from '../../../src/language/load.ts';
 import { checkFile } from '../../../src/service/workflows/check-files.ts';
 import { checkText } from '../../../src/service/workflows/check-text.ts';
+import { checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
 import { getWorkflow } from '../../../src/service/workflows/workflows.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'wf-unset-'));
@@ -22,7 +22,7 @@ it('a check of a file warns of a variable that nothing sets', () => {
 });
 
 it('a check of a text warns of it too', async () => {
-  const checked = await checkText(text, places, { load: loadWorkflow, environment });
+  const checked = await checkText(text, places, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoadRequest, loadWorkflow } from '../../../src/language/load.ts';
+import { checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
 import { createWorkflowLoader } from '../../../src/service/workflows/workflow-loader.ts';
 import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
 import { withDirectory } from '../../support/wf.ts';
@@ -49,6 +50,56 @@ test('what a thread has read is what would have been read here, for texts, files
     }
     const places = { cwd: dir, dagsDir: dir, base: null };
     expect(await read({ name: 'large' }, places)).toEqual(readWorkflow({ name: 'large' }, places));
+  }));
+
+test.each([
+  { where: 'imports', files: 'part-0 part-1 part-2'.split(' '), text: 'imports: [part-0, part-1, part-2]\n' },
+  { where: 'imports of imports', files: ['middle'], text: 'imports: middle\n' },
+  { where: 'base', files: ['base'], text: '' },
+])('a small text goes to the thread when its $where are large together', async ({ files, text, where }) =>
+  withDirectory(async (dir) => {
+    const { load, check, read, started } = loader();
+    const part = (name: string) =>
+      `steps:\n${Array.from({ length: 140 }, (_, i) => step(i)).join('')}`.replaceAll('{name: s', `{name: ${name}-`);
+    const write = (name: string, content: string) => writeFileSync(join(dir, `${name}.yaml`), content);
+    for (const name of files) write(name, where === 'base' ? `# ${'x'.repeat(40_000)}\n` : part(name));
+    if (where === 'imports of imports') {
+      write('middle', `imports: [deep-0, deep-1, deep-2]\nsteps: []\n`);
+      for (const name of ['deep-0', 'deep-1', 'deep-2']) write(name, part(name));
+    }
+    write('root', `${text}${small}`);
+    const base = join(dir, 'base.yaml');
+    const request: LoadRequest = { file: join(dir, 'root.yaml'), base };
+    expect(await load(request)).toEqual(loadWorkflow(request));
+    expect(started).toHaveLength(1);
+    expect(await check(request)).toEqual(checkWorkflow(request));
+    expect(started).toHaveLength(2);
+    const places = { cwd: dir, dagsDir: dir, base };
+    expect(await read({ name: 'root' }, places)).toEqual(readWorkflow({ name: 'root' }, places));
+    expect(started).toHaveLength(3);
+    expect(loadWorkflow(request).diagnostics).toEqual([]);
+  }),
+);
+
+test('a small text with small imports is read at once', () =>
+  withDirectory(async (dir) => {
+    const { load, started } = loader();
+    writeFileSync(join(dir, 'part.yaml'), 'steps:\n  - {name: part, command: "true"}\n');
+    const request = { text: `imports: part\n${small}`, file: null, dir };
+    expect(load(request)).toEqual(loadWorkflow(request));
+    expect(started).toEqual([]);
+  }));
+
+test('a check in the thread sends diagnostics, and the text only of a file with errors', () =>
+  withDirectory(async (dir) => {
+    const { check } = loader();
+    const [valid, invalid] = [
+      await check({ text: large, file: null, dir }),
+      await check({ text: broken, file: null, dir }),
+    ];
+    expect(valid).toEqual({ isValid: true, diagnostics: [], sources: [] });
+    expect(invalid).toMatchObject({ isValid: false, sources: [{ path: '-', text: broken }] });
+    expect(invalid.diagnostics).toEqual(loadWorkflow({ text: broken, file: null, dir }).diagnostics);
   }));
 
 test('an error of the reader comes back as the same error', () =>

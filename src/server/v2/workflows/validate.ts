@@ -34,9 +34,9 @@ export function validateRoute({ check }: V2Parts): DescribedRoute {
     body: 'text',
     errors: 'problem',
     handle: async ({ body }) => {
-      const { workflow, diagnostics } = await check(typeof body === 'string' ? body : '');
+      const { isValid, diagnostics } = await check(typeof body === 'string' ? body : '');
       return jsonReply({
-        files: [{ file: '-', valid: workflow !== null, diagnostics: diagnostics.map(diagnosticJson) }],
+        files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }],
       });
     },
     operation,

@@ -1,0 +1,11 @@
+/** The files of one workflow hold more bytes together than the caller allows. */
+export class TooManyBytes extends Error {}
+
+/** Counts the contents that belong to one workflow. The result throws `TooManyBytes` once they exceed `most` together. */
+export function createByteLimit(most: number | undefined): (content: string | Uint8Array) => void {
+  let taken = 0;
+  return ({ length }) => {
+    taken += length;
+    if (most !== undefined && taken > most) throw new TooManyBytes(`more than ${most} bytes`);
+  };
+}
