@@ -1,32 +1,32 @@
-import { Command, Help, type OutputConfiguration } from 'commander';
-import { addConfig, addDoctor, addSchema, addVersion } from './program/about-commands.ts';
+import { type Argument, Command, Help, type OutputConfiguration } from 'commander';
 import type { AddCommand, SetExitCode } from './program/add-command.ts';
-import { addCarry, addExec, addMark, addRestart, addStop } from './program/control-commands.ts';
-import { addDry, addGraph, addRun, addValidate } from './program/file-commands.ts';
-import { addGc, addHistory, addList, addLogs, addReport, addRetry, addStatus } from './program/past-commands.ts';
+import { examples } from './program/examples.ts';
+import { addGc, addHistory, addList, addLogs, addReport, addStatus } from './program/history-commands.ts';
+import { addCarry, addDry, addExec, addMark, addRestart, addRetry, addRun, addStop } from './program/run-commands.ts';
 import { addServe } from './program/serve-commands.ts';
-import { addComplete, addCompletion, addInit } from './program/setup-commands.ts';
+import { addComplete, addCompletion, addConfig, addDoctor, addVersion } from './program/setup-commands.ts';
+import { addGraph, addInit, addSchema, addValidate } from './program/write-commands.ts';
 import type { Console } from './terminal/console.ts';
 import { version } from './version.ts';
 
 /**
- * The command line. Each command's own module is loaded when it is called. `words` are those behind the program's name: the
- * options of all the commands take a millisecond to set up, of which a run needs its own only.
+ * Builds the command line. Each command's own module is loaded when it is called. `words` are the arguments of the program:
+ * setting up the options of all commands takes a millisecond, so a run sets up its own only.
  */
 export function buildProgram(console: Console, setExitCode: SetExitCode, words: readonly string[]): Command {
   const [called] = words;
   const program = new Command('wf')
     .description('Runs workflows: directed acyclic graphs of steps, written in a YAML file.')
     .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help for a command')
-    .helpCommand('help [command]', 'print help for a command')
+    .helpOption('-h, --help', 'print the help of a command')
     .showSuggestionAfterError()
     .showHelpAfterError('(wf help shows the commands and their options)')
     .exitOverride()
     .configureHelp({ subcommandTerm, commandUsage })
     .configureOutput(streams(console));
-  for (const add of called === 'run' || called === 'start' ? [addRun] : commands)
-    add(program, console, setExitCode, words);
+  if (called === 'run' || called === 'start') addRun(program, console, setExitCode, words);
+  else addGroups(program, (add) => add(program, console, setExitCode, words));
+  for (const command of program.commands) command.addHelpText('after', () => exampleText(command.name()));
   return program;
 }
 
@@ -41,8 +41,33 @@ function streams({ out, err, outTerminal, errTerminal }: Console): OutputConfigu
   };
 }
 
+function addGroups(program: Command, add: (command: AddCommand) => void): void {
+  for (const [heading, commands] of groups) {
+    program.commandsGroup(heading);
+    for (const command of commands) add(command);
+  }
+  // It joins the group that was added last.
+  program.helpCommand('help [command]', 'print the help of a command');
+}
+
+/** The part of the help of a command that shows how it is used; empty where it has no example. */
+function exampleText(name: string): string {
+  const lines = examples[name] ?? [];
+  const width = Math.max(0, ...lines.map(([line]) => line.length));
+  return lines.length === 0
+    ? ''
+    : ['', 'Examples:', ...lines.map(([line, does]) => `  ${line.padEnd(width)}  # ${does}`)].join('\n');
+}
+
+/** A command with its arguments; its options and other names stand in its own help. */
 function subcommandTerm(command: Command): string {
-  return withAllNames(command, Help.prototype.subcommandTerm(command));
+  return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
+}
+
+function argumentTerm(argument: Argument): string {
+  const { required, variadic } = argument;
+  const shown = variadic ? `${argument.name()}...` : argument.name();
+  return required ? `<${shown}>` : `[${shown}]`;
 }
 
 function commandUsage(command: Command): string {
@@ -57,30 +82,11 @@ function withAllNames(command: Command, text: string): string {
   return text.replace(shown, [shown, ...more].join('|'));
 }
 
-/** In the order in which the help names them. */
-const commands: readonly AddCommand[] = [
-  addRun,
-  addDry,
-  addValidate,
-  addGraph,
-  addList,
-  addStatus,
-  addHistory,
-  addLogs,
-  addReport,
-  addGc,
-  addStop,
-  addRetry,
-  addRestart,
-  addMark,
-  addExec,
-  addCarry,
-  addServe,
-  addSchema,
-  addConfig,
-  addDoctor,
-  addInit,
-  addCompletion,
-  addComplete,
-  addVersion,
+/** The groups of `wf help`, with the commands in the order in which it lists them. */
+const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
+  ['Run:', [addRun, addDry, addExec, addStop, addRetry, addRestart, addMark, addCarry]],
+  ['Look back:', [addList, addStatus, addHistory, addLogs, addReport, addGc]],
+  ['Daemon:', [addServe]],
+  ['Write workflows:', [addInit, addValidate, addGraph, addSchema]],
+  ['Set up:', [addConfig, addDoctor, addCompletion, addComplete, addVersion]],
 ];

@@ -45,7 +45,7 @@ error; keys that begin with \`x-\` are free.
   it('has the page of the command line that the program gives', async () => {
     const head = '# The command line\n\nThe output of `wf help` for each command.\n';
     const { stdout } = await wf(['help']);
-    const names = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+    const names = [...stdout.matchAll(/^ {2}([a-z]+)(?= )/gm)].map(([, name]) => name ?? '');
     const parts = ['## wf\n', fenced(stdout)];
     for (const name of names.filter((found) => found !== 'help')) {
       parts.push(`\n## wf ${name}\n`, fenced((await wf(['help', name])).stdout));

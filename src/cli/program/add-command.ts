@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import type { Console } from '../terminal/console.ts';
 
-/** Tells the exit code of the command that ran. */
+/** Sets the exit code of the program once its command has run. */
 export type SetExitCode = (code: number) => void;
 
-/**
- * Adds one command to the program; its own module is loaded when it is called. `words` is the whole command line behind the
- * program's name.
- */
+/** Adds one command to the program. Its own module is loaded when it is called. `words` are the arguments of the program. */
 export type AddCommand = (
   program: Command,
   console: Console,
@@ -15,5 +12,5 @@ export type AddCommand = (
   words: readonly string[],
 ) => void;
 
-/** Options that every command takes. */
+/** The options that every command takes. */
 export type CommonOptions = { readonly dags?: string };

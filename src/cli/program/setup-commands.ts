@@ -1,21 +1,29 @@
 import { Argument } from 'commander';
 import { type Shell, shells } from '../complete/shells.ts';
-import { templateNames } from '../templates.ts';
+import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';
-import { choice, withCommon } from './options.ts';
+import { withCommon } from './options.ts';
 
-/** `wf init`. */
-export const addInit: AddCommand = (program, console, setExitCode) => {
-  withCommon(program.command('init'))
-    .argument('[file]', 'the file to write, or - for standard output', 'workflow.yaml')
-    .description('write a commented first workflow that runs as it is')
-    .addOption(choice('--template <name>', 'what to begin with', templateNames).default('basic'))
-    .option('--list', 'print what there is to begin with, and write nothing')
-    .option('--force', 'overwrite a file that is there')
-    .option('--json', 'with --list: print JSON')
-    .action(async (file: string, options) => {
-      const { initCommand } = await import('../commands/init.ts');
-      setExitCode(initCommand({ ...options, file }, console));
+/** `wf config`. */
+export const addConfig: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('config'))
+    .argument('[key]', 'a setting, such as maxConcurrentRuns; default: all')
+    .description('print the settings, each with its value and its source')
+    .option('--json', 'print JSON')
+    .action(async (key: string | undefined, options) => {
+      const { configCommand } = await import('../commands/config.ts');
+      setExitCode(configCommand({ ...options, key: key ?? null }, console));
+    });
+};
+
+/** `wf doctor`. */
+export const addDoctor: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('doctor'))
+    .description('check which tools workflows can use, and how to install missing ones')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { doctorCommand } = await import('../commands/doctor.ts');
+      setExitCode(await doctorCommand(options, console));
     });
 };
 
@@ -23,7 +31,7 @@ export const addInit: AddCommand = (program, console, setExitCode) => {
 export const addCompletion: AddCommand = (program, console, setExitCode) => {
   withCommon(program.command('completion'))
     .addArgument(new Argument('<shell>', 'the shell').choices([...shells]))
-    .description('print the script by which a shell completes commands, options, workflows, runs and steps')
+    .description('print the completion script of a shell')
     .action(async (shell: Shell) => {
       const { completionCommand } = await import('../complete/completion.ts');
       setExitCode(completionCommand(shell, console));
@@ -40,5 +48,18 @@ export const addComplete: AddCommand = (program, console, setExitCode) => {
     .action(async (words: string[], options) => {
       const { completeCommand } = await import('../complete/complete.ts');
       setExitCode(await completeCommand({ ...options, words }, program, console));
+    });
+};
+
+/** `wf version`. */
+export const addVersion: AddCommand = (program, console) => {
+  withCommon(program.command('version'))
+    .description('print the version')
+    .option('--json', 'print JSON, with the versions beneath')
+    .action(({ json }: { json?: true }) => {
+      const { node, v8 } = process.versions;
+      console.out.write(
+        json ? `${JSON.stringify({ version, node, v8, platform: process.platform })}\n` : `${version}\n`,
+      );
     });
 };

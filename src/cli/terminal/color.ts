@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { findPlaces } from '../../config/places.ts';
 import { findProjectFile } from '../../config/project-file.ts';
 import { WfError } from '../../errors.ts';
-import { withExecOptions } from '../program/control-commands.ts';
+import { withExecOptions } from '../program/run-commands.ts';
 
 /**
  * Whether there are colours: the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null where

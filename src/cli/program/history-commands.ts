@@ -1,26 +1,11 @@
-import { Option } from 'commander';
 import type { AddCommand } from './add-command.ts';
-import { operands } from './operands.ts';
-import {
-  append,
-  choice,
-  count,
-  detachOption,
-  outputOption,
-  quietOption,
-  reporterOption,
-  runArgument,
-  runOptions,
-  shellOnFailureOption,
-  withCommon,
-  withParameters,
-} from './options.ts';
+import { append, choice, count, runArgument, withCommon } from './options.ts';
 import { withClientSettings, withLocalOnly } from './setting-options.ts';
 
 /** `wf list`. */
 export const addList: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('list')))
-    .description('list the workflows directory, with the last run of each workflow')
+    .description('list the workflows, each with its last run and the next scheduled start')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { listCommand } = await import('../commands/list.ts');
@@ -32,7 +17,7 @@ export const addList: AddCommand = (program, console, setExitCode) => {
 export const addStatus: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('status')))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
-    .description('show a run step by step, whether it is going on or over')
+    .description('show the steps of a run, running or finished')
     .option('--json', 'print JSON')
     .action(async (run: string | undefined, options) => {
       const { statusCommand } = await import('../commands/status.ts');
@@ -43,13 +28,13 @@ export const addStatus: AddCommand = (program, console, setExitCode) => {
 /** `wf history`. */
 export const addHistory: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('history')))
-    .argument('[workflow]', 'a workflow, by its name or file; all workflows when it is left out')
+    .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('list past runs, newest first')
     .option('--status <status>', 'only runs of this status (failed, succeeded, ...; repeatable)', append)
     .option('--last <time>', 'only runs of the last 30m, 12h, 7d, 2w')
     .option('--from <time>', 'only runs since a day or time: 2026-03-01, 2026-03-01T10:30')
     .option('--to <time>', 'only runs until a day (included) or time')
-    .option('--limit <count>', 'at most so many', count, 20)
+    .option('--limit <count>', 'the largest number of runs', count, 20)
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
       const { historyCommand } = await import('../commands/history.ts');
@@ -61,40 +46,17 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
 export const addLogs: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('logs')))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
-    .argument('[step]', 'a step or handler; all of them when it is left out')
-    .description('print what the steps of a run have printed')
-    .option('-f, --follow', 'go on until the run is over')
-    .option('--tail <count>', 'only the last so many lines', count)
-    .option('--attempt <number>', 'only this attempt at each step; else all, in order', count)
-    .addOption(choice('--stream <stream>', 'only one of the two', ['stdout', 'stderr']))
-    .option('--raw', 'as it was printed, with everything that controls a terminal')
-    .option('--json', 'print one JSON object a line: step, attempt, stream, text')
+    .argument('[step]', 'a step or handler; default: all')
+    .description('print the output of the steps of a run')
+    .option('-f, --follow', 'follow the output until the run has ended')
+    .option('--tail <count>', 'only the last lines', count)
+    .option('--attempt <number>', 'only this attempt of each step (default: all, in order)', count)
+    .addOption(choice('--stream <stream>', 'only this stream', ['stdout', 'stderr']))
+    .option('--raw', 'print the bytes unchanged, with terminal control sequences')
+    .option('--json', 'print one JSON object per line: step, attempt, stream, text')
     .action(async (run: string | undefined, step: string | undefined, options) => {
       const { logsCommand } = await import('../commands/logs.ts');
       setExitCode(await logsCommand({ ...options, run: run ?? null, step: step ?? null }, console));
-    });
-};
-
-/** `wf retry`. */
-export const addRetry: AddCommand = (program, console, setExitCode, words) => {
-  withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
-    .description('run again what did not succeed, in a new run that keeps what did')
-    .option('--req <id>', 'the run, where the argument names its workflow')
-    .option('--step <name>', 'this step alone')
-    .option('--from <name>', 'this step and everything after it')
-    .option('--file', 'take the file as it is today')
-    .addOption(reporterOption())
-    .addOption(outputOption())
-    .addOption(quietOption())
-    .option('--run-id <id>', 'name the new run')
-    .addOption(detachOption())
-    .option('--strict', 'failures that continueOn tolerates fail the run')
-    .addOption(new Option('--no-strict').hideHelp())
-    .option('-x, --exit-code', "exit with the first failed step's exit code")
-    .addOption(shellOnFailureOption())
-    .action(async (run: string, rest: string[], options) => {
-      const { retryCommand } = await import('../commands/retry.ts');
-      setExitCode(await retryCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
     });
 };
 
@@ -102,8 +64,8 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
 export const addReport: AddCommand = (program, console, setExitCode) => {
   withLocalOnly(withCommon(program.command('report')))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
-    .description('write a run as one HTML page: graph, timeline, logs, and the file it ran')
-    .option('-o, --output <file>', 'where to write it, or - for standard output; else <workflow>-<run>.html')
+    .description('write a report of a run, one HTML file: graph, timeline, logs, source')
+    .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
     .action(async (run: string | undefined, options) => {
       const { reportCommand } = await import('../commands/report.ts');
       setExitCode(await reportCommand({ ...options, run: run ?? null }, console));
@@ -113,11 +75,11 @@ export const addReport: AddCommand = (program, console, setExitCode) => {
 /** `wf gc`. */
 export const addGc: AddCommand = (program, console, setExitCode) => {
   withLocalOnly(withCommon(program.command('gc')))
-    .argument('[workflow]', 'a workflow, by its name or file; all workflows when it is left out')
-    .description('remove past runs that need not be kept, with their logs; never the last run of a workflow')
-    .option('--keep <count>', 'keep so many of each workflow, whatever their age', count)
+    .argument('[workflow]', 'a workflow, by its name or file; default: all')
+    .description('remove old runs with their logs; always keeps the last run of a workflow')
+    .option('--keep <count>', 'runs to keep of each workflow, whatever their age', count)
     .option('--older-than <time>', 'only runs older than 12h, 7d, 2w')
-    .option('--dry-run', 'only tell what would be removed')
+    .option('--dry-run', 'print what would be removed, and remove nothing')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
       const { gcCommand } = await import('../commands/gc.ts');

@@ -1,0 +1,161 @@
+import { Argument, type Command, Option } from 'commander';
+import type { AddCommand } from './add-command.ts';
+import { operands } from './operands.ts';
+import {
+  append,
+  detachOption,
+  outputOption,
+  quietOption,
+  reporterOption,
+  runArgument,
+  runOptions,
+  shellOnFailureOption,
+  withCommon,
+  withParameters,
+  withWorkflow,
+} from './options.ts';
+import { withClientSettings, withLocalOnly } from './setting-options.ts';
+
+/** `wf run`. */
+export const addRun: AddCommand = (program, console, setExitCode, words) => {
+  withClientSettings(withWorkflow(program.command('run').alias('start')))
+    .description('run a workflow in the foreground')
+    .addOption(reporterOption())
+    .addOption(outputOption())
+    .addOption(quietOption())
+    .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
+    .addOption(detachOption())
+    .option('--strict', 'failures that continueOn tolerates fail the run')
+    .addOption(new Option('--no-strict').hideHelp())
+    .option('-x, --exit-code', "exit with the first failed step's exit code")
+    .addOption(new Option('--history').hideHelp())
+    .option('--no-history', 'do not store the run')
+    .option('--dry-run', 'print the plan and run nothing')
+    .option('--no-input', 'do not prompt: parameters without a value stay empty')
+    .addOption(shellOnFailureOption())
+    .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
+    .option('--watch-path <glob>', 'with --watch: also when these files change (repeatable)', append)
+    .action(async (name: string, rest: string[], options) => {
+      const { runCommand } = await import('../commands/run.ts');
+      setExitCode(await runCommand({ ...runOptions(options), ...operands(name, rest, words), name }, console));
+    });
+};
+
+/** `wf dry`. */
+export const addDry: AddCommand = (program, console, setExitCode, words) => {
+  withWorkflow(program.command('dry'))
+    .description('print the plan of a run without running it')
+    .option('--json', 'print JSON')
+    .action(async (name: string, rest: string[], options) => {
+      const { dryCommand } = await import('../commands/dry.ts');
+      setExitCode(await dryCommand({ ...options, ...operands(name, rest, words), name }, console));
+    });
+};
+
+/** `wf exec`. */
+export const addExec: AddCommand = (program, console, setExitCode) => {
+  program.enablePositionalOptions();
+  withExecOptions(program.command('exec'))
+    .argument('<command...>', 'a program and its arguments, exactly as given; no shell')
+    .passThroughOptions()
+    .description('run one command as a run, with logs and history')
+    .action(async (words: string[], options) => {
+      const { execCommand } = await import('../commands/exec.ts');
+      setExitCode(await execCommand({ ...options, words }, console));
+    });
+};
+
+/** What stands before the command of `wf exec`. */
+export function withExecOptions(command: Command): Command {
+  return withCommon(command)
+    .option('--name <name>', 'the name of the workflow', 'exec')
+    .option('--dir <dir>', 'the working directory of the command')
+    .addOption(reporterOption())
+    .addOption(outputOption())
+    .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
+    .option('--no-history', 'do not store the run')
+    .addOption(shellOnFailureOption());
+}
+
+/** `wf stop`. */
+export const addStop: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withCommon(program.command('stop')))
+    .addArgument(runArgument('<run>'))
+    .description('stop a run and wait until it has ended')
+    .option('--all', 'every active run of the workflow')
+    .option('--force', 'kill at once, without handlers; a second stop does the same')
+    .option('--no-wait', 'send the request and return at once')
+    .option('--owner-gone', 'record the run as lost, when its process is gone and wf cannot see that from here')
+    .option('--json', 'print the run as JSON; with --all a list of runs')
+    .action(async (run: string, options) => {
+      const { stopCommand } = await import('../commands/stop.ts');
+      setExitCode(await stopCommand({ ...options, run }, console));
+    });
+};
+
+/** `wf retry`. */
+export const addRetry: AddCommand = (program, console, setExitCode, words) => {
+  withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
+    .description('run the steps that did not succeed again, in a new run')
+    .option('--req <id>', 'the id of the run, when the argument names its workflow')
+    .option('--step <name>', 'run only this step')
+    .option('--from <name>', 'run this step and everything that depends on it')
+    .option('--file', 'use the current version of the workflow file')
+    .addOption(reporterOption())
+    .addOption(outputOption())
+    .addOption(quietOption())
+    .option('--run-id <id>', 'the id of the new run')
+    .addOption(detachOption())
+    .option('--strict', 'failures that continueOn tolerates fail the run')
+    .addOption(new Option('--no-strict').hideHelp())
+    .option('-x, --exit-code', "exit with the first failed step's exit code")
+    .addOption(shellOnFailureOption())
+    .action(async (run: string, rest: string[], options) => {
+      const { retryCommand } = await import('../commands/retry.ts');
+      setExitCode(await retryCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
+    });
+};
+
+/** `wf restart`. */
+export const addRestart: AddCommand = (program, console, setExitCode, words) => {
+  withLocalOnly(withParameters(withCommon(program.command('restart')).addArgument(runArgument('<run>'))))
+    .description('stop a run and start its file again with the same parameters')
+    .addOption(reporterOption())
+    .addOption(outputOption())
+    .addOption(quietOption())
+    .option('--run-id <id>', 'the id of the new run')
+    .addOption(detachOption())
+    .option('--strict', 'failures that continueOn tolerates fail the run')
+    .option('-x, --exit-code', "exit with the first failed step's exit code")
+    .action(async (run: string, rest: string[], options) => {
+      const { restartCommand } = await import('../commands/restart.ts');
+      setExitCode(await restartCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
+    });
+};
+
+/** `wf mark`. */
+export const addMark: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withCommon(program.command('mark')))
+    .addArgument(runArgument('<run>'))
+    .argument('<step>', 'a step of the run')
+    .addArgument(new Argument('<status>', 'the new status').choices(['succeeded', 'failed']))
+    .description('set the status of a step of a finished run, for later retries')
+    .option('--json', 'print the run as JSON')
+    .action(async (run: string, step: string, status: 'succeeded' | 'failed', options) => {
+      const { markCommand } = await import('../commands/mark.ts');
+      setExitCode(await markCommand({ ...options, run, step, status }, console));
+    });
+};
+
+/** `wf carry`, which processes of `wf` start for runs that go on without them. */
+export const addCarry: AddCommand = (program, console, setExitCode) => {
+  program
+    .command('carry', { hidden: true })
+    .argument('<run>', 'a queued run')
+    .requiredOption('--runs <dir>', 'the directory of all runs')
+    .option('--report', 'report the start through descriptor 3')
+    .action(async (runId: string, options) => {
+      const { carryCommand } = await import('../run/carry.ts');
+      setExitCode(await carryCommand({ ...options, runId }, console));
+    });
+};

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { examples } from '../../../src/cli/program/examples.ts';
+import { refusalOf } from '../../docs/guide-checks.ts';
+import { wf } from '../../support/wf.ts';
+
+it('lists the commands in groups', async () => {
+  const { stdout } = await wf(['help']);
+
+  expect([...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading)).toEqual([
+    'Options',
+    'Run',
+    'Look back',
+    'Daemon',
+    'Write workflows',
+    'Set up',
+  ]);
+});
+
+it('shows an example of each command, in 80 columns', async () => {
+  const { stdout } = await wf(['help']);
+  const names = [...stdout.matchAll(/^ {2}([a-z]+)(?= )/gm)].map(([, name]) => name ?? '');
+  expect(Object.keys(examples).toSorted()).toEqual(names.filter((name) => name !== 'help').toSorted());
+
+  for (const name of Object.keys(examples)) {
+    const [, shown = ''] = (await wf(['help', name])).stdout.split('\nExamples:\n');
+    const lines = shown.trimEnd().split('\n');
+    expect(lines).toHaveLength(examples[name]?.length ?? 0);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  }
+});
+
+it.each(Object.values(examples).flat())('takes %s', async (line) => {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+
+  expect(await refusalOf(words.slice(1))).toBeNull();
+});
