@@ -8,10 +8,20 @@ export async function apiTypes(root) {
   // The web page uses the project's own API alone.
   const paths = entries(document.paths, (path) => !path.startsWith('/api/v1/'));
   const schemas = entries(document.components.schemas, (name) => name === 'ErrorV1' || !name.endsWith('V1'));
-  const nodes = await openapiTS({ ...document, paths, components: { ...document.components, schemas } });
+  const nodes = await openapiTS(withoutTexts({ ...document, paths, components: { ...document.components, schemas } }));
   return `// Made from docs/reference/openapi.json; tests/docs/api-types.test.ts writes it anew.\n\n${astToString(nodes)}`;
 }
 
 function entries(object, isKept) {
   return Object.fromEntries(Object.entries(object).filter(([key]) => isKept(key)));
+}
+
+/** The document without its descriptions, so that the types change only when a shape does. */
+function withoutTexts(value) {
+  if (Array.isArray(value)) return value.map(withoutTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(
+    ([key, item]) => typeof item !== 'string' || !/^(?:description|summary|title)$/.test(key),
+  );
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutTexts(item)]));
 }

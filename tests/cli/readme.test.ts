@@ -62,6 +62,6 @@ function expectBlock(name: string, printed: string, lines: (text: string) => rea
 function withoutTimes(line: string): string {
   return line
     .replace(/^\d\d:\d\d:\d\d/, 'time')
-    .replace(/\d+\.\ds/, '0.0s')
+    .replace(/\d+\.\ds/g, '0.0s')
     .replace(/ {2}[0-9a-f]{8}-[0-9a-f]{4}$/, '  id');
 }
