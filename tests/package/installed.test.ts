@@ -81,8 +81,17 @@ test('the licences of everything bundled are in the package', () => {
   const packages = Object.values(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'))).flat();
 
   expect(packages).toContain('yaml');
-  expect(text).toContain('Oniguruma (BSD-2-Clause)');
   for (const name of packages) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
+});
+
+test('the licences have the notices of the libraries that jq.wasm was compiled from', () => {
+  const text = readFileSync(installed('wfrun/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const program = readFileSync(join(root, 'node_modules/jq-web/jq.wasm'), 'latin1');
+
+  for (const name of ['onig_', 'decNumber', 'jvp_dtoa']) expect(program).toContain(name);
+  expect(text).toContain('Oniguruma (BSD-2-Clause)');
+  expect(text).toContain('decNumber (ICU)\nICU License - ICU 1.8.1 and later');
+  expect(text).toContain('David M. Gay');
 });
 
 test('the web page is in the package, with each of its files compressed beside it', () => {
