@@ -11,6 +11,7 @@ import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns } from './find-
 import { listWorkflows } from './list-workflows.ts';
 import { remoteLogs } from './logs/remote-logs.ts';
 import { readRemoteTail } from './logs/remote-tail.ts';
+import { maskedOf } from './masked-run.ts';
 import { readSummary } from './read-summary.ts';
 import { readRemoteRun } from './remote-run.ts';
 import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
@@ -93,6 +94,7 @@ async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunVi
     workflow: run.workflow,
     places: locateSteps(run.sources, names),
     tails: new Map(tails),
+    ...(await maskedOf(client, summary)),
   };
 }
 

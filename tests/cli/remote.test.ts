@@ -30,6 +30,7 @@ handlerOn:
 params: A= ""
 `,
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
+  'spelled.yaml': 'secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\nsteps:\n  - {name: login, command: test -e ready}\n',
   'long.yaml': 'steps:\n  - name: long\n    command: printf "%0200000d\\n%s\\n" 1 end\n',
   'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',
 };
@@ -180,6 +181,23 @@ retry what failed: wf retry -
       expect((await client.wf('run', 'greet', '--run-id', 'failed one')).code).toBe(2);
       expect(await client.wf('run', 'greet', '--reporter', 'loud', '--run-id', 'loud')).toMatchObject({ code: 2 });
       expect(await client.wf('status', 'loud')).toMatchObject({ code: 2 });
+    }),
+  60_000,
+);
+
+test(
+  'a retry is suggested from the file where the daemon keeps no secrets with the run',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+      const suggested = 'retry what failed: wf retry one --file\n';
+      const failed = await client.wf('run', 'spelled', '--run-id', 'one');
+      expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining(suggested)]);
+      expect((await client.wf('status', 'one')).stdout).toContain(suggested);
+      place.write('ready', '');
+      expect((await client.wf('retry', 'one')).code).toBe(2);
+      expect((await client.wf('retry', 'one', '--file')).code).toBe(0);
     }),
   60_000,
 );

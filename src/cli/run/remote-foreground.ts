@@ -1,6 +1,7 @@
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { followRun } from '../../client/events/event-feed.ts';
 import { readRemoteTail } from '../../client/logs/remote-tail.ts';
+import { maskedOf } from '../../client/masked-run.ts';
 import { commandOptionsOf, stopRemotely, summaryOf } from '../../client/remote-access.ts';
 import { type RemoteWorkflow, workflowOf } from '../../client/remote-workflow.ts';
 import { buildGraph } from '../../core/graph.ts';
@@ -52,7 +53,7 @@ export async function followInForeground(
     }
     if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
     const ended = await summaryOf(client, runId);
-    view.end(ended);
+    view.end(ended, await maskedOf(client, ended));
     return exitCodeOf(ended, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
   } catch (error) {
     if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
@@ -110,14 +111,14 @@ class RemoteView {
     reporter.event(event, state);
   }
 
-  end(summary: RunSummary): void {
+  end(summary: RunSummary, masked: Awaited<ReturnType<typeof maskedOf>>): void {
     const { reporter, remote } = this.#parts;
     const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
     const places = locateSteps(
       remote.sources,
       failed.map(({ name }) => name),
     );
-    reporter.end({ summary, places, tails: this.#tails, origins: originsOf(this.#state), kept: true });
+    reporter.end({ summary, places, tails: this.#tails, origins: originsOf(this.#state), kept: true, ...masked });
   }
 
   async #readTail({ step, attempt, status }: Extract<StoredEvent, { type: 'step.finished' }>): Promise<void> {

@@ -334,6 +334,7 @@ export class LocalRun {
       status,
       state: this.state,
       workflow: this.#request.workflow,
+      isMasked: this.#secrets.isTextMasked,
       expand: (text) => expandText(text, this.#runner.scope()),
       logPaths: this.#journal.logPaths,
     });

@@ -28,7 +28,9 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
     return {
       runId,
       workflow,
-      isMasked: own.secrets.isTextMasked,
+      get isMasked() {
+        return own.secrets.isTextMasked;
+      },
       journal: own.journal,
       state: () => run.state,
       result: () => run.result,

@@ -13,6 +13,8 @@ export type Notice = {
   /** Without secrets. */
   readonly state: RunState;
   readonly workflow: Workflow;
+  /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly isMasked: boolean;
   /** Replaces variables, as they are at the moment of the notice. */
   readonly expand: (text: Template) => string;
   readonly logPaths: RunJournal['logPaths'];

@@ -77,7 +77,7 @@ function settingsFor({ workflow }: Notice, occasion: MailOccasion): readonly [ke
 }
 
 function factsOf(
-  { step, status, state, logPaths }: Notice,
+  { step, status, state, isMasked, logPaths }: Notice,
   { readTail, host, commands }: MailNoticeOptions,
 ): ReportFacts {
   const summary = summarize(state, (name, attempt) => logPaths(name, attempt).stdoutPath);
@@ -87,7 +87,7 @@ function factsOf(
     status,
     host,
     tail: ({ name, attempts }) => (attempts === 0 ? [] : readTail(logPaths(name, attempts), tailLines)),
-    again: commands.retry && isWorthRetrying(summary.status) ? `wf retry ${summary.runId}` : null,
+    again: commands.retry ? retryOf(summary, isMasked) : null,
   };
 }
 
@@ -95,7 +95,9 @@ function tellRefused({ refused }: Sent): readonly string[] {
   return refused.map((receiver) => `the mail did not reach ${receiver}`);
 }
 
-/** A run that goes on cannot be tried again, and one that succeeded need not be. */
-function isWorthRetrying(status: RunSummary['status']): boolean {
-  return status === 'failed' || status === 'canceled';
+/** The command that retries an ended run; null for a success, and where a masked workflow has no file to take instead. */
+function retryOf({ runId, status, file }: RunSummary, isMasked: boolean): string | null {
+  if (status !== 'failed' && status !== 'canceled') return null;
+  if (!isMasked) return `wf retry ${runId}`;
+  return file === null ? null : `wf retry ${runId} --file`;
 }

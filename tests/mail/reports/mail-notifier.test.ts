@@ -108,6 +108,15 @@ Again from there: wf retry <id>
     expect(html).toContain('<h3>Last lines of &#34;lädt&#34;</h3><pre>&#60;one&#62;\r\ntwo</pre>');
   });
 
+  test('suggests a retry from the file where its secrets are not kept', async () => {
+    const server = await smtpServer();
+    const yaml =
+      'secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\nmailOn: {failure: true}\nsteps: [{name: a, command: "false"}]\n';
+    expect((await run(yaml, server.port)).code).toBe(1);
+    const [received] = server.received;
+    expect(received && textOf(received)).toContain('Again from there: wf retry <id> --file\n');
+  });
+
   test('mails nothing when only a success is of interest', async () => {
     const server = await smtpServer();
     await run('mailOn: {success: true, cancel: true}\nsteps: [{name: a, command: "false"}]\n', server.port);

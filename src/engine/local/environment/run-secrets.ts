@@ -18,7 +18,7 @@ export class RunSecrets {
   readonly areInPlay: boolean;
   readonly #known: KnownSecrets;
   readonly #request: RunRequest;
-  #isTextMasked = false;
+  #snapshot: Snapshot | null = null;
   #warn: (message: string) => void = () => {};
   readonly #warned = new Set<string>();
 
@@ -48,6 +48,11 @@ export class RunSecrets {
 
   /** What a run starts from, as it may be stored. */
   snapshot(): Snapshot {
+    this.#snapshot ??= this.#makeSnapshot();
+    return this.#snapshot;
+  }
+
+  #makeSnapshot(): Snapshot {
     const { runId, workflow, sources } = this.#request;
     if (!this.areInPlay) return { runId, workflow, sources };
     const secrets = secretsAtRest(workflow, this.#known);
@@ -56,13 +61,13 @@ export class RunSecrets {
       workflow: maskWorkflow(workflow, secrets),
       sources: sources.map((source) => ({ ...source, text: secrets.mask(source.text) })),
     };
-    this.#isTextMasked = JSON.stringify(shown) !== JSON.stringify({ runId, workflow, sources });
-    return this.#isTextMasked ? { ...shown, masked: true } : shown;
+    const isMasked = JSON.stringify(shown) !== JSON.stringify({ runId, workflow, sources });
+    return isMasked ? { ...shown, masked: true } : shown;
   }
 
   /** Whether secrets stand in the texts of the workflow, so that its snapshot cannot be run. */
   get isTextMasked(): boolean {
-    return this.#isTextMasked;
+    return this.snapshot().masked === true;
   }
 
   /** The events as they may be stored and shown; the same list when there is nothing to hide. */

@@ -1,0 +1,20 @@
+import type { RunSummary } from '../core/run/summary.ts';
+import { WfError } from '../errors.ts';
+import { type DaemonClient, segment } from './daemon-client.ts';
+
+/** Asks a daemon whether the stored workflow of a run has masks in the place of secrets, so that a retry needs the file. */
+export async function maskedOf(
+  { get }: DaemonClient,
+  { runId, status }: RunSummary,
+): Promise<{ readonly masked?: true }> {
+  // Only these are suggested for a retry.
+  if (status !== 'failed' && status !== 'canceled') return {};
+  try {
+    const { masked } = await get(`/runs/${segment(runId)}/view`);
+    return masked === true ? { masked: true } : {};
+  } catch (error) {
+    // A daemon of an earlier version has no such view.
+    if (error instanceof WfError && error.code === 'not-found') return {};
+    throw error;
+  }
+}
