@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredEvent } from '../../src/core/run/run.ts';
 import { createJsonReporter } from '../../src/render/reporters/json.ts';
 import { eventKinds } from '../support/event-kinds.ts';
-import { wf, withDirectory } from '../support/wf.ts';
+import { type Ended, startWf, type WfOptions, wf, withDirectory } from '../support/wf.ts';
 import { workflow } from '../support/workflow.ts';
 import { type JsonSchema, problemsWith, schemas } from './json-schemas.ts';
 import { expectPage } from './reference-page.ts';
@@ -30,8 +30,8 @@ const ofDaemon: readonly StoredEvent[] = [
   },
 ];
 
+// The page holds the numbers of events, so no event of these runs may depend on how long something takes.
 const etl = `params: DAY=today
-delaySec: 0.2
 smtp: {host: 127.0.0.1, port: "1"}
 mailOn: {failure: true}
 errorMail: {from: ci@example.com, to: ops@example.com}
@@ -47,7 +47,15 @@ handlerOn:
   failure:
     command: "true"
 `;
-const slow = 'timeoutSec: 0.2\nsteps:\n  - name: slow\n    command: sleep 60\n';
+/** The second step is ready at once, so that the delay holds it back however long the first takes. */
+const delayed = `delaySec: 0.01
+steps:
+  - name: first
+    command: "true"
+  - name: second
+    command: "true"
+`;
+const slow = 'steps:\n  - name: slow\n    command: sleep 60\n';
 
 type Line = { readonly type: string };
 const schema = schemas['event.json'] as JsonSchema;
@@ -88,9 +96,10 @@ async function allLines(): Promise<readonly Line[]> {
   const ofRuns = await withDirectory(async (cwd) => {
     const options = { cwd, env: { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'json' } };
     writeFileSync(join(cwd, 'etl.yaml'), etl);
+    writeFileSync(join(cwd, 'delayed.yaml'), delayed);
     writeFileSync(join(cwd, 'slow.yaml'), slow);
     const printed = [await wf(['run', 'etl.yaml'], options), await wf(['retry', 'etl'], options)];
-    printed.push(await wf(['run', 'slow.yaml'], options));
+    printed.push(await wf(['run', 'delayed.yaml'], options), await interrupted('slow.yaml', options));
     return printed.map(({ stdout }) => stdout).join('');
   });
   let told = '';
@@ -110,6 +119,14 @@ async function allLines(): Promise<readonly Line[]> {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line, withoutChance) as Line);
+}
+
+/** Runs a workflow and interrupts it during its first step. */
+async function interrupted(file: string, options: WfOptions): Promise<Ended> {
+  const run = startWf(['run', file], options);
+  await run.until('"type":"step.started"');
+  run.kill('SIGINT');
+  return run.ended;
 }
 
 /** What differs from run to run, by its key. */
