@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunSummary } from '../../src/core/run/summary.ts';
@@ -95,5 +95,17 @@ describe('wf run --detach whose carrier is killed', () => {
       const { owner } = await untilOver(place, stdout.trimEnd(), 'succeeded');
       await untilGone(owner?.pid ?? 0);
       expect(startedIn(place)).toBe(stdout);
+    }));
+
+  test('after run.owned, before it reported that, prints the id of a lost run', () =>
+    withPlace({ 'w.yaml': workflow }, async (place) => {
+      const options = mortal(place, ['run.owned']);
+      expect(await wf(['run', 'w.yaml', '--detach', '--run-id', 'r1'], options)).toMatchObject({
+        code: 0,
+        stdout: 'r1\n',
+        stderr: '',
+      });
+      const { status, reason } = await place.json<RunSummary>('status', 'r1');
+      expect([status, reason, existsSync(join(place.cwd, 'started'))]).toEqual(['failed', 'lost', false]);
     }));
 });

@@ -1,6 +1,7 @@
+import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import { systemProblem } from '../../system-problem.ts';
-import type { PastRun } from '../history/past-run.ts';
+import { type PastRun, readPastRun } from '../history/past-run.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import {
   getWorkflow,
@@ -48,8 +49,9 @@ export function createRunDesk(tools: DeskTools): RunDesk {
 }
 
 /**
- * Starts the process for a waiting run, and resolves when that process owns the run. Throws what kept it from that: then the run
- * has failed for the same reason. Throws a `WfError` `storage` when that could not be recorded, so that the run still waits.
+ * Starts the process for a waiting run, and resolves when that process owns the run, or has owned it and died. Throws what kept
+ * it from that: then the run has failed for the same reason. Throws a `WfError` `storage` when that could not be recorded, so
+ * that the run still waits.
  */
 export async function beginRun(
   runId: string,
@@ -57,11 +59,17 @@ export async function beginRun(
 ): Promise<void> {
   try {
     const { launch, clock } = control;
-    await startCarrier(runId, { launch, clock, isWanted: () => control.archive.mayGoOn(runId), report: () => {} });
+    await startCarrier(runId, { launch, clock, isWanted: () => isWaiting(runId, control), report: () => {} });
   } catch (error) {
     await refuseFor(error, runId, control);
     throw error;
   }
+}
+
+/** False also for a run whose carrier died after `run.owned` and before its report: that run is lost. */
+function isWaiting(runId: string, { archive }: QueueTools): boolean {
+  const run = readPastRun(archive, runId);
+  return run !== null && !isFinished(run.state) && run.state.promise !== null;
 }
 
 async function refuseFor(error: unknown, runId: string, tools: QueueTools): Promise<void> {
