@@ -179,3 +179,9 @@ export function handlerKind(name: string): HandlerKind | null {
   const kind = name.startsWith('handlerOn.') ? name.slice('handlerOn.'.length) : '';
   return kind === 'success' || kind === 'failure' || kind === 'cancel' || kind === 'exit' ? kind : null;
 }
+
+/** All steps, followed by all handlers. */
+export function allSteps({ steps, handlers }: Pick<Workflow, 'steps' | 'handlers'>): readonly Step[] {
+  const { success, failure, cancel, exit } = handlers;
+  return [...steps, ...[success, failure, cancel, exit].filter((handler) => handler !== null)];
+}

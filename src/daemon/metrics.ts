@@ -1,10 +1,8 @@
 import type { Counter, Histogram, Registry } from 'prom-client';
-import { allSteps } from '../core/all-steps.ts';
 import { firstItems } from '../core/data/vector.ts';
 import { isSettled } from '../core/run/run-state.ts';
-import type { Workflow } from '../core/workflow.ts';
+import { allSteps, type Workflow } from '../core/workflow.ts';
 import type { PastRun } from '../service/history/past-run.ts';
-import { boundedLabel } from './bounded-label.ts';
 
 /** What a daemon counts, and how Prometheus asks for it. */
 export type Metrics = {
@@ -150,4 +148,15 @@ function addPresent({ Counter, Gauge }: Prometheus, registry: Registry, sources:
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ version: sources.version, node: process.versions.node }, 1);
+}
+
+/** Values for a label of which there may be no more than so many: those that come later are all `other`. */
+export function boundedLabel(most: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.has(value)) return value;
+    if (known.size >= most) return 'other';
+    known.add(value);
+    return value;
+  };
 }

@@ -3,7 +3,6 @@ import type { StoredEvent } from '../core/run/run.ts';
 import type { LogFollower, LogFollowerOptions } from '../store/files/logs/log-follower.ts';
 import type { LogPaths } from '../store/store.ts';
 import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
-import { reportCounts } from './forward-report.ts';
 import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
 import { openHttpSink } from './http-sink.ts';
 import { LineFeed } from './line-feed.ts';
@@ -159,4 +158,36 @@ class Forwarding {
     const paths = this.#logPaths?.(step, attempt);
     if (paths) this.#follower?.follow(step, attempt, paths);
   }
+}
+
+const everyMs = 500;
+
+/** Tells how forwarding goes whenever that has changed, twice a second at most, and once more when it is closed. */
+function reportCounts(
+  counts: () => ForwardCounts,
+  tell: (counts: ForwardCounts, isFinal: boolean) => void,
+  warn: (message: string) => void,
+): { readonly close: () => Promise<void> } {
+  let told = '';
+  let hasFailed = false;
+  const report = (isFinal: boolean) => {
+    const now = counts();
+    const text = JSON.stringify(now);
+    if (text === told && !isFinal) return;
+    try {
+      tell(now, isFinal);
+      told = text;
+    } catch (error) {
+      // It is tried again; to say so once is enough.
+      if (!hasFailed) warn(`how log forwarding goes cannot be told: ${error instanceof Error ? error.message : error}`);
+      hasFailed = true;
+    }
+  };
+  const timer = setInterval(report, everyMs, false).unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      report(true);
+    },
+  };
 }

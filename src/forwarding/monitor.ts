@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LogForwarding } from '../core/log-forwarding.ts';
 import type { ForwardCounts } from './forward-queue.ts';
-import { createForwardingMetrics } from './forwarding-metrics.ts';
 
 export type MonitorSettings = NonNullable<LogForwarding['monitor']>;
 
@@ -140,4 +139,26 @@ function ok(body: object): Answer {
 
 function problem(status: number, message: string): Answer {
   return { status, type: json, body: `${JSON.stringify({ message })}\n` };
+}
+
+const results = ['queued', 'forwarded', 'dropped', 'failed', 'retried'] as const;
+
+/** The counts in the text format of Prometheus, under names that existing dashboards know but for their prefix. */
+async function createForwardingMetrics(
+  prefix: string,
+  counts: ForwardCounts,
+): Promise<{ readonly contentType: string; readonly text: string }> {
+  const { Counter, Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: number) =>
+    new Gauge({ name: `${prefix}_log_forwarding_${name}`, help, registers }).set(value);
+  gauge('queue_depth', 'Records that wait, those on their way included.', counts.queueDepth);
+  gauge('queue_capacity', 'The most records that can wait.', counts.queueCapacity);
+  gauge('sink_closed', 'Whether the sink takes no more records (1) or does (0).', counts.closed ? 1 : 0);
+  const name = `${prefix}_log_forwarding_records_total`;
+  const help = 'Records by what became of them.';
+  const records = new Counter({ name, help, labelNames: ['result'], registers });
+  for (const result of results) records.inc({ result }, counts[result]);
+  return { contentType: registry.contentType, text: await registry.metrics() };
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { access } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -11,7 +12,6 @@ import { identify, identityOf } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
 import { Starters } from './starter/starters.ts';
-import { makeThreadPool } from './thread-pool.ts';
 
 const starters = new Starters();
 
@@ -112,4 +112,16 @@ function toOutcome(end: ProcessEnd): Outcome {
 /** One line for a person: `exit 3`, `killed by SIGSEGV`. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal === null ? `exit ${code}` : `killed by ${signal}`;
+}
+
+let isMade = false;
+
+/**
+ * Makes the threads in which Node reads files. Node makes them with the first such call and aborts without a word where the
+ * limit of processes is reached; before the first program is started there is room for them.
+ */
+function makeThreadPool(): void {
+  if (isMade) return;
+  isMade = true;
+  access('/', () => {});
 }

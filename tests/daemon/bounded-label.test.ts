@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundedLabel } from '../../src/daemon/bounded-label.ts';
+import { boundedLabel } from '../../src/daemon/metrics.ts';
 
 test('values beyond the most are one, and those that were there before stay themselves', () => {
   const label = boundedLabel(2);

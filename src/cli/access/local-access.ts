@@ -1,13 +1,26 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import { WfError } from '../../errors.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { findActive } from '../../service/history/active-runs.ts';
-import type { RunFilter } from '../../service/history/history.ts';
+import { attemptsOf } from '../../service/history/attempts.ts';
+import type { History, RunFilter } from '../../service/history/history.ts';
+import { followLogs, type LogView, showLogs } from '../../service/history/log-view.ts';
 import { markStep } from '../../service/history/mark-step.ts';
-import type { RunAccess, RunView, StopAnswer, StopRequest } from '../../service/history/run-access.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
+import type {
+  LogRequest,
+  RunAccess,
+  RunLogs,
+  RunView,
+  StopAnswer,
+  StopRequest,
+} from '../../service/history/run-access.ts';
+import { whyNothing } from '../../service/history/why-nothing.ts';
 import { declareLost, stopRun, untilOver } from '../../service/runs/stop-run.ts';
+import { findWorkflow, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import { requireKnownWorkflow } from '../known-workflow.ts';
-import { localLogs } from './local-logs.ts';
 import { localWorkflows } from './local-workflows.ts';
 
 type AppModule = typeof import('../../app.ts');
@@ -102,4 +115,54 @@ async function stop(
 ): Promise<StopAnswer> {
   const forced = force || control.control.readStop(runId) !== null;
   return { result: await stopRun(runId, { by, force: forced }, control), forced };
+}
+
+/** What the logs of this machine are read with. */
+type LogTools = Pick<LogView, 'readLog' | 'followLogs'> & {
+  readonly history: History;
+  readonly places: WorkflowPlaces;
+};
+
+/** The output of a run of this machine. Throws as `RunAccess` says. */
+async function localLogs(word: string, request: LogRequest, tools: LogTools): Promise<RunLogs> {
+  const { history, readLog, followLogs: follower } = tools;
+  const run = await (request.follow ? findOrAwait(word, request, tools) : history.find(word));
+  const filter = { step: request.step, attempt: request.attempt };
+  const isEmpty = attemptsOf(run, filter).length === 0;
+  return {
+    runId: run.runId,
+    steps: run.stored?.workflow.steps ?? null,
+    read: async (reader, signal) => {
+      const { stream } = request;
+      const view: LogView = { filter, stream, reader, signal, readLog, followLogs: follower, follow: history.follow };
+      if (request.follow && !isFinished(run.state)) return followLogs(run, view);
+      if (isEmpty) request.tell(whyNothing(run, request.step));
+      await showLogs(run, view);
+    },
+  };
+}
+
+/** A workflow that has not run yet is followed from its first run on. */
+async function findOrAwait(word: string, { tell }: LogRequest, { history, places }: LogTools): Promise<PastRun> {
+  try {
+    return await history.find(word);
+  } catch (error) {
+    if (!isNotFound(error) || !isWorkflow(word, places)) throw error;
+  }
+  tell(`waiting for the first run of "${word}"`);
+  return (await history.await(word, new AbortController().signal)) ?? history.find(word);
+}
+
+function isWorkflow(name: string, places: WorkflowPlaces): boolean {
+  try {
+    findWorkflow(name, places);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof WfError && error.code === 'not-found';
 }

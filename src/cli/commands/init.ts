@@ -5,10 +5,10 @@ import { createColors } from '../../render/text/colors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { shellQuote } from '../../render/text/shell-quote.ts';
 import { renderTable } from '../../render/text/table.ts';
+import { readTemplate, type TemplateName, templateNames, templateTitle } from '../asset.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { SCHEMA_URL, schemaComment } from '../schema-line.ts';
-import { readTemplate, type TemplateName, templateNames, templateTitle } from '../templates.ts';
 import type { Console } from '../terminal/console.ts';
 import { unwritable } from '../terminal/write-file.ts';
 

@@ -1,7 +1,10 @@
+import { originsOf } from '../../core/run/origin.ts';
 import { isFinished } from '../../core/run/run-state.ts';
+import { WfError } from '../../errors.ts';
+import type { Recap } from '../../render/reporters/reporter.ts';
+import type { RunAccess, RunView } from '../../service/history/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { recapOfPast } from '../reporters/past-recap.ts';
 import { recapOptions } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 
@@ -28,4 +31,29 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
     out.write(renderStatus(view, outTerminal, shown));
     return exitCodes.succeeded;
   });
+}
+
+/** A recap shows no more failed steps. */
+const mostChildren = 20;
+
+/** The recap of a past run, with those of the runs that carried out its failed steps. */
+async function recapOfPast(view: RunView, access: Pick<RunAccess, 'view'>): Promise<Recap> {
+  const { summary, state, places, tails, masked } = view;
+  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const children = new Map<string, Recap>();
+  for (const { name, child } of failed.slice(0, mostChildren)) {
+    const run = child === undefined ? null : await viewIfThere(child, access);
+    if (run !== null) children.set(name, await recapOfPast(run, access));
+  }
+  return { summary, places, tails, origins: originsOf(state), kept: true, children, ...(masked ? { masked } : {}) };
+}
+
+/** Null for a run that was removed from the history. */
+async function viewIfThere(runId: string, { view }: Pick<RunAccess, 'view'>): Promise<RunView | null> {
+  try {
+    return await view(runId);
+  } catch (error) {
+    if (error instanceof WfError && error.code === 'not-found') return null;
+    throw error;
+  }
 }

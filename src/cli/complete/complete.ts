@@ -2,10 +2,8 @@ import type { Command } from 'commander';
 import { controlCharacters, escapeControls } from '../../render/text/sanitize.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
-import type { Candidate, Candidates } from './candidate.ts';
-import { findCandidates } from './candidates.ts';
-import { expectedAt } from './expected.ts';
-import { wordsOfLine } from './shell-line.ts';
+import { type Candidate, type Candidates, plain } from './candidate.ts';
+import { type Expected, expectedAt } from './expected.ts';
 
 /** The options of `wf complete`. */
 export type CompleteOptions = {
@@ -63,4 +61,73 @@ function lineOf({ value, description }: Candidate, cut: number): string {
   const text = escapeControls(first.replace(/\s+/g, ' ').trim());
   const shown = text.length > longestDescription ? `${text.slice(0, longestDescription - 3)}...` : text;
   return shown === '' ? value.slice(cut) : `${value.slice(cut)}\t${shown}`;
+}
+
+const nothing: Candidates = { files: 'none', values: [] };
+
+/** Everything that could stand there; the shell picks what begins as the word does. */
+async function findCandidates(expected: Expected, program: Command): Promise<Candidates> {
+  switch (expected.type) {
+    case 'nothing':
+      return nothing;
+    case 'command':
+      return { files: 'none', values: commandNames(program, expected.word) };
+    case 'option':
+      return { files: 'none', values: optionNames(expected.command) };
+    case 'value': {
+      const { value, before } = expected;
+      if (value.choices.length > 0)
+        return { files: 'none', values: value.choices.map((choice) => plain(before + choice)) };
+      const { findValues } = await import('./values.ts');
+      const { files, values } = await findValues(expected);
+      return { files, values: values.map((each) => ({ ...each, value: before + each.value })) };
+    }
+  }
+}
+
+/** Other names of commands are for those who ask for them by their first letters. */
+function commandNames(program: Command, word: string): readonly Candidate[] {
+  const commands = program.createHelp().visibleCommands(program);
+  return commands.flatMap((command) => {
+    const names = word === '' ? [command.name()] : [command.name(), ...command.aliases()];
+    return names.map((value) => ({ value, description: command.description() }));
+  });
+}
+
+function optionNames(command: Command): readonly Candidate[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .map(({ long, short, description }) => ({ value: long ?? short ?? '', description }));
+}
+
+/**
+ * The words of a command line that is being typed, up to the cursor, as a POSIX shell takes its quotes. The last word is the
+ * one at the cursor, empty behind a space; a quote in it may still be open.
+ */
+function wordsOfLine(line: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  let quote: '"' | "'" | null = null;
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at] ?? '';
+    if (quote === null && /\s/.test(character)) {
+      if (word !== null) words.push(word);
+      word = null;
+      continue;
+    }
+    word ??= '';
+    if (character === '\\' && quote !== "'") {
+      at += 1;
+      word += unescaped(line[at] ?? '', quote);
+    } else if (character === quote) quote = null;
+    else if (quote === null && (character === '"' || character === "'")) quote = character;
+    else word += character;
+  }
+  return [...words, word ?? ''];
+}
+
+/** In double quotes a backslash stands for itself before most characters. */
+function unescaped(character: string, quote: '"' | "'" | null): string {
+  return quote === null || '"\\$`'.includes(character) ? character : `\\${character}`;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { WfError } from '../../errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Sets the exit code of the program once its command has run. */
@@ -14,3 +15,26 @@ export type AddCommand = (
 
 /** The options that every command takes. */
 export type CommonOptions = { readonly dags?: string };
+
+/** Parameters as they stand behind a command's first argument, and the word by which the command was called. */
+type Operands = { readonly called: string; readonly rest: readonly string[] };
+
+/**
+ * The operands of a command that takes one workflow or run, then parameters. `words` is the whole command line. Throws a
+ * `WfError` `usage` where another workflow file stands before `--`: as a parameter it would be lost.
+ */
+export function operands(first: string, rest: readonly string[], words: readonly string[]): Operands {
+  const [called = ''] = words;
+  const separator = words.indexOf('--');
+  const behind = separator === -1 ? 0 : words.length - separator - 1;
+  const files = rest.slice(0, Math.max(0, rest.length - behind)).filter((word) => /^(?!\w+=).*\.ya?ml$/is.test(word));
+  if (files.length === 0) return { called, rest };
+  const shown = [first, ...files].slice(0, 3).join(', ');
+  throw new WfError(
+    'usage',
+    `wf ${called} takes one workflow, and ${files.length + 1} are named: ${shown}${files.length > 2 ? ', ...' : ''}`,
+    {
+      help: `run them one after the other; a parameter that ends in .yaml goes after --`,
+    },
+  );
+}

@@ -1,6 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import type { AddCommand } from './add-command.ts';
-import { operands } from './operands.ts';
+import { type AddCommand, operands } from './add-command.ts';
 import {
   append,
   detachOption,

@@ -1,7 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '../../config/config.ts';
-import { allSteps } from '../../core/all-steps.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';

@@ -5,6 +5,7 @@ import type { Param } from '../../core/run/run.ts';
 import type { ActiveRun, Engine, RunWatcher } from '../../engine/engine.ts';
 import type { OnChild } from '../../engine/local/engine-options.ts';
 import { WfError } from '../../errors.ts';
+import type { ReporterKind } from '../../render/reporters/select.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { shownWorkflow } from '../../service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
@@ -13,8 +14,6 @@ import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 import { RunView } from './run-view.ts';
 import { listenForSignals } from './stop-listener.ts';
-import { tidyHistory } from './tidy-history.ts';
-import { printWarnings } from './workflow-warnings.ts';
 
 /** How a run in the foreground ends, as the command line names it; all else of it are settings. */
 export type ForegroundOptions = {
@@ -108,4 +107,45 @@ export async function reporterFor(
 /** Programs that see no terminal are told when their colours will be shown all the same. */
 function childEnvironment(env: Readonly<Record<string, string>>, color: boolean): Readonly<Record<string, string>> {
   return color && env['FORCE_COLOR'] === undefined && !env['NO_COLOR'] ? { ...env, FORCE_COLOR: '1' } : env;
+}
+
+/** How long the end of a run may wait for the removal of others; what is left then goes another day. */
+const longestMs = 2000;
+
+/**
+ * Removes, once a day, the runs that neither their files nor the settings want kept. For whoever has just carried the run
+ * `runId`, which stays; a disk that refuses is told by `wf gc` and spoils no run.
+ */
+async function tidyHistory(config: Config, runId: string, stopped: AbortSignal): Promise<void> {
+  const { createRetention } = await import('../../app.ts');
+  try {
+    const retention = createRetention(config);
+    if (!retention.isDue()) return;
+    const keepRuns = config.settings.read('historyKeepRuns').value;
+    const signal = AbortSignal.any([stopped, AbortSignal.timeout(longestMs)]);
+    await retention.apply({
+      rule: { type: 'settings', keepRuns },
+      workflow: null,
+      dryRun: false,
+      spare: runId,
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+  }
+}
+
+/** Prints what the file gets wrong without being invalid; for GitHub as annotations at its lines. */
+async function printWarnings(
+  { warnings, sources }: LoadedWorkflow,
+  reporter: ReporterKind,
+  { out, err, env, errTerminal }: Console,
+): Promise<void> {
+  if (warnings.length === 0) return;
+  const { githubAnnotation, renderDiagnostics } = await import('../../render/views/diagnostics.ts');
+  const { color, unicode } = errTerminal;
+  const cwd = process.cwd();
+  if (reporter !== 'github') return err.write(renderDiagnostics(warnings, sources, { color, unicode, cwd }));
+  const workspace = env['GITHUB_WORKSPACE'] || cwd;
+  for (const warning of warnings) out.write(`${githubAnnotation(warning, { cwd: workspace })}\n`);
 }

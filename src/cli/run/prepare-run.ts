@@ -1,15 +1,16 @@
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
 import { startRun } from '../../service/runs/runs.ts';
+import { openParams } from '../../service/workflows/open-params.ts';
 import { getWorkflow, type LoadedWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import type { AccessOptions } from '../access/open-access.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
 import { keepProcessSmall } from './memory.ts';
-import { completeParams } from './missing-params.ts';
 import { givenParameters, type ParameterOptions } from './parameters.ts';
 
 /** The options of `wf run`, as the command line names them. */
@@ -75,4 +76,22 @@ export async function prepareRun(
     params,
     go: () => runInForeground({ loaded, params, start, config }, options, console),
   };
+}
+
+/**
+ * The given parameters, and after them those that the file leaves open and a person at the terminal was asked for; null when
+ * they want no run after all. Where nobody can be asked, or `asks` is false, an open parameter stays empty.
+ */
+async function completeParams(
+  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: boolean },
+  console: Console,
+): Promise<readonly Param[] | null> {
+  const names = asks ? openParams(workflow, given) : [];
+  if (names.length === 0) return given;
+  const { isInteractive } = await import('../terminal/interactive.ts');
+  if (!isInteractive(console)) return given;
+  const { askParams } = await import('../terminal/ask.ts');
+  const secrets = new Set(workflow.secrets.map(({ name }) => name));
+  const answers = await askParams({ names, secrets }, console);
+  return answers === null ? null : [...given, ...answers];
 }

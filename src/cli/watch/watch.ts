@@ -1,19 +1,19 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
+import type { Source } from '../../language/diagnostic.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
-import { stopSignals } from '../exit-codes.ts';
+import { type StopSignal, stopSignals } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
+import { parseReporters } from '../reporters/reporter-list.ts';
 import { type PreparedRun, prepareRun, type RunOptions } from '../run/prepare-run.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
-import { listenForInterrupt } from './interrupt.ts';
-import { nextChange } from './next-change.ts';
-import { OwnWrites } from './own-writes.ts';
+import { besidePattern, type WatchPattern, watchPattern } from './glob.ts';
+import { nextChange, OwnWrites } from './next-change.ts';
 import { changedPaths, type Snapshot, scan, type WatchTargets } from './scan.ts';
-import { type ReadFiles, watchTargets } from './watch-targets.ts';
 
 const mostNamed = 5;
 
@@ -143,4 +143,55 @@ class Watch {
 
 function countText(files: number): string {
   return files === 1 ? '1 file' : `${files} files`;
+}
+
+/** Whether somebody wants the watching to end. */
+type Interrupt = {
+  readonly aborted: AbortSignal;
+  /** The first signal; null as long as there was none. */
+  readonly signal: () => StopSignal | null;
+  readonly close: () => void;
+};
+
+/** Listens for the signals that stop a run; the run, if one goes on, gets them too. */
+function listenForInterrupt(): Interrupt {
+  const controller = new AbortController();
+  let first: StopSignal | null = null;
+  const names = Object.keys(stopSignals) as StopSignal[];
+  const listener = (signal: NodeJS.Signals) => {
+    first ??= names.find((name) => name === signal) ?? null;
+    controller.abort();
+  };
+  for (const name of names) process.on(name, listener);
+  return {
+    aborted: controller.signal,
+    signal: () => first,
+    close: () => {
+      for (const name of names) process.off(name, listener);
+    },
+  };
+}
+
+/** What a workflow was read from, as far as it could be read. */
+type ReadFiles = { readonly sources: readonly Source[]; readonly valid: boolean };
+
+/** What is watched for a workflow: the files it was read from and what `--watch-path` names. */
+function watchTargets(
+  { sources, valid }: ReadFiles,
+  { paths, config }: { readonly paths: readonly string[]; readonly config: Config },
+): WatchTargets {
+  const files = sources.map(({ path }) => path).filter((path) => path !== '-');
+  const named = paths.map((path) => watchPattern(path, config.cwd));
+  return { files, patterns: [...named, ...(valid ? [] : missingImports(files))], ignored: writtenByRuns(config) };
+}
+
+/** What a file that is not valid imports may still have to be written. */
+function missingImports(files: readonly string[]): readonly WatchPattern[] {
+  return files.map((file) => besidePattern(file, ['.yaml', '.yml']));
+}
+
+/** What every run writes by itself is no reason for another one: its record with its logs, and its reports. */
+function writtenByRuns({ runsDir, settings, cwd }: Config): ReadonlySet<string> {
+  const reports = parseReporters(settings.read('reporter').value).files.map(({ path }) => resolve(cwd, path));
+  return new Set([...(runsDir === null ? [] : [runsDir]), ...reports]);
 }

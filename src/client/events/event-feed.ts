@@ -4,8 +4,7 @@ import { answerBytes } from '../transport/answer-bytes.ts';
 import { notUnderstood } from '../transport/connection-problem.ts';
 import { createPatience } from '../transport/patience.ts';
 import { createKnownOutput, type KnownOutput } from './known-output.ts';
-import { readEvent } from './read-event.ts';
-import type { FeedItem } from './read-output.ts';
+import { type FeedItem, readEvent } from './read-output.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 
 /** What has happened to a run so far, without what this version does not know. */

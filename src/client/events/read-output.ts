@@ -32,3 +32,55 @@ function parse(text: string): unknown {
     return null;
   }
 }
+
+/** What of an event has to be there for a run to be told by it. */
+const needed: {
+  readonly [type in StoredEvent['type']]: { readonly [field: string]: 'text' | 'number' | 'list' | 'object' };
+} = {
+  'run.created': { workflow: 'text', params: 'list' },
+  'run.queued': { by: 'object' },
+  'run.owned': { owner: 'object' },
+  'run.prepared': { params: 'list' },
+  'run.started': {},
+  'step.restored': { step: 'text', status: 'text', outputs: 'object' },
+  'step.scheduled': { step: 'text', attempt: 'number' },
+  'step.started': { step: 'text', attempt: 'number' },
+  'step.waiting': { step: 'text', attempt: 'number', until: 'number', outcome: 'object' },
+  'step.ready': { step: 'text' },
+  'step.finished': { step: 'text', attempt: 'number', status: 'text', message: 'text', outputs: 'object' },
+  'step.marked': { step: 'text', status: 'text', run: 'object' },
+  'run.delayed': { until: 'number' },
+  'run.canceling': { message: 'text' },
+  'run.handling': { status: 'text', handlers: 'list' },
+  'run.warned': { message: 'text' },
+  'run.finished': { status: 'text', message: 'text' },
+};
+
+/** An event as a daemon tells it; null for what this version does not know, or is none. */
+export function readEvent(data: string): StoredEvent | null {
+  const event = parse(data);
+  if (!isObject(event)) return null;
+  const type = textIn(event, 'type') ?? '';
+  const until = 'until' in event ? { until: Date.parse(textIn(event, 'until') ?? '') } : {};
+  const read = { ...event, ...until, at: Date.parse(textIn(event, 'at') ?? '') };
+  const isWhole = Number.isFinite(read.at) && numberIn(event, 'seq') !== null && hasFields(read, type);
+  return isWhole ? (read as unknown as StoredEvent) : null;
+}
+
+function hasFields(event: { readonly [field: string]: unknown }, type: string): boolean {
+  if (!Object.hasOwn(needed, type)) return false;
+  return Object.entries(needed[type as StoredEvent['type']]).every(([field, kind]) => isOf(event[field], kind));
+}
+
+function isOf(value: unknown, kind: 'text' | 'number' | 'list' | 'object'): boolean {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+  }
+}

@@ -10,9 +10,9 @@ import { followRun } from '../events/event-feed.ts';
 import type { KnownOutput } from '../events/known-output.ts';
 import { awaitRun, findRun } from '../find-runs.ts';
 import { readRemoteRun } from '../remote-run.ts';
-import { readLogLines } from './log-lines.ts';
-import { readRemoteLog } from './read-log.ts';
-import { tailStart } from './tail-start.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
+import { createPatience } from '../transport/patience.ts';
+import { readLogLines, tailStart } from './log-lines.ts';
 
 /** Each attempt costs the daemon a look at the run: the lines of more of them are asked for at once. */
 const mostSingleAttempts = 20;
@@ -145,3 +145,35 @@ function queryOf({ step, attempt, stream }: LogRequest, tail: number | null): UR
     ...(tail === null ? {} : { tail: String(tail) }),
   });
 }
+
+/**
+ * The bytes of a log from an offset up to where it ends now, even if the daemon is away for a while in between.
+ * `path` is one of `remoteLogPaths`.
+ */
+async function* readRemoteLog(
+  client: DaemonClient,
+  { path, offset, signal }: LogPart,
+): AsyncGenerator<Uint8Array, void> {
+  const patience = createPatience(client);
+  let at = offset;
+  for (;;) {
+    try {
+      const incoming = await client.open(`${path}&offset=${at}`, signal, { Accept: '*/*' });
+      patience.refresh();
+      for await (const bytes of answerBytes(incoming, client)) {
+        at += bytes.length;
+        yield bytes;
+      }
+      return;
+    } catch (error) {
+      await patience.wait(error, signal);
+    }
+  }
+}
+
+/** A log from an offset on. */
+type LogPart = {
+  readonly path: string;
+  readonly offset: number;
+  readonly signal: AbortSignal;
+};

@@ -1,5 +1,4 @@
-import { allSteps } from '../all-steps.ts';
-import type { Step, Workflow } from '../workflow.ts';
+import { allSteps, type Step, type Workflow } from '../workflow.ts';
 
 /** A workflow, with the parameters of a run as its steps get them: a named one reads `NAME=value`. */
 type Names = { readonly workflow: Workflow; readonly params: readonly string[] };

@@ -1,9 +1,9 @@
+import { type FSWatcher, watch } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { loadWorkflow } from '../../language/load.ts';
 import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
-import { watchDirectories } from './directory-watch.ts';
 
 /** The workflows directory as a process that lives long sees it: read once, then only what has changed. */
 export type Catalog = {
@@ -133,4 +133,53 @@ async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boo
     if (reading !== undefined) await reading;
   }
   return !isClosed() && files.isNewest(look);
+}
+
+/** Has the system tell of changes in directories. */
+type DirectoryWatch = {
+  /** From now on these, without what is below them. */
+  readonly follow: (directories: readonly string[]) => void;
+  readonly close: () => void;
+};
+
+/** Further ones are left to whoever looks from time to time: what the system can watch is limited for a user. */
+const mostDirectories = 256;
+
+/**
+ * Calls back when something may have changed. The system may tell too much, too little (network file systems) or nothing
+ * (limits): this only makes a look come sooner.
+ */
+function watchDirectories(onChange: () => void): DirectoryWatch {
+  const watchers = new Map<string, FSWatcher>();
+  const end = (directory: string) => {
+    watchers.get(directory)?.close();
+    watchers.delete(directory);
+  };
+  const begin = (directory: string) => {
+    try {
+      const watcher = watch(directory, { persistent: false }, (event, name) => {
+        // A directory that was moved away or replaced is watched under its old identity.
+        if (event === 'rename' && name === basenameOf(directory)) end(directory);
+        onChange();
+      });
+      watcher.on('error', () => end(directory));
+      watchers.set(directory, watcher);
+    } catch {
+      // It went away just now, or the limit is reached.
+    }
+  };
+  return {
+    follow: (directories) => {
+      const wanted = new Set(directories.slice(0, mostDirectories));
+      for (const directory of watchers.keys()) if (!wanted.has(directory)) end(directory);
+      for (const directory of wanted) if (!watchers.has(directory)) begin(directory);
+    },
+    close: () => {
+      for (const directory of [...watchers.keys()]) end(directory);
+    },
+  };
+}
+
+function basenameOf(directory: string): string {
+  return directory.slice(directory.lastIndexOf('/') + 1);
 }

@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
-import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
 import type { CancelReason, FinishedStatus, Outcome, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
 import { initialRun, isFinished, type RunState } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
 import { expandText } from '../../core/words/interpolate.ts';
-import { handlerKind, type Step } from '../../core/workflow.ts';
+import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
 import type { Started } from '../../executors/executor.ts';
 import { EndSignal } from '../../processes/end-signal.ts';

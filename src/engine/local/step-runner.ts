@@ -1,5 +1,6 @@
 import type { Outcome, Outputs } from '../../core/run/run.ts';
-import type { RunState } from '../../core/run/run-state.ts';
+import { type RunState, steps } from '../../core/run/run-state.ts';
+import { verdict } from '../../core/run/verdict.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
@@ -10,7 +11,6 @@ import { errorOutcome, runAttempt } from './attempt.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunVariables } from './environment/variables.ts';
-import { handlerVariables } from './handler-variables.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
 import { runSubworkflow } from './subworkflow.ts';
@@ -121,4 +121,20 @@ export class StepRunner {
   close(): void {
     this.#outputs.close();
   }
+}
+
+/**
+ * What a handler is told of the run: its status word, the step that failed first, and why it or the run failed; empty
+ * texts where there is nothing to tell.
+ */
+function handlerVariables(run: RunState): Readonly<Record<string, string>> {
+  const { status, message } = verdict(run);
+  const [failed] = [...steps(run)]
+    .filter((step) => step.status === 'failed')
+    .sort((a, b) => Number(a.restored) - Number(b.restored) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
+  return {
+    WF_STATUS: status,
+    WF_FAILED_STEP: failed?.name ?? '',
+    WF_ERROR: failed?.message ?? message,
+  };
 }

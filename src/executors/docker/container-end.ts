@@ -5,7 +5,6 @@ import { isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { ask, parseAnswer } from './api/request.ts';
-import { exitOutcome, killedCode, type MemoryEnd } from './exit-outcome.ts';
 import { isRequestError } from './problem.ts';
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
@@ -70,3 +69,21 @@ async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Ti
 }
 
 type Times = { readonly StartedAt: string; readonly FinishedAt: string };
+
+/** What the kernel did to a container; `limit` of its memory in bytes, 0 for none. */
+type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };
+
+/** The exit code of a program that SIGKILL ended. */
+const killedCode = 137;
+
+/** The outcome of a program in a container by its exit code, told so that a person sees who ended it. */
+export function exitOutcome(exitCode: number, memory: MemoryEnd): Outcome {
+  if (exitCode === 0) return { status: 'succeeded', exitCode, outputs: {} };
+  const message = `exit ${exitCode}${why(exitCode, memory)}`;
+  return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
+}
+
+function why(exitCode: number, { isOutOfMemory, limit }: MemoryEnd): string {
+  if (isOutOfMemory) return `: out of memory${limit > 0 ? ` (the limit is ${Math.round(limit / 1024 ** 2)} MiB)` : ''}`;
+  return exitCode === killedCode ? ': killed (SIGKILL)' : '';
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ImageInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run/run.ts';
+import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
@@ -9,9 +10,8 @@ import { tarOfFile } from './api/tar.ts';
 import { endedOutcome, exitCodeOf } from './container-end.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
 import { invocationOf } from './invocation.ts';
-import { chooseLog } from './log-driver.ts';
 import { copyOutput } from './output.ts';
-import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
+import { DockerProblem, isRequestError, requestMessage, requestStatus } from './problem.ts';
 import { programProblem } from './program-problem.ts';
 import type { ContainerSettings } from './settings.ts';
 
@@ -122,5 +122,30 @@ async function removeContainer(container: Container, { daemon, attempt }: Contai
       'stderr',
       `container ${container.id.slice(0, 12)} could not be removed: ${why}; a docker step after this run tries again\n`,
     );
+  }
+}
+
+/** They keep a container's output in files of the daemon, which go with the container. */
+const ownFiles: ReadonlySet<unknown> = new Set(['json-file', 'local']);
+
+/** What the types of dockerode leave out. */
+type Askable = {
+  readonly info: (options: { readonly abortSignal: AbortSignal }) => Promise<{ readonly LoggingDriver?: string }>;
+};
+
+/**
+ * What Docker does with the output besides sending it to us, as a part of `HostConfig`. Where it would only keep it in
+ * files until the container is removed, nothing: many short lines take thirty times as long with such files. A daemon
+ * that sends output elsewhere goes on doing so.
+ */
+async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSettings): Promise<JsonObject> {
+  if (isKept || host['LogConfig'] !== undefined) return {};
+  try {
+    const { LoggingDriver: driver } = await (docker as Askable).info({ abortSignal: over });
+    return ownFiles.has(driver) ? { LogConfig: { Type: 'none' } } : {};
+  } catch (error) {
+    // No reason to fail: a proxy before the daemon may keep such questions from it.
+    if (isRequestError(error)) return {};
+    throw error;
   }
 }

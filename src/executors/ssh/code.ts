@@ -1,15 +1,15 @@
 import { appendArgs } from '../../core/words/append-args.ts';
+import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
+import { workflowNames } from '../../core/words/own-names.ts';
 import { withoutPaths } from '../../core/words/shell-paths.ts';
-import { parseCommand } from '../../core/words/words.ts';
+import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { shellArgv } from '../../processes/shell-argv.ts';
 import { stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
-import type { Attempt } from '../executor.ts';
+import type { Attempt, Scope } from '../executor.ts';
 import { quoteWord } from './quote-word.ts';
-import { assignments, ownNames } from './variables.ts';
-import { wordsCode } from './words.ts';
 
 /** What the other machine is to do, as code for its `sh`: in the end it becomes the step's program. */
 export type RemoteCode = {
@@ -90,4 +90,75 @@ function exports(env: Readonly<Record<string, string>>): readonly string[] {
 /** `exec`: between the supervisor and the program there is no shell that a signal could end before the program. */
 function programCode(words: readonly string[]): string {
   return `exec ${words.join(' ')}`;
+}
+
+/** What tells a step of its run; the rest of `WF_*` is about this machine. */
+const runVariables = [
+  ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'],
+  ...['DAG_NAME', 'DAG_REQUEST_ID'],
+];
+
+/**
+ * The names to which the workflow gives values: they mean the same on another machine. All others (`HOME`, `PATH`) are the
+ * other machine's own.
+ */
+function ownNames(attempt: Attempt): ReadonlySet<string> {
+  const { step, scope, env } = attempt;
+  const known = [...runVariables, ...workflowNames(attempt), ...step.env.map(({ name }) => name)];
+  return new Set(known.filter((name) => (env[name] ?? scope(name)) !== undefined));
+}
+
+/**
+ * Assignments, as shell code, for a program on another machine: the workflow's own variables, and those of this machine that
+ * the text names and the other machine has not. What is too long for an environment is in none here either.
+ */
+function assignments(text: string, attempt: Attempt): readonly string[] {
+  const own = ownNames(attempt);
+  const others = [...mentionedNames(text)].filter((name) => !own.has(name));
+  const assign = (names: Iterable<string>, code: (name: string) => string) =>
+    [...names].flatMap((name) => {
+      const value = attempt.env[name];
+      return value === undefined ? [] : [`${code(name)}=${quoteWord(value)}`];
+    });
+  return [
+    ...assign(own, (name) => `export ${name}`),
+    ...assign(others, (name) => `[ "\${${name}+x}" ] || export ${name}`),
+  ];
+}
+
+/** Every name that may be meant as a variable; one too many does no harm. */
+function mentionedNames(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(/\$\{?#?([A-Za-z_]\w*)/g)].map(([, name = '']) => name));
+}
+
+/** Words as shell code, and the assignments that have to come before it. */
+type WordsCode = { readonly words: readonly string[]; readonly before: readonly string[] };
+
+/**
+ * Words of a command as code for the shell of another machine. Variables that `scope` knows are put in as data; the others
+ * are left to that shell, each staying within its word.
+ */
+function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode {
+  const before: string[] = [];
+  const words = templates.map((pieces) => piecesCode(pieces, scope, before)).filter((word) => word !== '');
+  return { words, before };
+}
+
+/** The empty text where nothing but empty variables is: that is no word. */
+function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]): string {
+  return pieces
+    .map((piece) => (typeof piece === 'string' ? quoteWord(piece) : variableCode(piece, scope, before)))
+    .join('');
+}
+
+function variableCode(piece: Exclude<WordPiece, string>, scope: Scope, before: string[]): string {
+  const { name, path, quoted, fallback } = piece;
+  const value = path === undefined ? scope(name) : (valueAt(name, path, scope) ?? '');
+  if (value !== undefined && value !== '') return quoteWord(value);
+  const instead = piecesCode(fallback, scope, before);
+  if (value !== undefined || /^\d/.test(name)) return instead === '' && quoted ? "''" : instead;
+  if (instead === '') return quoted ? `"\${${name}}"` : `\${${name}:+"\${${name}}"}`;
+  const helper = `wf_word_${before.length + 1}`;
+  before.push(`${helper}=\${${name}:-${instead}}`);
+  return quoted ? `"$${helper}"` : `\${${helper}:+"$${helper}"}`;
 }

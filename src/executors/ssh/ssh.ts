@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Outcome } from '../../core/run/run.ts';
@@ -10,7 +10,6 @@ import type { Attempt, Executor } from '../executor.ts';
 import { runTool, settingsProblem } from '../tool.ts';
 import { type SshSettings, sshArgv, sshSettings } from './argv.ts';
 import { type RemoteCode, remoteCode } from './code.ts';
-import { lostConnection } from './lost-connection.ts';
 import { stopLine, supervisedLine } from './supervisor.ts';
 
 const install = 'install the OpenSSH client (package "openssh-client")';
@@ -113,4 +112,29 @@ function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome 
   const reason = reasons.at(-1);
   if (!isOwnFailure || reason === undefined) return outcome;
   return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
+}
+
+/** Bytes at the end of the error output that hold the last words of ssh. */
+const TAIL_BYTES = 1024;
+
+/** Such words end with CR LF, and are written to the error output even with `-E`. Source: clientloop.c of OpenSSH. */
+const lastWords =
+  /(?:^|\n)((?:Connection to .* closed by remote host|Read from remote host .*: .*|Write failed: .*)\.?)\r+\n$/;
+
+/** What ssh printed about a connection that was lost while the program ran; null when it printed no such line. */
+function lostConnection(stderrPath: string): string | null {
+  const words = lastWords.exec(tailOf(stderrPath))?.[1];
+  return words === undefined ? null : `the connection was lost (ssh: ${words.replace(/\.$/, '')})`;
+}
+
+function tailOf(path: string): string {
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString();
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -1,16 +1,15 @@
 import { VARIABLE_NAME } from '../build/assignments.ts';
 import { parameterNames } from '../build/functions.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
+import { asList, type RawConditions } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
-import type { SpecFile, StepEntry } from '../read/spec-file.ts';
-import { spotIn, stepEntries } from '../read/spec-file.ts';
+import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
 import { actionProblems, envProblems } from './check-action.ts';
-import { conditionProblems } from './check-conditions.ts';
 import { nameSpot } from './check-graph.ts';
 import { scheduleProblems } from './check-schedule.ts';
+import { patternProblem, patternSize } from './pattern.ts';
 
 /** Names of parameters of one function that are called wrong. */
 const MOST_NAMES = 10;
@@ -113,4 +112,50 @@ function mapOfSteps(file: SpecFile): Problem[] {
 
 function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
   return Array.isArray(value);
+}
+
+/** The most that the different patterns of a file may come to, in the measure of `patternSize`. */
+const MOST_PATTERNS = 100_000;
+
+type Expected = { readonly path: Path; readonly pattern: string };
+
+/** Regular expressions after `re:` that are none, in the file's own preconditions and in those of its steps and handlers. */
+function conditionProblems(file: SpecFile): Problem[] {
+  const all = [{ path: [], raw: file.raw }, ...actionEntries(file)].flatMap(({ path, raw }) =>
+    patternsIn([...path, 'preconditions'], raw.preconditions),
+  );
+  const checked = new Map<string, string | null>();
+  const problems: Problem[] = [];
+  let size = 0;
+  for (const { path, pattern } of all) {
+    if (!checked.has(pattern)) {
+      size += patternSize(pattern);
+      if (size > MOST_PATTERNS) return [...problems, tooLarge(file, path)];
+      checked.set(pattern, patternProblem(pattern));
+    }
+    const why = checked.get(pattern) ?? null;
+    if (why !== null) problems.push(invalid(file, { path, pattern }, why));
+  }
+  return problems;
+}
+
+function patternsIn(path: Path, conditions: RawConditions | undefined): Expected[] {
+  return asList(conditions).flatMap((condition, index) => {
+    const expected = typeof condition === 'string' ? undefined : condition.expected;
+    if (expected?.startsWith('re:') !== true) return [];
+    const place = Array.isArray(conditions) ? [...path, index, 'expected'] : [...path, 'expected'];
+    return [{ path: place, pattern: expected.slice(3) }];
+  });
+}
+
+function invalid(file: SpecFile, { path, pattern }: Expected, why: string): Problem {
+  const help = 'Patterns have the syntax of RE2: no backreferences and no look-around.';
+  const message = `"re:${pattern}" is not a regular expression: ${why}`;
+  return problem('invalid-pattern', spotIn(file, path), message, { help });
+}
+
+function tooLarge(file: SpecFile, path: Path): Problem {
+  const help = 'Make them shorter, or let "{...}" repeat less.';
+  const message = 'this regular expression, with those before it, is too large to be checked';
+  return problem('invalid-pattern', spotIn(file, path), message, { help });
 }

@@ -1,11 +1,8 @@
-import { type CronProblem, cronProblem, isNeverDue, parseCron } from '../cron.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from '../cron.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
 import type { TextOrList } from '../raw.ts';
-import type { SpecFile } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
-import { isTimeZone, nearTimeZones } from '../time-zone.ts';
 
 /** What is wrong with when a file is to be run. */
 export function scheduleProblems(file: SpecFile): Problem[] {

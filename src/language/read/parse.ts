@@ -1,9 +1,6 @@
-import type { Document, ParsedNode } from 'yaml';
-import { Composer, Lexer, Parser } from 'yaml';
+import { Composer, type Document, Lexer, type ParsedNode, Parser } from 'yaml';
 import type { Source } from '../diagnostic.ts';
-import type { Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
-import { keyDepthCounter } from './key-depth.ts';
+import { type Problem, problem } from '../problem.ts';
 import { syntaxProblems } from './syntax-problem.ts';
 
 /** How deep maps and lists may lie in each other. */
@@ -134,4 +131,30 @@ function withoutStackTraces<T>(work: () => T): T {
   } finally {
     Error.stackTraceLimit = before;
   }
+}
+
+/**
+ * Follows the tokens of a text outside of its scalars, and tells with each how deep the lists and maps in brackets that
+ * are keys lie in each other: 1 at the colon of `[a]: b`, 0 wherever no such key ends.
+ */
+export function keyDepthCounter(): (lexeme: string) => number {
+  /** For each bracket that is open, the depth of the keys in it. */
+  const open: number[] = [];
+  /** The same for the bracket that was just closed; null when something else came after it. */
+  let closed: number | null = null;
+  const keep = (depth: number): number => {
+    if (open.length > 0) open.push(Math.max(open.pop() ?? 0, depth));
+    return depth;
+  };
+  return (lexeme) => {
+    if (lexeme === ':' && closed !== null) {
+      const depth = keep(closed + 1);
+      closed = null;
+      return depth;
+    }
+    if (lexeme === ']' || lexeme === '}') closed = keep(open.pop() ?? 0);
+    else if (lexeme.trim() !== '' && !lexeme.startsWith('#')) closed = null;
+    if (lexeme === '[' || lexeme === '{') open.push(0);
+    return 0;
+  };
 }

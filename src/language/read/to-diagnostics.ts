@@ -1,8 +1,10 @@
 import type { Document } from 'yaml';
 import type { Diagnostic, Place, Source } from '../diagnostic.ts';
-import type { Problem, Spot } from '../problem.ts';
-import type { Locator } from './locator.ts';
-import { createLocator } from './locator.ts';
+import type { Path, Problem, Spot } from '../problem.ts';
+import { workflowSchema } from '../schema/schema.ts';
+import { lineIndex } from './line-index.ts';
+import { read } from './read.ts';
+import type { Range } from './reader.ts';
 
 /** More than this is not read by anyone; the rest is counted. */
 const MOST = 100;
@@ -90,4 +92,101 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
     help: 'Correct the first ones and try again.',
     unshown: { errors, warnings: count - errors, files },
   };
+}
+
+/** Finds what a spot means, as offsets in its text and as a place; null for the file as a whole. */
+type Locator = {
+  readonly rangeOf: (spot: Spot) => Range | null;
+  readonly placeOf: (spot: Spot) => Place | null;
+};
+
+/**
+ * A finder of places in files whose documents are given. Each file is indexed once, when its first place is asked for;
+ * a path is found by reading the document a second time and noting where everything stands.
+ */
+function createLocator(documents: ReadonlyMap<Source, Document.Parsed>): Locator {
+  const indexes = new Map<Source, (start: number, end: number) => Place>();
+  const positions = new Map<Source, Positions>();
+  const rangeOf = (spot: Spot): Range | null => {
+    if ('range' in spot) return spot.range;
+    if (!('path' in spot)) return null;
+    const found = positions.get(spot.source) ?? positionsOf(spot.source, documents.get(spot.source));
+    positions.set(spot.source, found);
+    const range = rangeAt(found, spot.path, spot.part);
+    if (range === null) return null;
+    const word = spot.word === undefined ? null : wordIn(spot.source.text, range, spot.word);
+    return word ?? [range[0], endOfFirstLine(spot.source.text, range)];
+  };
+  const placeOf = (spot: Spot): Place | null => {
+    const range = rangeOf(spot);
+    if (range === null) return null;
+    const toPlace = indexes.get(spot.source) ?? lineIndex(spot.source);
+    indexes.set(spot.source, toPlace);
+    return toPlace(range[0], range[1]);
+  };
+  return { rangeOf, placeOf };
+}
+
+type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;
+
+function positionsOf(source: Source, document: Document.Parsed | undefined): Positions {
+  const positions = new Map<string, { key: Range; value: Range }>();
+  if (document === undefined) return positions;
+  read(source, document, workflowSchema, (path, key, value) => positions.set(path.join('\0'), { key, value }));
+  return positions;
+}
+
+/** The range of a value, or of the nearest thing around it that has one. */
+function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range | null {
+  for (let length = path.length; length > 0; length--) {
+    const found = positions.get(path.slice(0, length).join('\0'));
+    if (found !== undefined) return found[length === path.length ? part : 'key'];
+  }
+  return null;
+}
+
+/** A mark under a map or a long text covers its first line; the rest can be read. */
+function endOfFirstLine(text: string, [start, end]: Range): number {
+  const lineEnd = text.indexOf('\n', start);
+  if (lineEnd === -1 || lineEnd >= end) return end;
+  return text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd;
+}
+
+/**
+ * The word of a text in the file. In a text of several lines, where indentation moves it, the first such word from its offset
+ * on; null when quotes or escapes make the text differ from what is written.
+ */
+function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
+  const isQuoted = text[start] === '"' || text[start] === "'";
+  const from = text[start] === '|' ? offsetInBlock(text, start, word.at) : start + word.at + (isQuoted ? 1 : 0);
+  if (from === null) return null;
+  const end = from + word.text.length;
+  if (word.text === '') return null;
+  if (text.slice(from, end) === word.text) return [from, end];
+  return text.slice(start, rangeEnd).includes('\n') ? nextWord(text, [from, rangeEnd], word.text) : null;
+}
+
+function nextWord(text: string, [from, rangeEnd]: Range, word: string): Range | null {
+  for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (end > rangeEnd) return null;
+    if (!/\w/.test(`${text.charAt(at - 1)}${text.charAt(end)}`)) return [at, end];
+  }
+  return null;
+}
+
+/** The offset in the file of an offset in the value of a literal block (`|`), whose lines lose their indentation. */
+function offsetInBlock(text: string, start: number, at: number): number | null {
+  const block = /\|[-+]?\n(?: *\n)*( +)/y;
+  block.lastIndex = start;
+  const indent = block.exec(text)?.[1]?.length;
+  if (indent === undefined) return null;
+  let line = text.indexOf('\n', start) + 1;
+  for (let left = at; line > 0; line = text.indexOf('\n', line) + 1) {
+    const lineEnd = text.indexOf('\n', line);
+    const length = Math.max(0, (lineEnd === -1 ? text.length : lineEnd) - line - indent);
+    if (left <= length) return line + indent + left;
+    left -= length + 1;
+  }
+  return null;
 }

@@ -1,8 +1,7 @@
 import { nearNames } from '../near-names.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
-import { documentedSchema } from './documented-schema.ts';
-import type { Schema } from './schema.ts';
-import { executorConfigSchema, executorTypes, resolve as resolveIn, typesOf } from './schema.ts';
+import { executorConfigSchema, executorTypes, resolve as resolveIn, type Schema, typesOf } from './schema.ts';
+import document from './workflow.schema.json' with { type: 'json' };
 
 /** A key that may stand at a place of a workflow file. */
 export type KeyDoc = {
@@ -165,3 +164,9 @@ function standalone(schema: Schema): Schema {
   const head = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema };
   return used.size === 0 ? head : { ...head, $defs: Object.fromEntries(used) };
 }
+
+/**
+ * The schema of workflow files, as published. Most of it is documentation, which no run needs: in the built program it
+ * stays in its own file until somebody asks for it.
+ */
+export const documentedSchema = document as unknown as Schema;

@@ -1,9 +1,8 @@
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { fileText } from '../text/place-text.ts';
-import { escapeControls } from '../text/sanitize.ts';
+import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { stepStatusText } from '../text/step-status-text.ts';
-import { xmlAttribute, xmlText } from '../text/xml.ts';
 import { nodesByName } from './nodes.ts';
 import type { Recap } from './reporter.ts';
 
@@ -129,4 +128,24 @@ function attributes(values: Readonly<Record<string, string>>): string {
 
 function seconds(ms: number | null): string {
   return ((ms ?? 0) / 1000).toFixed(3);
+}
+
+/** Text to stand between two tags of XML 1.0, without colours and without what XML cannot hold, escaped or not. */
+function xmlText(text: string): string {
+  return escapeXml(text.split('\n').map(stripControls).join('\n'));
+}
+
+/** The value of an attribute, to stand in double quotes; readers would turn line ends and tabs into spaces. */
+function xmlAttribute(text: string): string {
+  return escapeXml(text)
+    .replaceAll('"', '&quot;')
+    .replace(/[\t\n\r]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function escapeXml(text: string): string {
+  // Made here: most runs write no XML.
+  const impossible = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+  return text.replace(impossible, '').replace(/[&<>]/g, (character) => names[character] ?? '');
 }

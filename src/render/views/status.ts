@@ -1,8 +1,7 @@
 import type { ChalkInstance } from 'chalk';
-import { allSteps } from '../../core/all-steps.ts';
 import type { SettledStatus } from '../../core/run/run.ts';
 import { isFinished, isSettled, type RunState, type StepState, stepState, steps } from '../../core/run/run-state.ts';
-import { handlerName, type Workflow } from '../../core/workflow.ts';
+import { allSteps, handlerName, type Workflow } from '../../core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
 import { finishedLine, pendingLine, type TreeStyle, waitingLine } from '../reporters/tree/tree-lines.ts';

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { OpenApiDocument } from './document.ts';
 import { code, codeBlock, escapeHtml, prose } from './html.ts';
-import { keyTable, typeText } from './page-schema.ts';
-import { pageStyle } from './page-style.ts';
+import type { Schema } from './operation.ts';
 
 /** The page, and the headers that it needs. */
 export type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
@@ -134,4 +133,107 @@ function schemaText([name, schema]: [string, JsonObject]): string {
   const table = keyTable(schema);
   const shown = table === '' ? `<p>${typeText(schema)}</p>` : table;
   return `<article><h3 id="schema-${escapeHtml(name)}">${escapeHtml(name)}</h3>${about}${shown}</article>`;
+}
+
+/** How the page of the API looks, in the light and in the dark. */
+const pageStyle = `
+:root{color-scheme:light dark;--text:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--block:#f6f8fa;--link:#0550ae;--ok:#1a7f37;--error:#b3261e;--get:#0550ae;--post:#1a7f37;--delete:#b3261e}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--line:#3d444d;--back:#0d1117;--block:#161b22;--link:#6cb6ff;--ok:#57ab5a;--error:#ff7b72;--get:#6cb6ff;--post:#57ab5a;--delete:#ff7b72}}
+*{box-sizing:border-box}
+body{margin:0;display:grid;grid-template-columns:19rem minmax(0,1fr);font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back)}
+nav{position:sticky;top:0;height:100vh;overflow-y:auto;padding:1rem 1.25rem;border-right:1px solid var(--line);font-size:14px}
+nav .home{margin:0 0 .5rem}
+nav h2{font-size:12px;margin:1rem 0 .25rem;color:var(--soft);text-transform:uppercase;letter-spacing:.04em}
+nav ul{list-style:none;margin:0;padding:0}
+nav li{padding:.1rem 0}
+a{color:var(--link);text-decoration:none}
+a:hover,a:focus-visible{text-decoration:underline}
+main{padding:1.5rem 2.5rem 4rem;max-width:62rem}
+h1{font-size:1.7rem;margin:.25rem 0 1rem}
+section>h2{font-size:1.3rem;margin:2.5rem 0 .25rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}
+article{margin:1.5rem 0 2.25rem}
+h3{font-size:1.05rem;margin:0 0 .25rem;scroll-margin-top:1rem}
+h4{font-size:.85rem;margin:1rem 0 .3rem;color:var(--soft)}
+p{margin:.4rem 0}
+.summary{font-weight:600}
+.needs{color:var(--soft)}
+.method{display:inline-block;min-width:3.4rem;font-size:.8rem;font-weight:700}
+.get{color:var(--get)}.post,.put{color:var(--post)}.delete{color:var(--delete)}
+code,pre{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+code{overflow-wrap:anywhere}
+pre{background:var(--block);border:1px solid var(--line);border-radius:6px;padding:.75rem;overflow:auto;max-height:26rem;margin:.4rem 0}
+table{border-collapse:collapse;width:100%;margin:.25rem 0;font-size:14px}
+th,td{border:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
+th{background:var(--block);font-weight:600;font-size:13px}
+td:first-child>code{white-space:nowrap}
+.errors{margin:.4rem 0}
+dl{display:grid;grid-template-columns:3rem minmax(0,1fr);gap:.25rem .5rem;margin:0}
+dt{font-weight:700}dd{margin:0}
+.ok{color:var(--ok)}.error{color:var(--error)}
+.kind{font-size:14px;color:var(--soft)}
+summary{cursor:pointer;font-size:14px;color:var(--soft)}
+@media (max-width:52rem){body{display:block}nav{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line)}main{padding:1rem 1rem 3rem}td,th{padding:.25rem .35rem}table{display:block;overflow-x:auto}}
+@media print{nav{display:none}body{display:block}}
+`;
+
+/** What values a schema takes, in words, with links to the schemas that have a name. */
+function typeText(schema: Schema): string {
+  const target = schema['$ref'];
+  if (typeof target === 'string') return link(target);
+  if ('const' in schema) return code(wordOf(schema['const'] ?? null));
+  const values = schema['enum'];
+  if (Array.isArray(values)) return values.map((value) => code(wordOf(value))).join(', ');
+  const choices = schema['anyOf'] ?? schema['oneOf'];
+  if (Array.isArray(choices)) return choices.map((choice) => typeText(choice as Schema)).join(' or ');
+  return typesOf(schema)
+    .map((type) => single(type, schema))
+    .join(' or ');
+}
+
+/** The keys of an object as a table; empty for what has none. */
+function keyTable(schema: Schema): string {
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>);
+  if (properties.length === 0) return '';
+  const required = (schema['required'] ?? []) as readonly string[];
+  const rows = properties.map(([key, value]) => {
+    const about = typeof value['description'] === 'string' ? prose(value['description']) : '';
+    const mayMiss = required.includes(key) ? '' : ' <i>May be missing.</i>';
+    return `<tr><td>${code(key)}</td><td>${typeText(value)}</td><td>${about}${mayMiss}${nested(value)}</td></tr>`;
+  });
+  return `<table><tr><th>key</th><th>type</th><th>meaning</th></tr>${rows.join('')}</table>`;
+}
+
+/** Objects without a name are told where they are. */
+function nested(schema: Schema): string {
+  const inner = [schema, schema['items'], ...((schema['anyOf'] ?? []) as readonly Json[])];
+  const objects = inner.filter((each): each is JsonObject => isObject(each) && isObject(each['properties']));
+  return objects.map((each) => keyTable(each)).join('');
+}
+
+function typesOf({ type }: Schema): readonly string[] {
+  if (typeof type === 'string') return [type];
+  return Array.isArray(type) ? type.map(String) : ['any'];
+}
+
+function single(type: string, schema: Schema): string {
+  const { items, additionalProperties, format } = schema;
+  if (type === 'array') return isObject(items) ? `list of ${typeText(items)}` : 'list';
+  if (type === 'object' && isObject(additionalProperties)) return `map of ${typeText(additionalProperties)}`;
+  if (type === 'string' && format === 'date-time') return 'time';
+  return words[type] ?? escapeHtml(type);
+}
+
+const words: Readonly<Record<string, string>> = { string: 'text', integer: 'whole number', boolean: 'true or false' };
+
+function link(target: string): string {
+  const name = target.replace('#/components/schemas/', '');
+  return `<a href="#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
+}
+
+function wordOf(value: Json): string {
+  return value === null ? 'null' : String(value);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,17 @@
+import type { StepSummary } from '../../core/run/summary.ts';
+import { handlerKind } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
-import { gridOf } from './grid.ts';
 import { eventLog, stepLog } from './logs.ts';
 import { requireLocal } from './numbers.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
 import { neverRunView, runDetailView } from './run-view.ts';
 import { readShown, runOfHandle } from './shown-run.ts';
+import { stepStatus } from './status-numbers.ts';
+import { shownName } from './step-view.ts';
 import { defaultParams, errorOf, fileText, fileView, workflowDetailView } from './workflow-view.ts';
 
 const tabs = ['status', 'spec', 'history', 'log', 'scheduler-log'] as const;
@@ -108,4 +111,29 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
     case 'scheduler-log':
       return { ScLog: run === null ? null : eventLog(run) };
   }
+}
+
+/**
+ * Past runs as the v1 API tells them: a row for each step with a value for each run, and the runs themselves. `runs` are newest
+ * first, and so are the values; `Logs` are oldest first, each with the handle under which its logs are asked for.
+ */
+function gridOf(runs: readonly ShownRun[]): object {
+  const rows = new Map<string, number[]>();
+  for (const [index, { summary }] of runs.entries()) {
+    for (const step of [...summary.steps, ...summary.handlers]) setValue(rows, step, { index, count: runs.length });
+  }
+  // Steps in the order in which the newest run has them, then what only older ones had, then handlers.
+  const names = [...rows.keys()].sort((a, b) => Number(handlerKind(a) !== null) - Number(handlerKind(b) !== null));
+  return {
+    GridData: names.map((name) => ({ Name: shownName(name), Vals: rows.get(name) })),
+    Logs: runs.map((run) => ({ File: run.past.runId, Status: runDetailView(run) })).reverse(),
+  };
+}
+
+type Place = { readonly index: number; readonly count: number };
+
+function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Place): void {
+  const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
+  values[index] = stepStatus(status).Status;
+  rows.set(name, values);
 }

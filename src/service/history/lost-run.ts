@@ -1,15 +1,13 @@
 import { dirname } from 'node:path';
-import { allSteps } from '../../core/all-steps.ts';
-import type { ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
+import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { BackgroundProcesses, Leader } from '../../engine/local/background.ts';
 import { WfError } from '../../errors.ts';
-import type { OwnerVerdict, RunArchive, RunJournal } from '../../store/store.ts';
+import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
-import { type WaitAgainTools, waitAgain } from './wait-again.ts';
 
 /** What finding lost runs and ending what is left of them takes. */
 export type LostRunTools = WaitAgainTools & {
@@ -187,4 +185,30 @@ async function settleStepRuns({ runId, state }: PastRun, tools: LostRunTools): P
 function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boolean {
   if (one === null || other === null) return false;
   return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
+}
+
+/** What the decision takes. */
+type WaitAgainTools = {
+  /** Absent: no run waits again. */
+  readonly queue?: Pick<RunQueue, 'readLaunch'>;
+  /** Where processes are that the owner may have left; absent: here. */
+  readonly leftBy?: (owner: Owner) => 'here' | 'elsewhere' | 'none';
+};
+
+const mostRestarts = 3;
+
+/**
+ * The event by which a lost run waits for a daemon again, or null for a run that ends as lost. Only a run that a daemon accepted
+ * and whose first step was not scheduled yet waits again. After a crash of the machine the journal may lack events that were
+ * never flushed, and so may a damaged one: neither tells that no step has started.
+ */
+function waitAgain(run: PastRun, tools: WaitAgainTools, at: number): RunEvent | null {
+  const { state, stored, damage, runId } = run;
+  if (stored === null || state.owner === null || state.startedAt !== null || state.cancellation !== null) return null;
+  if (damage.length > 0 || (tools.leftBy?.(state.owner) ?? 'here') !== 'here') return null;
+  const queued = stored.events.find(({ type }) => type === 'run.queued');
+  if (queued?.type !== 'run.queued' || !queued.lasting) return null;
+  const starts = stored.events.filter(({ type }) => type === 'run.owned').length;
+  if (starts > mostRestarts || (tools.queue?.readLaunch(runId) ?? null) === null) return null;
+  return { type: 'run.queued', at, by: queued.by, lasting: true };
 }

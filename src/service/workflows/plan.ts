@@ -1,4 +1,3 @@
-import { allSteps } from '../../core/all-steps.ts';
 import { buildGraph } from '../../core/graph.ts';
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
@@ -7,7 +6,7 @@ import { PathProblem } from '../../core/words/json-path.ts';
 import { previewWords } from '../../core/words/list-words.ts';
 import { quoteTemplate } from '../../core/words/quote-word.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
+import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/local/environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';

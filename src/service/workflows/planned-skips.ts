@@ -1,7 +1,6 @@
-import { allSteps } from '../../core/all-steps.ts';
 import { expandText, splitBackticks } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
-import type { Precondition, Workflow } from '../../core/workflow.ts';
+import { allSteps, type Precondition, type Workflow } from '../../core/workflow.ts';
 import { firstUnmet } from '../../engine/local/environment/precondition.ts';
 
 type Scope = (name: string) => string | undefined;

@@ -1,8 +1,7 @@
 import { closeSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunNotes } from '../store.ts';
-import { makePrivateDirectory, openPrivate } from './disk/private-files.ts';
-import { errorCode, storing } from './disk/storage-error.ts';
+import { errorCode, makePrivateDirectory, openPrivate, storing } from './disk/private-files.ts';
 
 const suffix = '.json';
 

@@ -4,9 +4,8 @@ import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { Source } from '../../language/diagnostic.ts';
 import type { Snapshot } from '../store.ts';
-import { writePrivate } from './disk/private-files.ts';
+import { errorCode, storageError, writePrivate } from './disk/private-files.ts';
 import { seal, unseal } from './disk/sealed.ts';
-import { errorCode, storageError } from './disk/storage-error.ts';
 
 const format = 1;
 

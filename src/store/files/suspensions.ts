@@ -1,8 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suspensions } from '../../service/workflows/suspensions.ts';
-import { makePrivateDirectory, writePrivate } from './disk/private-files.ts';
-import { errorCode, storing } from './disk/storage-error.ts';
+import { errorCode, makePrivateDirectory, storing, writePrivate } from './disk/private-files.ts';
 
 /** File times are no finer than this: what happens within it of a change may leave the time as it was. */
 const coarsestMs = 50;

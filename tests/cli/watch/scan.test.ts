@@ -2,8 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { watchPattern } from '../../../src/cli/watch/glob.ts';
-import { nextChange } from '../../../src/cli/watch/next-change.ts';
-import { OwnWrites } from '../../../src/cli/watch/own-writes.ts';
+import { nextChange, OwnWrites } from '../../../src/cli/watch/next-change.ts';
 import { changedPaths, scan } from '../../../src/cli/watch/scan.ts';
 import { withDirectory } from '../../support/wf.ts';
 

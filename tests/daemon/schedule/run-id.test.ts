@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scheduledRunId } from '../../../src/daemon/schedule/run-id.ts';
+import { scheduledRunId } from '../../../src/daemon/schedule/dispatcher.ts';
 import { isRunId, timeOfId } from '../../../src/store/files/run-id.ts';
 
 const moment = Date.UTC(2026, 0, 1);

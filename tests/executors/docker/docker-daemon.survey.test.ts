@@ -6,8 +6,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkDocker } from '../../../src/doctor/docker.ts';
-import { dockerAddress } from '../../../src/executors/docker/api/address.ts';
+import { checkDocker } from '../../../src/doctor/machine.ts';
+import { dockerAddress } from '../../../src/executors/docker/api/daemon.ts';
 import { failed, temporaryDirectory } from '../attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
 

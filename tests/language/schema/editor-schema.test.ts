@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { DiagnosticCode } from '../../../src/language/codes.ts';
 import { loadWorkflow } from '../../../src/language/load.ts';
-import { documentedSchema } from '../../../src/language/schema/documented-schema.ts';
 import { editorSchema } from '../../../src/language/schema/editor-schema.ts';
+import { documentedSchema } from '../../../src/language/schema/schema-doc.ts';
 import { blocksOf } from '../../docs/guide-blocks.ts';
 
 const root = resolve(import.meta.dirname, '../../..');

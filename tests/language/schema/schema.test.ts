@@ -1,9 +1,7 @@
 import Ajv from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { documentedSchema } from '../../../src/language/schema/documented-schema.ts';
-import type { Schema } from '../../../src/language/schema/schema.ts';
-import { resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
-import { nearPaths, schemaFor } from '../../../src/language/schema/schema-doc.ts';
+import { resolve, type Schema, workflowSchema } from '../../../src/language/schema/schema.ts';
+import { documentedSchema, nearPaths, schemaFor } from '../../../src/language/schema/schema-doc.ts';
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false });
 ajv.addVocabulary(['x-alias-of']);

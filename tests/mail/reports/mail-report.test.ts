@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
-import { attachLogs } from '../../../src/mail/reports/mail-logs.ts';
+import { attachLogs } from '../../../src/mail/reports/mail-notice.ts';
 import { type ReportFacts, report } from '../../../src/mail/reports/mail-report.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 

@@ -1,9 +1,16 @@
 import { resolve } from 'node:path';
-import { allSteps } from '../../../core/all-steps.ts';
 import type { Param } from '../../../core/run/run.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import { expandText, literalText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
-import type { Json, JsonObject, SecretSource, Step, Template, Workflow } from '../../../core/workflow.ts';
+import {
+  allSteps,
+  type Json,
+  type JsonObject,
+  type SecretSource,
+  type Step,
+  type Template,
+  type Workflow,
+} from '../../../core/workflow.ts';
 import { readRegular } from '../../../regular-file.ts';
 import { type Environment, mergeParams } from './environment.ts';
 

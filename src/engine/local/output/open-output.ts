@@ -1,10 +1,13 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import type { Step } from '../../../core/workflow.ts';
+import { WfError } from '../../../errors.ts';
+import type { AttemptLog } from '../../../executors/executor.ts';
 import type { RunJournal } from '../../../store/store.ts';
 import type { LocalEngineOptions } from '../engine-options.ts';
 import type { RunSecrets } from '../environment/run-secrets.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
 import type { MaskedOutputs } from './masked-output.ts';
-import { notKept, openLog } from './open-log.ts';
 
 /** What an output is opened with. */
 export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
@@ -47,4 +50,33 @@ export async function openOutput(
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Opens an attempt's log; where the disk refuses, the step can run all the same, and what it prints is lost. */
+function openLog(
+  journal: RunJournal,
+  step: string,
+  attempt: number,
+): { readonly log: AttemptLog; readonly problem: string | null } {
+  try {
+    return { log: journal.openLog(step, attempt), problem: null };
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return { log: nullLog(), problem: error.message };
+  }
+}
+
+function nullLog(): AttemptLog {
+  const stdoutFd = openSync(devNull, 'a');
+  try {
+    return { isDirect: true, stdoutPath: devNull, stderrPath: devNull, stdoutFd, stderrFd: openSync(devNull, 'a') };
+  } catch (error) {
+    closeSync(stdoutFd);
+    throw error;
+  }
+}
+
+/** What is told of a step whose log the disk refuses. */
+function notKept(step: string, why: string): string {
+  return `the output of "${step}" is not kept: ${why}`;
 }

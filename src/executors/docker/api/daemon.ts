@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type Docker from 'dockerode';
+import type { DockerOptions } from 'dockerode';
+import { readRegular } from '../../../regular-file.ts';
 import { isDocker } from '../identity.ts';
 import { DockerProblem, type RequestError, requestMessage } from '../problem.ts';
-import { type DockerAddress, dockerAddress } from './address.ts';
 
 /** A daemon that has answered. */
 export type Daemon = {
@@ -63,3 +67,86 @@ function explain(error: unknown, { label, options }: DockerAddress): string {
 }
 
 const tlsAdvice = '; its certificates are those in DOCKER_CERT_PATH';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Where a daemon listens: as it is named in messages, and all that dockerode would otherwise take from this process. */
+type DockerAddress = { readonly label: string; readonly options: DockerOptions };
+
+/**
+ * The daemon that an environment names: `DOCKER_HOST` (`unix://`, `tcp://`, or `host:port`), with TLS where
+ * `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` is set; else the usual socket. The server's certificate is always verified.
+ * Throws a `DockerProblem` for an address or certificates that cannot be used.
+ */
+export function dockerAddress(env: Environment): DockerAddress {
+  const host = env['DOCKER_HOST'] ?? '';
+  if (host === '') return socketAddress(usualSocket(env));
+  const [, scheme = 'tcp', rest = ''] = /^(?:([a-z]+):\/\/)?(.*)$/.exec(host) ?? [];
+  switch (scheme) {
+    case 'unix':
+      return socketAddress(rest === '' ? usualSocket(env) : rest);
+    case 'npipe':
+      return socketAddress(rest);
+    case 'tcp':
+    case 'http':
+    case 'https':
+      return networkAddress(host, `${scheme}://${rest}`, env);
+    case 'ssh':
+      throw new DockerProblem(
+        `DOCKER_HOST=${host}: ssh is not supported; forward the socket with ` +
+          `"ssh -N -L /tmp/docker.sock:/var/run/docker.sock ${rest}" and set DOCKER_HOST=unix:///tmp/docker.sock`,
+      );
+    default:
+      throw new DockerProblem(
+        `DOCKER_HOST=${host}: not an address such as unix:///var/run/docker.sock or tcp://host:2375`,
+      );
+  }
+}
+
+/** Every property is named, since an absent one would be filled in from the environment of this process. */
+const nothing = { socketPath: undefined, host: undefined, port: undefined, username: undefined, timeout: undefined };
+const noKeys = { ca: undefined, cert: undefined, key: undefined };
+
+function socketAddress(path: string): DockerAddress {
+  return { label: `unix://${path}`, options: { ...nothing, ...noKeys, socketPath: path, protocol: 'http' } };
+}
+
+function networkAddress(host: string, text: string, env: Environment): DockerAddress {
+  const web = text.replace(/^\w+/, 'http');
+  if (!URL.canParse(web)) throw new DockerProblem(`DOCKER_HOST=${host}: not an address such as tcp://host:2375`);
+  const { hostname } = new URL(web);
+  const isSecret = text.startsWith('https:') || Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
+  const port = /:(\d+)\/?$/.exec(text)?.[1] ?? (isSecret ? '2376' : '2375');
+  const keys = isSecret ? readKeys(env) : noKeys;
+  const protocol = isSecret ? 'https' : 'http';
+  return {
+    label: `tcp://${hostname}:${port}`,
+    options: { ...nothing, ...keys, host: hostname, port, protocol },
+  };
+}
+
+/** The client's certificate, and who may have signed the server's. `https://` without any trusts the system's. */
+function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> {
+  const isAsked = Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
+  if (!isAsked) return noKeys;
+  const folder = env['DOCKER_CERT_PATH'] || join(home(env), '.docker');
+  try {
+    const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readRegular(join(folder, name)));
+    return { ca, cert, key };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DockerProblem(`the certificates for Docker cannot be read: ${why}; DOCKER_CERT_PATH names their folder`);
+  }
+}
+
+/** The system's, else the one that Docker Desktop or a rootless daemon made for this user. */
+function usualSocket(env: Environment): string {
+  const system = '/var/run/docker.sock';
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const own = [join(home(env), '.docker/run/docker.sock'), ...(runtime ? [join(runtime, 'docker.sock')] : [])];
+  return existsSync(system) ? system : (own.find((path) => existsSync(path)) ?? system);
+}
+
+function home(env: Environment): string {
+  return env['HOME'] || homedir();
+}

@@ -3,8 +3,6 @@ import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList, type TextOrList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from '../action-entries.ts';
-import { jqBalanceMistake } from './jq-balance.ts';
-import { jsonMistake, jsonSequenceMistake } from './json-mistake.ts';
 
 /** Texts of a step or handler that no variable completes and that its executor would refuse when it runs. */
 export function constantProblems(entry: ActionEntry): Problem[] {
@@ -130,4 +128,77 @@ function approvalProblems(entry: ActionEntry, config: JsonObject): Problem[] {
 function wordsOf(value: Json | TextOrList | undefined): string[] {
   const texts = asList(value as TextOrList | undefined).filter((text) => typeof text === 'string');
   return texts.flatMap((text) => text.split(/\s+/)).filter((word) => word !== '');
+}
+
+/** What is wrong with a text that should be JSON, with its line from 1 where that is known: `line 2: Unexpected token '}'`. */
+type JsonMistake = string;
+
+/** The first mistake of a text that should be one JSON value; null for JSON. */
+function jsonMistake(text: string): JsonMistake | null {
+  const error = parseError(text);
+  return error === null ? null : described(error, text);
+}
+
+/** The same for any number of JSON values one after another, as jq reads them. */
+function jsonSequenceMistake(text: string): JsonMistake | null {
+  let rest = text;
+  while (rest.trim() !== '') {
+    const error = parseError(rest);
+    if (error === null) return null;
+    const second = /^Unexpected non-whitespace character after JSON at position (\d+)/.exec(error)?.[1];
+    if (second === undefined) return described(error, rest, text);
+    rest = rest.slice(Number(second));
+  }
+  return null;
+}
+
+function parseError(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** V8's words without the text itself; `rest` is the end of `text` that was parsed. */
+function described(error: string, rest: string, text = rest): JsonMistake {
+  const [, reason = error, position] =
+    /^(.*?)(?: in JSON)?(?: at position (\d+).*|, .* is not valid JSON)?$/s.exec(error) ?? [];
+  if (position === undefined) return reason;
+  const offset = text.length - rest.length + Number(position);
+  return `line ${text.slice(0, offset).split('\n').length}: ${reason}`;
+}
+
+const closing: { readonly [opening: string]: string } = { '(': ')', '[': ']', '{': '}' };
+
+/**
+ * What is left open or closed too often in a jq filter: a quote or a bracket. Null when all is in balance. Anything else
+ * about a filter only jq can say.
+ */
+function jqBalanceMistake(filter: string): string | null {
+  // Of a string within a string, `"\(...)"`, the outer one goes on after its bracket: `"` stands for a string here.
+  const open: string[] = [];
+  for (let at = 0; at < filter.length; at++) {
+    const character = filter[at] ?? '';
+    if (open.at(-1) === '"') {
+      if (character === '\\' && filter[++at] === '(') open.push('(');
+      else if (character === '"') open.pop();
+    } else if (character === '#') {
+      at = endOfLine(filter, at);
+    } else if (character === '"' || character in closing) {
+      open.push(character);
+    } else if (')]}'.includes(character)) {
+      const opening = open.pop();
+      if (opening === undefined) return `"${character}" closes nothing`;
+      if (closing[opening] !== character) return `"${opening}" is closed by "${character}"`;
+    }
+  }
+  const last = open.at(-1);
+  return last === undefined ? null : `a ${last === '"' ? 'string' : `"${last}"`} is not closed`;
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
 }

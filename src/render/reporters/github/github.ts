@@ -15,7 +15,6 @@ import { plainEvent } from '../plain-event.ts';
 import type { OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
 import { createStepLines, type OutputLine } from '../step-lines.ts';
 import { githubCommand, githubPlace } from './github-command.ts';
-import { couldCommand, fenced } from './github-fence.ts';
 
 /** What the reporter for GitHub Actions needs beside its terminal. */
 export type GithubOptions = RecapOptions & {
@@ -182,4 +181,21 @@ class GithubLog {
     this.#terminal.write(couldCommand(text) ? fenced(text, this.#options.token()) : text);
     this.#heartbeat.wrote();
   }
+}
+
+/**
+ * Whether GitHub's runner could take a line of the text for a command: it looks for `::` at the start of a line, spaces
+ * aside, and for the older `##[` anywhere.
+ */
+function couldCommand(text: string): boolean {
+  return /##\[|^\s*::/m.test(text);
+}
+
+/**
+ * Text that is not ours, so that nothing in it is a command to GitHub Actions. `token` ends the fence: nobody may be able
+ * to guess it, and none is used twice, since a log can be read while it grows.
+ */
+function fenced(text: string, token: string): string {
+  if (text === '') return '';
+  return `::stop-commands::${token}\n${text}${text.endsWith('\n') ? '' : '\n'}::${token}::\n`;
 }

@@ -1,6 +1,5 @@
-import { allSteps } from '../../../core/all-steps.ts';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
-import type { Workflow } from '../../../core/workflow.ts';
+import { allSteps, type Workflow } from '../../../core/workflow.ts';
 import { nameText } from '../../text/name-text.ts';
 import { textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';

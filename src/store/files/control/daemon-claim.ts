@@ -3,8 +3,7 @@ import { basename, join } from 'node:path';
 import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { durableText } from '../disk/durable-text.ts';
-import { makePrivateDirectory } from '../disk/private-files.ts';
-import { errorCode, storing } from '../disk/storage-error.ts';
+import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
   lastOwnerPath,
   type Ownership,

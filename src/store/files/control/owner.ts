@@ -12,9 +12,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Owner, ProcessIdentity } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
-import { openPrivate } from '../disk/private-files.ts';
+import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
-import { errorCode } from '../disk/storage-error.ts';
 
 /** What the store asks about processes: it never looks at them itself. */
 export type Processes = {

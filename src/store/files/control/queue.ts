@@ -3,7 +3,7 @@ import type { Workflow } from '../../../core/workflow.ts';
 import { WfError } from '../../../errors.ts';
 import type { RunQueue, Snapshot } from '../../store.ts';
 import type { WaitingContent } from '../create-run.ts';
-import { storing } from '../disk/storage-error.ts';
+import { storing } from '../disk/private-files.ts';
 import { createSync } from '../journal/create-sync.ts';
 import type { JournalCalls } from '../journal/journal-calls.ts';
 import { JournalFile, type JournalPosition } from '../journal/journal-file.ts';

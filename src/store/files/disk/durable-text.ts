@@ -2,8 +2,7 @@ import { closeSync, fsyncSync, readFileSync, renameSync, writeFileSync } from 'n
 import { dirname } from 'node:path';
 import { removeIfPossible } from '../../../remove-file.ts';
 import { flushDirectory } from './flush-directory.ts';
-import { makePrivateDirectory, openPrivate } from './private-files.ts';
-import { errorCode, storing } from './storage-error.ts';
+import { errorCode, makePrivateDirectory, openPrivate, storing } from './private-files.ts';
 
 /** A small private text that survives whatever happens: a reader finds the old one or the new one, whole. */
 export type DurableText = {

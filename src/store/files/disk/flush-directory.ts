@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { errorCode } from './storage-error.ts';
+import { errorCode } from './private-files.ts';
 
 /** A new name is on the disk once its directory is. */
 export function flushDirectory(directory: string): void {

@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../../../core/run/run.ts';
 import type { Processes } from '../control/owner.ts';
-import { keepOwnerBits, makePrivateDirectory } from './private-files.ts';
-import { errorCode } from './storage-error.ts';
+import { errorCode, keepOwnerBits, makePrivateDirectory } from './private-files.ts';
 
 /**
  * A directory that nobody looks at, in which a run is made before it gets its name. It tells who makes it by its own

@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeDirectory } from '../../../remove-file.ts';
-import { keepOwnerBits, makePrivateDirectory } from './private-files.ts';
-import { storing } from './storage-error.ts';
+import { keepOwnerBits, makePrivateDirectory, storing } from './private-files.ts';
 
 /** A directory of mode 0700 for as long as it is needed. `make` throws a `WfError` `storage` when the disk refuses. */
 export type TemporaryDirectory = {

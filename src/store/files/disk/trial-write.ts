@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { areDescriptorsScarce } from '../../../descriptors.ts';
 import { removeIfPossible } from '../../../remove-file.ts';
 import { type SystemProblem, systemProblem, systemReason } from '../../../system-problem.ts';
-import { makePrivateDirectory, openPrivate } from './private-files.ts';
-import { errorCode } from './storage-error.ts';
+import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
 
 /** As much as a start writes at least. */
 const trial = Buffer.alloc(16 * 1024);

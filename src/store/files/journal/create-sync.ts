@@ -1,4 +1,4 @@
-import { storageError } from '../disk/storage-error.ts';
+import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';
 import type { JournalFile } from './journal-file.ts';
 

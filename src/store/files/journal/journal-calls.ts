@@ -1,5 +1,5 @@
 import { close, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
-import { errorCode } from '../disk/storage-error.ts';
+import { errorCode } from '../disk/private-files.ts';
 
 /** Every system call that a journal lives on once it is open, so that each of them can be made to fail. */
 export type JournalCalls = {

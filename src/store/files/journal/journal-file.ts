@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { RunEvent, StoredEvent } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
-import { storageError } from '../disk/storage-error.ts';
+import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';
 import { encodeEvent } from './journal-line.ts';
 

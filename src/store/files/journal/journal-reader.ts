@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { StoredEvent } from '../../../core/run/run.ts';
-import { errorCode, storageError } from '../disk/storage-error.ts';
+import { errorCode, storageError } from '../disk/private-files.ts';
 import { decodeEvent } from './journal-line.ts';
 
 const lineEnd = 0x0a;

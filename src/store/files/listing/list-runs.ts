@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync } from 'node:fs';
-import { errorCode } from '../disk/storage-error.ts';
+import { errorCode } from '../disk/private-files.ts';
 import { isRunId, timeOfId } from '../run-id.ts';
 import { knownRuns } from './known-runs.ts';
 import { timeOfRun } from './run-time.ts';

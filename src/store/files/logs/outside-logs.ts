@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { WfError } from '../../../errors.ts';
-import { errorCode } from '../disk/storage-error.ts';
+import { errorCode } from '../disk/private-files.ts';
 import { diskUsage } from '../removal/disk-usage.ts';
 import { outsideLogs } from '../run-directory.ts';
 import { readSnapshot, type SnapshotFile } from '../snapshot-file.ts';

@@ -2,8 +2,7 @@ import { closeSync } from 'node:fs';
 import { type HandlerKind, handlerName, type Workflow } from '../../../core/workflow.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import type { LogPaths } from '../../store.ts';
-import { makePrivateDirectory, openPrivate } from '../disk/private-files.ts';
-import { errorCode, storing } from '../disk/storage-error.ts';
+import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/private-files.ts';
 
 const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
 const longestSlug = 60;

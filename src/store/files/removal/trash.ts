@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { WfError } from '../../../errors.ts';
-import { makePrivateDirectory } from '../disk/private-files.ts';
-import { errorCode, storageError } from '../disk/storage-error.ts';
+import { errorCode, makePrivateDirectory, storageError } from '../disk/private-files.ts';
 import { removeOutsideLogs } from '../logs/outside-logs.ts';
 import { diskUsage } from './disk-usage.ts';
 
