@@ -82,7 +82,7 @@ class Changes {
   constructor(parts: LiveChangesParts) {
     this.#parts = parts;
     parts.board.watch((runId, file) => {
-      this.#add(`run ${runId}`, { kind: 'run', runId });
+      if (runId !== null) this.#add(`run ${runId}`, { kind: 'run', runId });
       if (file !== null) this.#addWorkflow(file);
     });
     parts.catalog.watch(({ added, changed, removed }) => {

@@ -2,6 +2,7 @@ import { isFinished } from '../core/run/run-state.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import { type PastRun, readPastRun, summarizePastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
+import { createRecentRuns, type RecentRuns } from './recent-runs.ts';
 
 /** What of a run the board keeps: all but its steps, of which there may be many thousand in all. */
 export type BoardRun = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;
@@ -13,8 +14,8 @@ export type BoardRun = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;
 export type RunBoard = {
   /** Looks for what has changed, no more than some times a second. Reads only runs that are new or have gone on. */
   readonly refresh: () => Promise<void>;
-  /** The next `refresh` looks in any case, for whoever has just changed something. */
-  readonly touch: () => void;
+  /** The next `refresh` looks in any case, after a change. `runId`: a run that had finished was changed. */
+  readonly touch: (runId?: string) => void;
   /** Another number whenever `lastRunOf` or `activeOf` would differ. */
   readonly version: () => number;
   /** The newest run of a workflow, by its absolute file. */
@@ -23,6 +24,8 @@ export type RunBoard = {
   readonly activeOf: (file: string) => readonly BoardRun[];
   /** The ids of all runs of a workflow, newest first. */
   readonly runIdsOf: (file: string) => readonly string[];
+  /** The last runs of a workflow, and how they are read. */
+  readonly recent: Pick<RecentRuns, 'of' | 'read'>;
   /** Every run that is not over, newest first. */
   readonly active: () => readonly BoardRun[];
   /** One run as of the last look, or read now where no look needs it; null when it is gone. */
@@ -33,7 +36,8 @@ export type RunBoard = {
   readonly attend: (runId: string, look: () => void) => () => void;
 };
 
-export type RunListener = (runId: string, file: string | null) => void;
+/** Where `runId` is null, only what is known of the workflow has changed. */
+export type RunListener = (runId: string | null, file: string | null) => void;
 
 /** How to see without reading that something has changed. Each is a text that differs when what it stands for does. */
 export type RunStamps = {
@@ -75,6 +79,7 @@ class Board implements RunBoard {
   readonly #attended = new Map<string, Set<() => void>>();
   readonly #listeners: RunListener[] = [];
   #isFirstLook = true;
+  readonly recent: RecentRuns;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookedAtFinished = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
@@ -83,6 +88,18 @@ class Board implements RunBoard {
 
   constructor(parts: RunBoardParts) {
     this.#parts = parts;
+    this.recent = createRecentRuns({
+      archive: parts.archive,
+      idsOf: this.runIdsOf,
+      knownRun: (runId) => {
+        const run = this.#entries.get(runId)?.run;
+        return run === undefined ? null : { runId, status: run.status, durationMs: run.durationMs };
+      },
+      changed: (file) => {
+        this.#number += 1;
+        this.#tell(null, file);
+      },
+    });
   }
 
   readonly refresh = (): Promise<void> => {
@@ -96,9 +113,13 @@ class Board implements RunBoard {
     return this.#looking;
   };
 
-  readonly touch = (): void => {
+  readonly touch = (runId?: string): void => {
     this.#isTouched = true;
     this.#lookedAtFinished = Number.NEGATIVE_INFINITY;
+    if (runId === undefined) return;
+    this.recent.forget(runId);
+    this.#number += 1;
+    this.#tell(runId, this.#files.get(runId) ?? null);
   };
 
   readonly version = (): number => this.#number;
@@ -137,7 +158,7 @@ class Board implements RunBoard {
     };
   };
 
-  #tell(runId: string, file: string | null): void {
+  #tell(runId: string | null, file: string | null): void {
     for (const listener of this.#listeners) listener(runId, file);
   }
 

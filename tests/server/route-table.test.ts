@@ -232,6 +232,7 @@ function pathOf({ path }: Route, name: string): string {
 }
 
 function write({ body }: Route, fields: object): Sent {
+  if (body === 'text') return { headers: { 'Content-Type': 'text/yaml' }, body: 'steps: []' };
   return body === 'none' ? {} : { body: fields };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reply } from '../route.ts';
 
-const requestHeaders = 'Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID';
+const requestHeaders = 'Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID';
 
 /** What lets a page of an allowed origin read an answer. Nothing where nothing is allowed. */
 export function corsHeaders(origin: string | null): Readonly<Record<string, string>> {

@@ -81,6 +81,7 @@ export const exampleWorkflow: JsonObject = {
   next: '2026-03-02T03:00:00.000Z',
   suspended: false,
   lastRun: runHead,
+  recent: [{ runId, status: 'failed', durationMs: 859 }],
 };
 
 const step = {
@@ -198,3 +199,13 @@ export const exampleRunView: JsonObject = {
 function placeAt(line: number): JsonObject {
   return { source: 0, line, column: 5, endLine: line, endColumn: 18 };
 }
+
+/** A workflow that was saved. */
+export const exampleSaved: JsonObject = { id: 'etl.yaml', file, diagnostics: [] };
+
+/** Two runs of a workflow. */
+export const exampleGrid: JsonObject = {
+  steps: ['extract', 'load'],
+  runs: [{ runId, status: 'failed', createdAt: runHead.createdAt, durationMs: 859, cells: 'SF' }],
+  nextCursor: null,
+};

@@ -19,7 +19,7 @@ export type LogFiles = {
 /** What the v2 API works with. */
 export type V2Parts = Pick<
   V1Parts,
-  'catalog' | 'names' | 'board' | 'desk' | 'suspensions' | 'mark' | 'shown' | 'shownText'
+  'catalog' | 'names' | 'board' | 'desk' | 'suspensions' | 'editor' | 'mark' | 'shown' | 'shownText'
 > & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;

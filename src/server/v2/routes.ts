@@ -11,8 +11,11 @@ import { runViewRoute } from './runs/run-view.ts';
 import { showRunRoute } from './runs/show-run.ts';
 import { startRunRoute } from './runs/start-run.ts';
 import { stopRunRoute } from './runs/stop-run.ts';
+import { deleteWorkflowRoute, renameWorkflowRoute, suspendWorkflowRoute } from './workflows/change-workflow.ts';
+import { workflowGridRoute } from './workflows/grid.ts';
 import { listWorkflowsRoute } from './workflows/list-workflows.ts';
 import { showWorkflowRoute } from './workflows/show-workflow.ts';
+import { saveSourceRoute, showSourceRoute } from './workflows/source.ts';
 import { validateRoute } from './workflows/validate.ts';
 
 /** The project's own API. */
@@ -20,6 +23,12 @@ export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
   return [
     listWorkflowsRoute(parts),
     showWorkflowRoute(parts),
+    showSourceRoute(parts),
+    saveSourceRoute(parts),
+    renameWorkflowRoute(parts),
+    deleteWorkflowRoute(parts),
+    suspendWorkflowRoute(parts),
+    workflowGridRoute(parts),
     startRunRoute(parts),
     listRunsOfWorkflowRoute(parts),
     validateRoute(parts),

@@ -1,9 +1,11 @@
+import { runStatuses } from '../../core/run/run.ts';
 import { listSchema, objectSchema } from '../docs/object-schema.ts';
 import { ref, type Schema } from '../docs/operation.ts';
 import { problemTitles } from '../reply/problem.ts';
 import { liveSchemas } from './daemon/live-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { runViewSchemas } from './runs/run-view-schema.ts';
+import { workflowSchemas } from './workflows/workflow-schemas.ts';
 
 const text: Schema = { type: 'string' };
 const textOrNull: Schema = { type: ['string', 'null'] };
@@ -37,6 +39,11 @@ const fileProperties: Readonly<Record<string, Schema>> = {
   },
   suspended: { type: 'boolean', description: 'Whether the schedule is switched off.' },
   lastRun: { anyOf: [ref('RunHead'), { type: 'null' }], description: 'The last run; null where there is none.' },
+  recent: {
+    anyOf: [{ type: 'array', items: ref('RecentRun') }, { type: 'null' }],
+    description:
+      'The last 20 runs, newest first. Null: they are not read yet, as after the start of a daemon with thousands of runs; the stream of all changes tells when they are.',
+  },
 };
 
 const namedValue = object('One entry of `env`.', { name: text, value: text });
@@ -96,6 +103,12 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
     ...liveSchemas(shared['RunStep'] ?? {}),
     ...runViewSchemas(),
     Workflow: object('A workflow of the workflows directory.', fileProperties),
+    RecentRun: object('A past run in few words.', {
+      runId: text,
+      status: { type: 'string', enum: [...runStatuses] },
+      durationMs: { type: ['number', 'null'], description: 'Null until it has finished, and where it never started.' },
+    }),
+    ...workflowSchemas,
     WorkflowPage: object('A page of workflows.', {
       workflows: listSchema(ref('Workflow'), 'In the order of the paths.'),
       nextCursor,

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import { WfError } from '../../errors.ts';
+import { readRegular } from '../../regular-file.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
@@ -13,14 +14,25 @@ import type { Suspensions } from './suspensions.ts';
  * a `WfError` `storage` when the disk refuses.
  */
 export type WorkflowEditor = {
+  /** The text of a file as it is on the disk. Throws a `WfError` `not-found`, `storage`. */
+  readonly read: (workflow: ListedWorkflow) => string;
   /** Puts a text in the place of a file. Rejects with an `InvalidWorkflow` when it could not be run; then nothing is changed. */
-  readonly save: (workflow: ListedWorkflow, text: string) => Promise<void>;
+  readonly save: (workflow: ListedWorkflow, text: string, options?: SaveOptions) => Promise<void>;
   /** Makes a workflow and answers its file. Rejects with a `WfError`: `usage` for an unusable name, `conflict` for a taken one. */
-  readonly create: (name: string) => Promise<string>;
+  readonly create: (name: string, options?: CreateOptions) => Promise<string>;
   /** Answers the new file. Rejects as `create` does. */
-  readonly rename: (workflow: ListedWorkflow, name: string) => Promise<string>;
-  readonly remove: (workflow: ListedWorkflow) => Promise<void>;
+  readonly rename: (workflow: ListedWorkflow, name: string, check?: CheckText) => Promise<string>;
+  readonly remove: (workflow: ListedWorkflow, check?: CheckText) => Promise<void>;
 };
+
+/** Looks at the present text of a file right before that is changed; what it throws is thrown on, and nothing is changed. */
+export type CheckText = (present: string) => void;
+
+/** How a text is saved; `allowInvalid`: also one that could not be run. */
+export type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: boolean };
+
+/** What a new file holds: by default a first step. */
+export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean };
 
 export type EditorParts = {
   readonly places: ListedPlaces;
@@ -43,7 +55,7 @@ export function createWorkflowEditor({
   places,
   catalog,
   suspensions,
-  check = checkWorkflow,
+  check: checkWhole = checkWorkflow,
 }: EditorParts): WorkflowEditor {
   const change = async <T>(what: string, work: () => T): Promise<T> => {
     try {
@@ -52,33 +64,42 @@ export function createWorkflowEditor({
       await catalog.refresh();
     }
   };
+  const read = ({ file }: ListedWorkflow) => storing(`read "${file}"`, () => readRegular(file).toString());
   return {
-    save: async (workflow, text) => {
+    read,
+    save: async (workflow, text, { check, allowInvalid = false } = {}) => {
       const file = editableFile(workflow, places);
-      await refuseInvalid(workflow.file, text, { base: places.base, check });
+      check?.(read(workflow));
+      if (!allowInvalid) await refuseInvalid(workflow.file, text, { base: places.base, check: checkWhole });
+      // Again: a long text is read while other requests are answered.
+      check?.(read(workflow));
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
-    create: async (name) => {
+    create: async (name, { text = firstText, allowInvalid = false } = {}) => {
       const { dagsDir } = places;
       if (dagsDir === null)
         throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
       const file = join(dagsDir, `${freeName(name, catalog)}.yaml`);
+      if (!allowInvalid && text !== firstText)
+        await refuseInvalid(file, text, { base: places.base, check: checkWhole });
       await change(`create "${file}"`, () => {
         mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
-        createFile(file, firstText);
+        createFile(file, text);
       });
       return file;
     },
-    rename: async (workflow, name) => {
+    rename: async (workflow, name, check) => {
       const { dir, ext } = parse(workflow.file);
       const file = join(dir, `${freeName(name, catalog)}${ext}`);
+      check?.(read(workflow));
       await change(`rename "${workflow.file}"`, () => {
         renameFile(workflow.file, file);
         suspensions.move(workflow.file, file);
       });
       return file;
     },
-    remove: async (workflow) => {
+    remove: async (workflow, check) => {
+      check?.(read(workflow));
       await change(`delete "${workflow.file}"`, () => {
         unlinkSync(workflow.file);
         if (suspensions.isSuspended(workflow.file)) suspensions.set(workflow.file, false);

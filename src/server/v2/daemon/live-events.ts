@@ -120,7 +120,7 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
     if (isUnknown) writer.write(resetFrame(cursorOf(position, part, changes), cursor === null ? 'unknown' : 'too-old'));
     writer.write(frames({ kind: 'daemon' }, reading.access, cursorOf(position, part, changes)));
     while (!writer.isClosed()) {
-      position = await sendChanges(position, part, { ...reading, frames }, changes);
+      position = await sendChanges(position, part, { ...reading, frames }, parts);
       if (!isEndless) return;
       await wakeups.next();
     }
@@ -143,7 +143,7 @@ async function sendChanges(
   from: number,
   part: RunPart | null,
   { writer, access, frames }: Reading & { readonly frames: LiveFrames },
-  changes: V2Parts['changes'],
+  { changes, board }: V2Parts,
 ): Promise<number> {
   const missed = changes.since(from);
   let position = from;
@@ -154,6 +154,7 @@ async function sendChanges(
   for (const { position: own, change } of missed ?? []) {
     if (writer.isBehind()) await writer.caughtUp();
     if (writer.isClosed()) return position;
+    if (change.kind === 'workflow') await board.recent.read([change.file]);
     position = own;
     writer.write(frames(change, access, cursorOf(position, part, changes)));
   }

@@ -97,7 +97,8 @@ async function listRuns(query: URLSearchParams, workflow: string | null, { histo
   return jsonReply({ runs, nextCursor: null });
 }
 
-function placeIn(query: URLSearchParams): RunPlace | null {
+/** Where a page of runs begins; null for the first. Throws an `HttpError` 400. */
+export function placeIn(query: URLSearchParams): RunPlace | null {
   const place = cursorIn(query);
   if (place === null) return null;
   const [at, runId] = place;

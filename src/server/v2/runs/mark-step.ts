@@ -44,7 +44,7 @@ function markStep(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
     const status = statusOf(textField(bodyFields(body, ['status']), 'status'));
     const { runId: found } = await findRun(id, parts);
     const run = await parts.mark(found, { step, status, by: 'the API' });
-    parts.board.touch();
+    parts.board.touch(found);
     return jsonReply(parts.history.summarize(run));
   };
 }

@@ -66,16 +66,21 @@ function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> 
   const cache = new Map<string, Page>();
   let cacheKey = '';
   let validUntil = 0;
+  let readVersion = 0;
   return async ({ query, access }) => {
     const wanted = { ...wantedIn(query), access };
     await board.refresh();
+    const name = JSON.stringify(wanted);
+    if (!cache.has(name) || catalog.version() !== readVersion) {
+      readVersion = catalog.version();
+      await board.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
+    }
     const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
     if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
       cache.clear();
       validUntil = Number.POSITIVE_INFINITY;
     }
     cacheKey = key;
-    const name = JSON.stringify(wanted);
     let page = cache.get(name);
     if (page === undefined) {
       const made = makePage(wanted, parts, items);
@@ -100,18 +105,24 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
 }
 
 function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page: Page; validUntil: number } {
-  const { after, limit: count } = wanted;
-  const fitting = parts.catalog
-    .list()
-    .filter((listed) => (after === null || placeOf(listed) > after) && fits(listed, wanted));
-  const shown = fitting.slice(0, count);
+  const { shown, isLast } = pageOf(wanted, parts);
   const entries = shown.map((listed) => items(listed, wanted.access));
   const last = shown.at(-1);
-  const nextCursor = last !== undefined && fitting.length > shown.length ? toCursor([placeOf(last)]) : null;
+  const nextCursor = last !== undefined && !isLast ? toCursor([placeOf(last)]) : null;
   const body = Buffer.from(
     `{"workflows":[${entries.map(({ text }) => text).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}\n`,
   );
   return { page: { body, tag: entityTag(body) }, validUntil: Math.min(...entries.map(({ validUntil }) => validUntil)) };
+}
+
+function pageOf(
+  wanted: Wanted,
+  { catalog }: Pick<V2Parts, 'catalog'>,
+): { readonly shown: readonly ListedWorkflow[]; readonly isLast: boolean } {
+  const { after, limit: count } = wanted;
+  const isAfter = (listed: ListedWorkflow) => after === null || placeOf(listed) > after;
+  const fitting = catalog.list().filter((listed) => isAfter(listed) && fits(listed, wanted));
+  return { shown: fitting.slice(0, count), isLast: fitting.length <= count };
 }
 
 /** The path in the workflows directory, by which all are in order. */

@@ -30,6 +30,7 @@ export function showWorkflowRoute(parts: V2Parts): DescribedRoute {
     handle: async ({ params: { name = '' }, access }) => {
       const listed = parts.names.find(name);
       await parts.board.refresh();
+      await parts.board.recent.read([listed.file]);
       return jsonReply(detailView(listed, access, parts));
     },
     operation,

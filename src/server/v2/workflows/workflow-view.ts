@@ -39,9 +39,9 @@ export function presentView(
   return { next: nextOf(listed), suspended: suspensions.isSuspended(listed.file) };
 }
 
-/** `next`, `suspended` and `lastRun` as they are told. */
+/** `next`, `suspended` and the last runs as lists have them. */
 export function presentJson({ file }: ListedWorkflow, present: PresentView, { board }: Pick<V2Parts, 'board'>): object {
-  return { ...present, lastRun: board.lastRunOf(file) };
+  return { ...present, lastRun: board.lastRunOf(file), recent: board.recent.of(file) };
 }
 
 /** A workflow with everything that its file says, as written: nothing is evaluated. */

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Answer } from '../../../support/api-server.ts';
+import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
+
+const one = 'steps: [{name: one, command: "true"}]\n';
+const two = 'steps: [{name: two, command: "true"}]\n';
+const broken = 'steps: [{name: one, comand: "true"}]\n';
+const path = '/api/v2/workflows/a/source';
+
+test('the text is answered with a tag, and saved only over the text of that tag', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const shown = await world.ask('GET', path);
+  expect([shown.status, shown.body, shown.headers['content-type']]).toEqual([200, one, 'text/yaml; charset=utf-8']);
+  const tag = shown.headers.etag ?? '';
+  expect((await world.ask('GET', path, { headers: { 'If-None-Match': tag } })).status).toBe(304);
+
+  const saved = await put(world, two, { 'If-Match': tag });
+  expect([saved.status, JSON.parse(saved.body)]).toEqual([
+    200,
+    { id: 'a.yaml', file: join(world.dags, 'a.yaml'), diagnostics: [] },
+  ]);
+  expect(textOf(world)).toBe(two);
+  const late = await put(world, one, { 'If-Match': tag });
+  expect([late.status, codeOf(late), late.headers.etag]).toEqual([412, 'precondition-failed', saved.headers.etag]);
+  expect(textOf(world)).toBe(two);
+  expect((await put(world, one, { 'If-Match': `"other", ${saved.headers.etag}` })).status).toBe(200);
+  expect((await put(world, two, { 'If-Match': '*' })).status).toBe(200);
+});
+
+test('a change by another program is noticed, also before the catalog has seen it', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const { headers } = await world.ask('GET', path);
+  writeFileSync(join(world.dags, 'a.yaml'), two);
+
+  expect((await put(world, one, { 'If-Match': headers.etag ?? '' })).status).toBe(412);
+  expect((await world.ask('GET', path)).body).toBe(two);
+  expect(textOf(world)).toBe(two);
+});
+
+test('without a condition nothing is changed', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const asked = [
+    await put(world, two, {}),
+    await world.ask('POST', '/api/v2/workflows/a/rename', { body: { to: 'b' } }),
+    await world.ask('DELETE', '/api/v2/workflows/a'),
+  ];
+
+  expect(asked.map((answer) => [answer.status, codeOf(answer)])).toEqual(Array(3).fill([428, 'precondition-required']));
+  expect([readdirSync(world.dags), textOf(world)]).toEqual([['a.yaml'], one]);
+});
+
+test('a text with errors is refused with its diagnostics, or saved where that is wanted', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const refused = await put(world, broken, { 'If-Match': '*' });
+  expect([refused.status, JSON.parse(refused.body).diagnostics[0]]).toMatchObject([
+    422,
+    { code: 'unknown-key', file: join(world.dags, 'a.yaml'), line: 1 },
+  ]);
+  expect(textOf(world)).toBe(one);
+
+  const saved = await put(world, broken, { 'If-Match': '*' }, 'allowInvalid=true');
+  expect([saved.status, JSON.parse(saved.body).diagnostics.length]).toEqual([200, 1]);
+  expect(textOf(world)).toBe(broken);
+});
+
+test('a new file is made with "If-None-Match: *", and never over another', async () => {
+  const world = await apiWorld({ 'a.yaml': one, 'ops/c.yaml': one });
+  const create = (name: string, text = one, headers = { 'If-None-Match': '*' }) =>
+    put(world, text, headers, '', `/api/v2/workflows/${name}/source`);
+
+  const made = await create('b');
+  expect([made.status, made.headers.location, JSON.parse(made.body).id]).toEqual([
+    201,
+    '/api/v2/workflows/b.yaml',
+    'b.yaml',
+  ]);
+  expect(readFileSync(join(world.dags, 'b.yaml'), 'utf8')).toBe(one);
+  expect((await create('b', two)).status).toBe(412);
+  expect((await create('c', two)).status).toBe(412);
+  expect((await create('d', broken)).status).toBe(422);
+  expect((await create('d', one, { 'If-None-Match': '"x"' })).status).toBe(400);
+  expect((await create('..%2Fd')).status).toBe(400);
+  expect(readdirSync(world.dags).sort()).toEqual(['a.yaml', 'b.yaml', 'ops']);
+  expect(readFileSync(join(world.dags, 'b.yaml'), 'utf8')).toBe(one);
+});
+
+test('a workflow is renamed with its suspension, and removed', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const suspended = await world.ask('PUT', '/api/v2/workflows/a/suspended', { body: { suspended: true } });
+  expect(JSON.parse(suspended.body)).toEqual({ suspended: true });
+  const stale = await world.ask('POST', '/api/v2/workflows/a/rename', {
+    body: { to: 'b' },
+    headers: { 'If-Match': '"x"' },
+  });
+  expect(stale.status).toBe(412);
+
+  const { headers } = await world.ask('GET', path);
+  const known = { 'If-Match': headers.etag ?? '' };
+  const renamed = await world.ask('POST', '/api/v2/workflows/a/rename', { body: { to: 'b' }, headers: known });
+  expect(JSON.parse(renamed.body)).toEqual({ id: 'b.yaml', file: join(world.dags, 'b.yaml') });
+  const { workflows } = JSON.parse((await world.ask('GET', '/api/v2/workflows')).body);
+  expect(workflows).toMatchObject([{ id: 'b.yaml', suspended: true }]);
+  expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: { 'If-Match': '"x"' } })).status).toBe(412);
+  expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: known })).status).toBe(204);
+  expect(readdirSync(world.dags)).toEqual([]);
+  expect(world.app.suspensions.isSuspended(join(world.dags, 'b.yaml'))).toBe(false);
+});
+
+test('a read-only login gets no secret of a file, and nothing of a broken one', async () => {
+  const login = { token: 'the-token', readOnlyToken: 'look-only', basic: null };
+  const secret = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\n${one}`;
+  const world = await apiWorld({ 'a.yaml': secret, 'broken.yaml': `# hunter2-and-more\n${broken}` }, { login });
+  const get = (name: string, token: string) =>
+    world.ask('GET', `/api/v2/workflows/${name}/source`, { headers: { Authorization: `Bearer ${token}` } });
+
+  expect((await get('a', 'the-token')).body).toBe(secret);
+  expect((await get('a', 'look-only')).body).toBe(secret.replace('hunter2-and-more', '***'));
+  expect((await get('broken', 'the-token')).status).toBe(200);
+  const refused = await get('broken', 'look-only');
+  expect([refused.status, refused.body.includes('hunter2')]).toEqual([403, false]);
+});
+
+function put(
+  { ask }: ApiWorld,
+  body: string,
+  headers: Record<string, string>,
+  query = '',
+  target = path,
+): Promise<Answer> {
+  return ask('PUT', `${target}${query === '' ? '' : `?${query}`}`, {
+    body,
+    headers: { 'Content-Type': 'text/yaml', ...headers },
+  });
+}
+
+function codeOf({ body }: Answer): string {
+  return JSON.parse(body).code;
+}
+
+function textOf({ dags }: ApiWorld): string {
+  return readFileSync(join(dags, 'a.yaml'), 'utf8');
+}
