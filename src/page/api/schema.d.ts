@@ -97,6 +97,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/runs/{id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["viewRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/runs/{id}/stop": {
         parameters: {
             query?: never;
@@ -139,6 +155,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["markStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["followAll"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -686,6 +718,115 @@ export interface components {
             durationMs: number | null;
             /** @constant */
             strict?: true;
+        };
+        StepAttempt: {
+            attempt: number;
+            /** @enum {string|null} */
+            status: "succeeded" | "failed" | "skipped" | "canceled" | null;
+            error: string | null;
+            exitCode: number | null;
+            signal: string | null;
+            /** Format: date-time */
+            scheduledAt: string;
+            /** Format: date-time */
+            startedAt: string | null;
+            /** Format: date-time */
+            finishedAt: string | null;
+            next: {
+                /** @enum {string} */
+                why: "retry" | "repeat";
+                /** Format: date-time */
+                until: string;
+            } | null;
+        };
+        StepView: {
+            name: string;
+            /** @enum {string} */
+            status: "pending" | "scheduled" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "canceled" | "upstream_failed";
+            /** @enum {string|null} */
+            reason: "exit" | "signal" | "timeout" | "error" | "lost" | null;
+            error: string | null;
+            attempts: number;
+            exitCode: number | null;
+            signal: string | null;
+            /** Format: date-time */
+            startedAt: string | null;
+            /** Format: date-time */
+            finishedAt: string | null;
+            durationMs: number | null;
+            outputs: {
+                [key: string]: string;
+            };
+            log: string | null;
+            child?: string;
+            history: components["schemas"]["StepAttempt"][];
+        };
+        StepEvent: {
+            runId: string;
+            step: components["schemas"]["StepView"];
+        };
+        LogSize: {
+            runId: string;
+            step: string;
+            attempt: number;
+            /** @enum {string} */
+            stream: "stdout" | "stderr";
+            size: number;
+        };
+        RunWarnings: {
+            runId: string;
+            warnings: string[];
+        };
+        RemovedRun: {
+            runId: string;
+        };
+        RemovedWorkflow: {
+            file: string;
+        };
+        DaemonStatus: {
+            version: string;
+            running: number;
+            queued: number;
+        };
+        ResetEvent: {
+            /** @enum {string} */
+            why: "unknown" | "too-old";
+        };
+        RunView: {
+            run: components["schemas"]["RunHead"];
+            warnings: string[];
+            steps: components["schemas"]["StepView"][];
+            handlers: components["schemas"]["StepView"][];
+            graph: {
+                nodes: {
+                    name: string;
+                    /** @enum {string|null} */
+                    handler: "success" | "failure" | "cancel" | "exit" | null;
+                    executor: string;
+                    place: {
+                        source: number;
+                        line: number;
+                        column: number;
+                        endLine: number;
+                        endColumn: number;
+                    } | null;
+                }[];
+                edges: {
+                    from: string;
+                    to: string;
+                }[];
+            } | null;
+            sources: {
+                path: string;
+                text: string;
+            }[];
+            subRuns: {
+                step: string;
+                run: components["schemas"]["RunHead"];
+            }[];
+            /** @enum {string|null} */
+            fileStatus: "same" | "changed" | "gone" | null;
+            masked: boolean;
         };
         Workflow: {
             id: string;
@@ -2323,6 +2464,211 @@ export interface operations {
             };
         };
     };
+    viewRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example @latest */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run": {
+                     *         "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
+                     *         "workflow": "etl",
+                     *         "group": "",
+                     *         "file": "/srv/wf/dags/etl.yaml",
+                     *         "status": "failed",
+                     *         "reason": "step",
+                     *         "error": "step \"load\" failed: exit 3",
+                     *         "trigger": "api",
+                     *         "retryOf": null,
+                     *         "params": [
+                     *           {
+                     *             "name": "DAY",
+                     *             "value": "2026-03-01"
+                     *           }
+                     *         ],
+                     *         "owner": {
+                     *           "pid": 4711,
+                     *           "host": "build"
+                     *         },
+                     *         "createdAt": "2026-03-01T03:00:00.104Z",
+                     *         "startedAt": "2026-03-01T03:00:00.231Z",
+                     *         "finishedAt": "2026-03-01T03:00:01.090Z",
+                     *         "durationMs": 859
+                     *       },
+                     *       "warnings": [],
+                     *       "steps": [],
+                     *       "handlers": [],
+                     *       "graph": {
+                     *         "nodes": [
+                     *           {
+                     *             "name": "extract",
+                     *             "handler": null,
+                     *             "executor": "command",
+                     *             "place": {
+                     *               "source": 0,
+                     *               "line": 5,
+                     *               "column": 5,
+                     *               "endLine": 5,
+                     *               "endColumn": 18
+                     *             }
+                     *           },
+                     *           {
+                     *             "name": "load",
+                     *             "handler": null,
+                     *             "executor": "command",
+                     *             "place": {
+                     *               "source": 0,
+                     *               "line": 8,
+                     *               "column": 5,
+                     *               "endLine": 8,
+                     *               "endColumn": 18
+                     *             }
+                     *           }
+                     *         ],
+                     *         "edges": [
+                     *           {
+                     *             "from": "extract",
+                     *             "to": "load"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "sources": [
+                     *         {
+                     *           "path": "/srv/wf/dags/etl.yaml",
+                     *           "text": "steps:\n  - name: extract\n"
+                     *         }
+                     *       ],
+                     *       "subRuns": [],
+                     *       "fileStatus": "same",
+                     *       "masked": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunView"];
+                };
+            };
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stopRun: {
         parameters: {
             query?: never;
@@ -2971,6 +3317,148 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: {
+                headers: {
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    followAll: {
+        parameters: {
+            query?: {
+                run?: string;
+                after?: string;
+                follow?: boolean;
+            };
+            header?: {
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 5f0c2a9be1d4.17
+                     *     event: daemon
+                     *     data: {"version":"1.0.0","running":1,"queued":0}
+                     *
+                     *     id: 5f0c2a9be1d4.18
+                     *     event: run
+                     *     data: {"runId":"019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112","workflow":"etl","group":"","file":"/srv/wf/dags/etl.yaml","status":"failed","reason":"step","error":"step \"load\" failed: exit 3","trigger":"api","retryOf":null,"params":[{"name":"DAY","value":"2026-03-01"}],"owner":{"pid":4711,"host":"build"},"createdAt":"2026-03-01T03:00:00.104Z","startedAt":"2026-03-01T03:00:00.231Z","finishedAt":"2026-03-01T03:00:01.090Z","durationMs":859}
+                     *
+                     *     id: 5f0c2a9be1d4.19
+                     *     event: run.removed
+                     *     data: {"runId":"019c8f59-7d10-7a11-8c1e-6a2f0b9d4e55"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
