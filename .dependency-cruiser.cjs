@@ -121,8 +121,9 @@ const FOLDERS = {
   page: {
     src: [
       'core/',
-      'render/report/(graph/graph-(items|layers|layout|order|positions)|log/ansi(-color)?|status-look)[.]ts$',
-      'render/text/(duration|sanitize|sgr|short-id|width)[.]ts$',
+      'render/report/(graph/graph-(items|layers|layout|order|paths|positions)|log/ansi-(color|spans)|status-look)[.]ts$',
+      'render/graph/graph-lanes[.]ts$',
+      'render/text/(duration|fit|sanitize|sgr|short-id|width)[.]ts$',
     ],
     packages: ['@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },

@@ -1,10 +1,14 @@
 import type { Graph } from '../../../core/graph.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { textWidth } from '../../text/width.ts';
-import type { ReportStep } from '../step/report-step.ts';
-import { stepDetail } from '../step/step-text.ts';
 import type { Edge } from './graph-layers.ts';
 import type { GraphShape } from './graph-layout.ts';
+
+/** The dependencies of a workflow's steps, which are numbered in the order of the file. */
+export type Dependencies = Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>;
+
+/** What is written into the box of a step. */
+export type GraphLabel = { readonly name: string; readonly detail: string };
 
 /** What is drawn as one: a step, or steps that depend on the same and are needed by the same. */
 export type GraphItem = {
@@ -42,13 +46,13 @@ const shortestName = 9;
 const square = 14;
 const mostMeasured = 200;
 
-/** The boxes of a drawing of the steps, which are those of the graph in its order, and which leads to which. */
+/** The boxes of a drawing of the steps, and which leads to which; `labels` are in the order of the steps. */
 export function graphItems(
-  graph: Graph,
-  steps: readonly ReportStep[],
+  graph: Dependencies,
+  labels: readonly GraphLabel[],
 ): { readonly items: readonly GraphItem[]; readonly shape: GraphShape } {
   const items = siblings(graph).map((nodes) => {
-    const drawn = nodes.flatMap((node) => steps[node] ?? []);
+    const drawn = nodes.flatMap((node) => labels[node] ?? []);
     return nodes.length === 1 ? box(nodes, drawn) : block(nodes, drawn);
   });
   const itemOf = new Map(items.flatMap(({ nodes }, item) => nodes.map((node) => [node, item] as const)));
@@ -63,7 +67,7 @@ export function graphItems(
 }
 
 /** Steps in groups: those that nothing but their names tells apart, where they are many, and each other one alone. */
-function siblings(graph: Graph): readonly (readonly number[])[] {
+function siblings(graph: Dependencies): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
   for (let node = 0; node < graph.stepCount; node++) {
     const key = `${graph.dependencies[node]?.toSorted().join(' ')} > ${graph.dependents[node]?.join(' ')}`;
@@ -76,16 +80,16 @@ function siblings(graph: Graph): readonly (readonly number[])[] {
   );
 }
 
-function box(nodes: readonly number[], steps: readonly ReportStep[]): GraphItem {
-  const detail = Math.max(0, ...steps.map((step) => stepDetail(step).length)) * drawing.smallCharacter;
-  const width = drawing.icon + Math.round(Math.max(nameWidth(steps), detail)) + 10;
+function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
+  const detail = Math.max(0, ...labels.map(({ detail }) => detail.length)) * drawing.smallCharacter;
+  const width = drawing.icon + Math.round(Math.max(nameWidth(labels), detail)) + 10;
   return { nodes, width, height: drawing.boxHeight, grid: null };
 }
 
-function block(nodes: readonly number[], steps: readonly ReportStep[]): GraphItem {
+function block(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
   const isNamed = nodes.length <= mostNamed;
   const grid = isNamed
-    ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: nameWidth(steps) + drawing.icon, cellHeight: 26 }
+    ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: nameWidth(labels) + drawing.icon, cellHeight: 26 }
     : {
         isNamed,
         columns: Math.min(40, Math.ceil(Math.sqrt(nodes.length * 1.6))),
@@ -103,8 +107,8 @@ function block(nodes: readonly number[], steps: readonly ReportStep[]): GraphIte
 }
 
 /** The room that the longest of the names gets. */
-function nameWidth(steps: readonly ReportStep[]): number {
-  const widths = steps.map(({ summary }) => textWidth(escapeControls(summary.name.slice(0, mostMeasured))));
+function nameWidth(labels: readonly GraphLabel[]): number {
+  const widths = labels.map(({ name }) => textWidth(escapeControls(name.slice(0, mostMeasured))));
   const longest = widths.reduce((most, width) => Math.max(most, width), shortestName);
   return Math.round(Math.min(longestName, longest) * drawing.character);
 }

@@ -8,7 +8,8 @@ import type { ReportStep } from '../step/report-step.ts';
 import { stepDetail } from '../step/step-text.ts';
 import { counted } from '../text.ts';
 import { drawing, type GraphItem, type Grid, graphItems } from './graph-items.ts';
-import { type GraphLayout, layOutGraph } from './graph-layout.ts';
+import { layOutGraph } from './graph-layout.ts';
+import { arrowPath, edgePath } from './graph-paths.ts';
 
 /** More boxes than these are not drawn. */
 const mostItems = 1000;
@@ -17,7 +18,10 @@ type Box = { readonly x: number; readonly y: number };
 
 /** The steps as boxes in the colours of their statuses, with what depends on what; null when they are too many to follow. */
 export function graphSvg(graph: Graph, steps: readonly ReportStep[]): Html | null {
-  const { items, shape } = graphItems(graph, steps);
+  const { items, shape } = graphItems(
+    graph,
+    steps.map((step) => ({ name: step.summary.name, detail: stepDetail(step) })),
+  );
   if (items.length > mostItems) return null;
   const layout = layOutGraph(shape);
   if (layout === null) return null;
@@ -88,20 +92,4 @@ function titleOf(step: ReportStep): string {
 
 function cutName(name: string, width: number): string {
   return cut(escapeControls(name), Math.floor(width / drawing.character), '…');
-}
-
-/** Edges leave a box and arrive at one in the direction of the drawing. */
-function edgePath({ bends, straights, isVertical }: GraphLayout): string {
-  const curves = bends.map(({ x1, y1, x2, y2 }) => {
-    const [a, b] = isVertical
-      ? [`${x1} ${(y1 + y2) / 2}`, `${x2} ${(y1 + y2) / 2}`]
-      : [`${(x1 + x2) / 2} ${y1}`, `${(x1 + x2) / 2} ${y2}`];
-    return `M${x1} ${y1}C${a} ${b} ${x2} ${y2}`;
-  });
-  return [...curves, ...straights.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`)].join('');
-}
-
-function arrowPath({ ends, isVertical }: GraphLayout): string {
-  const arrows = ends.map(({ x, y }) => `M${x} ${y}${isVertical ? 'l-4 -7h8z' : 'l-7 -4v8z'}`);
-  return [...new Set(arrows)].join('');
 }

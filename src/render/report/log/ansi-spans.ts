@@ -1,0 +1,60 @@
+import { keepColors } from '../../text/sanitize.ts';
+import { applySgr, type SgrState } from '../../text/sgr.ts';
+import { type AnsiColor, ansiColor } from './ansi-color.ts';
+
+/** A part of a line with one look. Colours that the style sheet has no class for are `#rrggbb`, or null. */
+export type AnsiSpan = {
+  readonly text: string;
+  readonly classes: readonly string[];
+  readonly color: string | null;
+  readonly background: string | null;
+};
+
+/** Lines of output to spans, one after another: what one leaves switched on is on in the next. */
+export type AnsiSpans = (line: string) => readonly AnsiSpan[];
+
+/** Attributes beside the colours, by the code that switches them on, with their classes in the style sheet. */
+const attributes: readonly (readonly [code: string, name: string])[] = [
+  ['1', 'bold'],
+  ['2', 'dim'],
+  ['3', 'italic'],
+  ['4', 'under'],
+  ['21', 'under'],
+  ['8', 'conceal'],
+  ['9', 'strike'],
+  ['53', 'over'],
+];
+
+/** Reads colours and other attributes (SGR) of lines; every other control sequence is taken out. */
+export function createAnsiSpans(): AnsiSpans {
+  const open: SgrState = new Map();
+  return (line) => {
+    const clean = keepColors(line);
+    if (open.size === 0 && !clean.includes('\u001b')) return clean === '' ? [] : [plain(clean)];
+    // Every second part is what stood in a sequence.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
+    const parts = clean.split(/\u001b\[([0-9;:]*)m/);
+    return parts.flatMap((part, index) => {
+      if (index % 2 === 1) applySgr(part, open);
+      return index % 2 === 1 || part === '' ? [] : [{ text: part, ...lookOf(open) }];
+    });
+  };
+}
+
+function plain(text: string): AnsiSpan {
+  return { text, classes: [], color: null, background: null };
+}
+
+function lookOf(open: SgrState): Omit<AnsiSpan, 'text'> {
+  const classes = attributes.filter(([code]) => open.has(code)).map(([, name]) => name);
+  const isInverse = open.has('7');
+  if (isInverse) classes.push('inverse');
+  const front = ansiColor(open.get('fg') ?? '');
+  const back = ansiColor(open.get('bg') ?? '');
+  const paint = (color: AnsiColor | null, className: string): string | null => {
+    if (color !== null && 'index' in color) classes.push(`${className}${color.index}`);
+    return color !== null && 'hex' in color ? color.hex : null;
+  };
+  const color = paint(isInverse ? back : front, 'fg');
+  return { classes, color, background: paint(isInverse ? front : back, 'bg') };
+}
