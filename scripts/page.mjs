@@ -27,7 +27,7 @@ export async function pageFiles(root, outDir) {
       target: 'es2022',
       assetsInlineLimit: 0,
       cssCodeSplit: false,
-      modulePreload: false,
+      modulePreload: { polyfill: false },
       reportCompressedSize: false,
     },
   });

@@ -1,12 +1,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ErrorBoundary, LocationProvider, Route, Router } from 'preact-iso';
+import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso';
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
 import { ProblemBox } from './parts/problem-box.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { Workflows } from './screens/workflows.tsx';
+
+const Run = lazy(() => import('./screens/run.tsx').then((screen) => screen.Run));
+const Runs = lazy(() => import('./screens/runs.tsx').then((screen) => screen.Runs));
+const Start = lazy(() => import('./screens/start.tsx').then((screen) => screen.Start));
+const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen) => screen.WorkflowScreen));
 
 /** Links that the browser follows itself: what the daemon answers without the page. */
 const outside = /^(?!api\/|health$|metrics$)/;
@@ -23,6 +28,10 @@ export function App(): JSX.Element {
           <ErrorBoundary onError={setFailure}>
             <Router onRouteChange={() => scrollTo(0, 0)}>
               <Route path={`${basePath}/`} component={Workflows} />
+              <Route path={`${basePath}/runs`} component={Runs} />
+              <Route path={`${basePath}/runs/:id`} component={Run} />
+              <Route path={`${basePath}/w/:name`} component={WorkflowScreen} />
+              <Route path={`${basePath}/w/:name/start`} component={Start} />
               <Route default component={NotFound} />
             </Router>
           </ErrorBoundary>

@@ -1,25 +1,59 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 const page = join(import.meta.dirname, '../../dist/page');
 const index = readFileSync(join(page, 'index.html'), 'utf8');
+const assets = readdirSync(join(page, 'assets')).filter((name) => /[.](?:js|css)$/.test(name));
 
 /** Files of the page that this text names. */
 function namedIn(text: string): readonly string[] {
-  return [...text.matchAll(/[\w-]+-[\w-]{8}\.(?:js|css)\b/g)].map(([name]) => name);
+  return assets.filter((name) => text.includes(name));
 }
 
-function sizeOf(name: string): number {
-  return readFileSync(join(page, 'assets', `${name}.gz`)).length;
+/** What is loaded with a file of the page, itself and whatever it starts included, when `known` is there already. */
+function loadedWith(name: string, known: ReadonlySet<string>): ReadonlySet<string> {
+  const loaded = new Set<string>();
+  const add = (file: string) => {
+    if (known.has(file) || loaded.has(file)) return;
+    loaded.add(file);
+    for (const other of namedIn(readFileSync(join(page, 'assets', file), 'utf8'))) add(other);
+  };
+  add(name);
+  return loaded;
 }
+
+function sizeOf(names: Iterable<string>): number {
+  return Array.from(names, (name) => readFileSync(join(page, 'assets', `${name}.gz`)).length).reduce(
+    (a, b) => a + b,
+    0,
+  );
+}
+
+function chunk(name: string): string {
+  const found = assets.find((file) => new RegExp(`^${name}-[\\w-]{8}[.]js$`).test(file));
+  if (found === undefined) throw new Error(`the page has no chunk "${name}"`);
+  return found;
+}
+
+const firstLoad = new Set(namedIn(index));
 
 test('the first load of the page takes at most 40 kB', () => {
-  const files = namedIn(index);
-  const size = files.reduce((sum, name) => sum + sizeOf(name), gzipSync(index).length);
+  const size = sizeOf(firstLoad) + gzipSync(index).length;
 
-  expect(files.map((name) => name.slice(name.lastIndexOf('.'))).sort()).toEqual(['.css', '.js']);
+  expect([...firstLoad].filter((name) => name.endsWith('.css')).length).toBe(1);
   expect(size).toBeGreaterThan(5000);
   expect(size).toBeLessThan(40_000);
+});
+
+test('a run takes at most 20 kB more, with the worker that lays out its graph', () => {
+  const added = loadedWith(chunk('run'), firstLoad);
+
+  expect([...added].some((name) => name.startsWith('worker-'))).toBe(true);
+  expect(sizeOf(added)).toBeLessThan(20_000);
+});
+
+test.each(['runs', 'start', 'workflow'])('the screen "%s" takes at most 12 kB more', (name) => {
+  expect(sizeOf(loadedWith(chunk(name), firstLoad))).toBeLessThan(12_000);
 });

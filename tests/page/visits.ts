@@ -9,6 +9,10 @@ export type Journey = {
   readonly daemon: Daemon;
   /** Opens a path of the daemon in a window of its own. */
   readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** Starts a workflow; answers the id of the run. */
+  readonly start: (workflow: string) => Promise<string>;
+  /** Writes a file beside the workflows. */
+  readonly write: (name: string, text: string) => void;
 };
 
 /**
@@ -20,7 +24,7 @@ export function withPage<T>(
   use: (journey: Journey) => Promise<T>,
   options: readonly string[] = [],
 ): Promise<T> {
-  return withDaemons(files, async ({ serve }) => {
+  return withDaemons(files, async ({ serve, write }) => {
     const daemon = await serve(...options);
     const browser = await launchBrowser();
     const visits: Awaited<ReturnType<typeof visit>>[] = [];
@@ -30,7 +34,7 @@ export function withPage<T>(
         visits.push(opened);
         return opened.page;
       };
-      const result = await use({ daemon, open });
+      const result = await use({ daemon, open, write, start: (workflow) => startRun(daemon, workflow) });
       const outside = visits.flatMap(({ requests }) => requests.filter((url) => !url.startsWith(daemon.url)));
       expect({ messages: visits.flatMap(({ messages }) => messages), outside }).toEqual({ messages: [], outside: [] });
       return result;
@@ -38,6 +42,12 @@ export function withPage<T>(
       await browser.close();
     }
   });
+}
+
+async function startRun({ url }: Daemon, workflow: string): Promise<string> {
+  const answer = await fetch(`${url}/api/v2/workflows/${workflow}/runs`, { method: 'POST' });
+  const { runId } = (await answer.json()) as { runId: string };
+  return runId;
 }
 
 /** Rules of accessibility that the page breaks as it is, with the elements that do, in light and in dark colours. */

@@ -18,7 +18,7 @@ async function pageServer(basePath = '', token: string | null = null): Promise<A
   const parts = { ...app, loopLag: () => ({ mean: 0, p99: 0, max: 0 }), page };
   const login = { token, readOnlyToken: null, basic: null };
   const options = { notFoundPage: { ...page, status: 404 } };
-  return apiServer([...allRoutes(parts, basePath), ...pageRoutes(files)], { basePath, login }, options);
+  return apiServer([...allRoutes(parts, basePath), ...pageRoutes(files, basePath)], { basePath, login }, options);
 }
 
 function assetNamed(suffix: string): string {

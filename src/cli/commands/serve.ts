@@ -93,7 +93,7 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
     const files = readPageFiles(pageFolder);
     const page = pageReply(files, basePath);
     const server = await createServer({
-      routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files)],
+      routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files, basePath)],
       notFoundPage: { ...page, status: 404 },
       settings,
       log: log.wrong,

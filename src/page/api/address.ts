@@ -1,5 +1,19 @@
 /** The path below which the daemon is served, as the document says it: `/wf`, or empty. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 
-/** Addresses of screens, relative to the document. */
-export const to = { workflows: './' } as const;
+/** Addresses of screens, relative to the document, with every name encoded. */
+export const to = {
+  workflows: './',
+  runs: 'runs',
+  run: (id: string) => `runs/${encodeURIComponent(id)}`,
+  runOfStep: (id: string, step: string) => `runs/${encodeURIComponent(id)}?${new URLSearchParams({ step })}`,
+  runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,
+  workflow: (id: string) => `w/${encodeURIComponent(id)}`,
+  start: (id: string) => `w/${encodeURIComponent(id)}/start`,
+} as const;
+
+/** The whole path of a relative address, as the router takes it. */
+export function pathOf(address: string): string {
+  const { pathname, search } = new URL(address, document.baseURI);
+  return pathname + search;
+}

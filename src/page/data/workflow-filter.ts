@@ -1,5 +1,5 @@
 import type { Workflow } from '../api/types.ts';
-import { isActive, isBroken } from './workflows.ts';
+import { isActive, isBroken } from './workflow-state.ts';
 
 /** What the list of workflows is narrowed to: the text that was typed, a tag, a status. */
 export type WorkflowFilter = { readonly find: string; readonly tag: string; readonly only: string };

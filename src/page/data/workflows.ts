@@ -1,31 +1,57 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
 import type { Workflow } from '../api/types.ts';
-import { createResource } from './resource.ts';
+import { followLive } from './live.ts';
 
 /** As many as one answer of the API holds. */
 const PAGE_SIZE = 1000;
 
-/** All workflows, in the order of their files. */
-export const workflows = createResource<readonly Workflow[]>(async () => {
-  const all: Workflow[] = [];
+const all = signal<readonly Workflow[] | null>(null);
+const failure = signal<ApiProblem | null>(null);
+
+/** All workflows, in the order of their files; null: not read yet. They stay shown from one visit of a list to the next. */
+export const workflows: ReadonlySignal<readonly Workflow[] | null> = all;
+
+/** Why the workflows could not be read. */
+export const workflowsProblem: ReadonlySignal<ApiProblem | null> = failure;
+
+/** Reads all workflows again. */
+export async function readWorkflows(): Promise<void> {
+  try {
+    all.value = await readPages();
+    failure.value = null;
+  } catch (error) {
+    failure.value = ApiProblem.of(error);
+  }
+}
+
+/** Keeps the workflows up to date until the function that is answered is called. */
+export function followWorkflows(): () => void {
+  const events = {
+    workflow: (workflow: Workflow) => {
+      const known = all.value?.findIndex(({ file }) => file === workflow.file) ?? -1;
+      // The place of a new file is known to the daemon.
+      if (known === -1) void readWorkflows();
+      else all.value = all.value?.with(known, workflow) ?? null;
+    },
+    'workflow.removed': ({ file }: { file: string }) => {
+      all.value = all.value?.filter((workflow) => workflow.file !== file) ?? null;
+    },
+  };
+  return followLive(null, events, () => void readWorkflows());
+}
+
+async function readPages(): Promise<readonly Workflow[]> {
+  const read: Workflow[] = [];
   let cursor: string | null = null;
   do {
     const query: { limit: number; cursor?: string } = { limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
     const page: { workflows: readonly Workflow[]; nextCursor: string | null } = await ask(
       api.GET('/api/v2/workflows', { params: { query } }),
     );
-    all.push(...page.workflows);
+    read.push(...page.workflows);
     cursor = page.nextCursor;
   } while (cursor !== null);
-  return all;
-});
-
-/** Whether a workflow cannot be run. */
-export function isBroken({ diagnostics }: Pick<Workflow, 'diagnostics'>): boolean {
-  return diagnostics.some(({ severity }) => severity === 'error');
-}
-
-/** Whether a run is under way or waits for its turn. */
-export function isActive(status: string): boolean {
-  return ['queued', 'running', 'canceling', 'handling'].includes(status);
+  return read;
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import type { Workflow } from '../api/types.ts';
 import { Diagnostics } from './diagnostics.tsx';
@@ -25,7 +26,9 @@ export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
         ⚠
       </span>
       <div>
-        <bdi class="name">{file.slice(file.lastIndexOf('/') + 1)}</bdi>
+        <a class="name" href={to.workflow(id)}>
+          <bdi>{file.slice(file.lastIndexOf('/') + 1)}</bdi>
+        </a>
         <Diagnostics diagnostics={diagnostics} text={text.value} />
       </div>
     </li>

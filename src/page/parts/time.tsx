@@ -28,6 +28,11 @@ export function Ago({ at }: { at: string }): JSX.Element {
   );
 }
 
+/** A moment in full. */
+export function Moment({ at }: { at: string }): JSX.Element {
+  return <time dateTime={at}>{momentText(at)}</time>;
+}
+
 /** How long something took, or has taken so far. */
 export function Took({ ms, since }: { ms: number | null; since: string | null }): JSX.Element {
   if (ms !== null) return <span class="took">{formatDuration(ms)}</span>;

@@ -1,11 +1,23 @@
 import type { JSX } from 'preact';
-import { to } from '../api/address.ts';
+import { useLocation } from 'preact-iso';
+import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { momentText } from './time.tsx';
 
+const screens = [
+  { name: 'Workflows', address: to.workflows, below: '/w/' },
+  { name: 'Runs', address: to.runs, below: '/runs' },
+] as const;
+
 /** The bar above every screen. */
 export function TopBar(): JSX.Element {
+  const { path } = useLocation();
+  const home = pathOf(to.workflows);
+  const isCurrent = ({ address, below }: (typeof screens)[number]) =>
+    address === to.workflows
+      ? path === (home.replace(/\/$/, '') || '/') || path.startsWith(pathOf('w/'))
+      : path.startsWith(pathOf(below.slice(1)));
   return (
     <header class="top-bar">
       <a class="skip" href="#main">
@@ -14,6 +26,13 @@ export function TopBar(): JSX.Element {
       <a class="brand" href={to.workflows}>
         wf
       </a>
+      <nav aria-label="Screens">
+        {screens.map((screen) => (
+          <a key={screen.name} href={screen.address} aria-current={isCurrent(screen) ? 'page' : undefined}>
+            {screen.name}
+          </a>
+        ))}
+      </nav>
       <span class="space" />
       <button type="button" class="plain" onClick={() => (isUtc.value = !isUtc.value)} title="Times: local or UTC">
         {isUtc.value ? 'UTC' : 'Local time'}

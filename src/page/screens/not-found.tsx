@@ -10,7 +10,7 @@ export function NotFound(): JSX.Element {
       <h1>Not found</h1>
       <p>There is no page at this address.</p>
       <p>
-        <a href={to.workflows}>All workflows</a>
+        <a href={to.workflows}>All workflows</a> · <a href={to.runs}>All runs</a>
       </p>
     </section>
   );

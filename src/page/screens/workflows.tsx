@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { runLook } from '../../render/report/status-look.ts';
+import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { now } from '../data/clock.ts';
-import { useFresh } from '../data/use-fresh.ts';
 import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
-import { isActive, isBroken, workflows } from '../data/workflows.ts';
+import { isActive, isBroken } from '../data/workflow-state.ts';
+import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows.ts';
 import { BrokenFile } from '../parts/broken-file.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -16,14 +18,11 @@ import { useTitle } from '../parts/use-title.ts';
 /** All workflows of the daemon, with their last runs. */
 export function Workflows(): JSX.Element {
   useTitle('Workflows');
-  const refresh = async () => {
-    await workflows.refresh();
-    return workflows.known.value.problem === null;
-  };
-  useFresh(refresh, []);
-  const { value, problem } = workflows.known.value;
-  if (value !== null) return value.length === 0 ? <Empty /> : <WorkflowTable all={value} />;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void refresh()} />;
+  useEffect(followWorkflows, []);
+  const all = workflows.value;
+  const problem = workflowsProblem.value;
+  if (all !== null) return all.length === 0 ? <Empty /> : <WorkflowTable all={all} />;
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void readWorkflows()} />;
 }
 
 function Empty(): JSX.Element {
@@ -127,12 +126,14 @@ function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: st
 }
 
 function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => void }): JSX.Element {
-  const { name, description, tags, lastRun } = workflow;
+  const { id, name, description, tags, lastRun } = workflow;
   return (
     <li class="row workflow">
       <span class="sign">{lastRun && <StatusIcon look={runLook(lastRun.status)} />}</span>
       <span class="what">
-        <bdi class="name">{name}</bdi>
+        <a class="name" href={to.workflow(id)}>
+          <bdi>{name}</bdi>
+        </a>
         {tags.map((tag) => (
           <button key={tag} type="button" class="tag" onClick={() => onTag(tag)}>
             #{tag}
@@ -142,13 +143,16 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
       </span>
       <span class="last">{lastRun ? <LastRun run={lastRun} /> : <span class="quiet">never run</span>}</span>
       <span class="next">{nextText(workflow)}</span>
+      <a class="button" href={to.start(id)} aria-label={`Start ${name}`}>
+        Start
+      </a>
     </li>
   );
 }
 
 function LastRun({ run }: { run: RunHead }): JSX.Element {
   return (
-    <>
+    <a href={to.run(run.runId)}>
       {runLook(run.status).word}{' '}
       {isActive(run.status) ? (
         <Took ms={null} since={run.startedAt ?? run.createdAt} />
@@ -162,7 +166,7 @@ function LastRun({ run }: { run: RunHead }): JSX.Element {
           )}
         </>
       )}
-    </>
+    </a>
   );
 }
 

@@ -5,6 +5,9 @@ import type { ApiRequest, Reply, Route } from '../route.ts';
 import { bestEncoding } from './best-encoding.ts';
 import type { PageEncoding, PageFiles } from './page-files.ts';
 
+/** The addresses of screens beside `/`, which a route of the API answers for programs. */
+const screens = ['/runs', '/runs/{id}', '/w/{name}', '/w/{name}/start'];
+
 /** Nothing is loaded from elsewhere, nothing inline runs, and a text becomes a script nowhere. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -40,9 +43,18 @@ export function pageReply({ index }: PageFiles, basePath: string): Reply & { rea
   return { status: 200, headers, body };
 }
 
-/** The files of the page. */
-export function pageRoutes(files: PageFiles): readonly Route[] {
-  return [{ ...common, path: '/assets/{file}', handle: (request) => asset(request, files) }];
+/** The addresses of the page: its screens, its files, and those that bookmarks of Blackdagger have. */
+export function pageRoutes(files: PageFiles, basePath: string): readonly Route[] {
+  const page = pageReply(files, basePath);
+  const to = (location: string): Reply => ({ status: 307, headers: { Location: basePath + location }, body: null });
+  const toWorkflow = ({ params: { name = '' } }: ApiRequest) => to(`/w/${encodeURIComponent(name)}`);
+  return [
+    ...screens.map((path) => ({ ...common, path, handle: () => page })),
+    { ...common, path: '/assets/{file}', handle: (request) => asset(request, files) },
+    { ...common, path: '/dags', handle: () => to('/') },
+    { ...common, path: '/dags/{name}', handle: toWorkflow },
+    { ...common, path: '/dags/{name}/{tab}', handle: toWorkflow },
+  ];
 }
 
 /** The name of a file holds a hash of what is in it, so that a browser may keep it. */

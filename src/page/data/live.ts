@@ -1,0 +1,66 @@
+import { connected, disconnected } from './connection.ts';
+
+/** What the stream of changes is read for: the state that replaces what was known, by the name of its event. */
+export type LiveEvents = Readonly<Record<string, (data: never) => void>>;
+
+/** A hidden page gives its connection back after this time: a browser allows six for all of its tabs. */
+const HIDDEN_MS = 5000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Follows the changes of the daemon, with `run` also the steps and logs of that run. `reload` is called when lists and views
+ * are to be asked for again: at the start, and where changes were missed. Answers how to stop.
+ */
+export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
+  let source: EventSource | null = null;
+  let cursor = '';
+  let pauseMs = 1000;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+  const open = () => {
+    clearTimeout(timer);
+    if (source !== null) return;
+    const query = new URLSearchParams({
+      ...(run === null ? {} : { run }),
+      ...(cursor === '' ? {} : { after: cursor }),
+    });
+    source = new EventSource(new URL(`api/v2/events?${query}`, document.baseURI));
+    source.onopen = () => {
+      pauseMs = 1000;
+      connected();
+    };
+    source.onerror = () => {
+      disconnected();
+      // Otherwise the browser itself connects again.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      timer = setTimeout(open, pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    };
+    const isNew = cursor === '';
+    listen(source, 'daemon', () => isNew && reload());
+    listen(source, 'reset', reload);
+    for (const [name, handle] of Object.entries(events)) listen(source, name, handle as (data: unknown) => void);
+  };
+  const listen = (from: EventSource, name: string, handle: (data: unknown) => void) => {
+    from.addEventListener(name, (event: MessageEvent<string>) => {
+      if (event.lastEventId !== '') cursor = event.lastEventId;
+      handle(JSON.parse(event.data));
+    });
+  };
+  const onVisibility = () => {
+    clearTimeout(timer);
+    if (!document.hidden) open();
+    else timer = setTimeout(close, HIDDEN_MS);
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  open();
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility);
+    clearTimeout(timer);
+    close();
+  };
+}

@@ -1,0 +1,32 @@
+import { api, ask } from '../api/client.ts';
+import type { RunSummary } from '../api/types.ts';
+
+/** Asks for a run to be stopped. */
+export function stopRun(id: string): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } } }));
+}
+
+/** What of a run is run again: what did not succeed, one step and what follows it, or one step alone. */
+export type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
+
+/** Retries a run. A request that is repeated with the same `runId` makes one run. */
+export function retryRun(id: string, runId: string, part: RetryPart): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/retry', { params: { path: { id } }, body: { ...part, runId } }));
+}
+
+/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
+export function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
+  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
+  return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
+}
+
+/** A new id of a run: a UUID of version 7, which sorts by its time. */
+export function newRunId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const time = Date.now();
+  for (let index = 0; index < 6; index++) bytes[index] = Math.floor(time / 2 ** (8 * (5 - index))) % 256;
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

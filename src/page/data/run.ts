@@ -1,0 +1,102 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { api, ask } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
+import { followLive } from './live.ts';
+
+/** A run that is shown: its parts change on their own, so that an update touches what shows that part alone. */
+export type ShownRun = {
+  /** Everything that stays the same while the run goes on, and the problem where there is no run. */
+  readonly view: ReadonlySignal<RunView | null>;
+  readonly problem: ReadonlySignal<ApiProblem | null>;
+  readonly head: ReadonlySignal<RunHead | null>;
+  readonly warnings: ReadonlySignal<readonly string[]>;
+  /** Handlers that the run has reached, by name. */
+  readonly handlers: ReadonlySignal<readonly string[]>;
+  readonly step: (name: string) => Signal<StepView | null>;
+  /** How long a log of an attempt under way is. */
+  readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
+  readonly reload: () => Promise<void>;
+  /** Follows the run until the function that is answered is called. */
+  readonly follow: () => () => void;
+};
+
+/** A run by its id, before it is known. */
+export function showRun(id: string): ShownRun {
+  const view = signal<RunView | null>(null);
+  const problem = signal<ApiProblem | null>(null);
+  const head = signal<RunHead | null>(null);
+  const warnings = signal<readonly string[]>([]);
+  const handlers = signal<readonly string[]>([]);
+  const steps = keyed<StepView>();
+  const sizes = keyed<number>();
+  const take = (step: StepView) => {
+    steps(step.name).value = step;
+    const isHandler = view.value?.steps.every(({ name }) => name !== step.name) ?? false;
+    if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
+  };
+  const reload = async () => {
+    try {
+      const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
+      view.value = loaded;
+      head.value = loaded.run;
+      warnings.value = loaded.warnings;
+      handlers.value = loaded.handlers.map(({ name }) => name);
+      for (const step of [...loaded.steps, ...loaded.handlers]) take(step);
+      problem.value = null;
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+    }
+  };
+  const isOwn = (runId: string) => runId === view.value?.run.runId;
+  const events = {
+    run: (run: RunHead) => {
+      if (isOwn(run.runId)) head.value = run;
+    },
+    step: ({ runId, step }: { runId: string; step: StepView }) => {
+      if (isOwn(runId)) take(step);
+    },
+    warnings: (told: { runId: string; warnings: string[] }) => {
+      if (isOwn(told.runId)) warnings.value = told.warnings;
+    },
+    log: ({ runId, size, ...log }: LogSize) => {
+      if (isOwn(runId)) sizes(logKey(log)).value = size;
+    },
+  };
+  return {
+    view,
+    problem,
+    head,
+    warnings,
+    handlers,
+    step: steps,
+    logSize: (log) => sizes(logKey(log)),
+    reload,
+    follow: () => {
+      // What is no run has no stream either.
+      let stop = () => {};
+      let isOver = false;
+      void reload().then(() => {
+        if (!isOver && view.value !== null) stop = followLive(view.value.run.runId, events, () => void reload());
+      });
+      return () => {
+        isOver = true;
+        stop();
+      };
+    },
+  };
+}
+
+function logKey({ step, attempt, stream }: Omit<LogSize, 'runId' | 'size'>): string {
+  return JSON.stringify([step, attempt, stream]);
+}
+
+/** Signals by name, each made when it is first asked for. */
+function keyed<T>(): (key: string) => Signal<T | null> {
+  const known = new Map<string, Signal<T | null>>();
+  return (key) => {
+    const found = known.get(key) ?? signal<T | null>(null);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,30 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+type ConfirmProps = {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  readonly onConfirm: () => void;
+  readonly onCancel: () => void;
+};
+
+/** Asks before something is done that cannot be taken back. */
+export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={onCancel}>
+      <h2 id="dialog-title">{title}</h2>
+      <div class="dialog-body">{children}</div>
+      <div class="dialog-buttons">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="button" class="danger" onClick={onConfirm}>
+          {action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import type { JSX } from 'preact';
+import { drawing } from '../../render/report/graph/graph-items.ts';
+import { type StatusLook, stepLook } from '../../render/report/status-look.ts';
+import { cut } from '../../render/text/fit.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
+import type { StepView } from '../api/types.ts';
+import { StatusIcon } from '../parts/status-icon.tsx';
+import type { PlacedNode } from './graph-drawing.tsx';
+import { stepDetail, stepTitle } from './step-text.ts';
+
+type StepBoxProps = {
+  readonly node: PlacedNode;
+  readonly step: StepView;
+  readonly href: string;
+  readonly isSelected: boolean;
+};
+
+/** A step of a run, as a link that chooses it. */
+export function StepBox({ node, step, href, isSelected }: StepBoxProps): JSX.Element {
+  const look = stepLook(step.status);
+  return (
+    <a href={href} class={`${look.kind} ${isSelected ? 'selected' : ''}`}>
+      <title>{stepTitle(step, node.needs)}</title>
+      <Shape node={node} look={look} detail={stepDetail(step)} />
+    </a>
+  );
+}
+
+/** A step of a file. */
+export function PlainBox({ node, executor }: { node: PlacedNode; executor: string }): JSX.Element {
+  return (
+    <g class="plain-step">
+      {node.form === 'square' && <title>{node.name}</title>}
+      <Shape node={node} look={null} detail={executor} />
+    </g>
+  );
+}
+
+type ShapeProps = { readonly node: PlacedNode; readonly look: StatusLook | null; readonly detail: string };
+
+/** A box with name and detail, one with the name alone, or a mere square. */
+function Shape({ node: { name, form, width, height }, look, detail }: ShapeProps): JSX.Element {
+  const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
+  const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
+  return (
+    <>
+      <Frame
+        name={form === 'square' ? 'cell' : 'box'}
+        radius={form === 'square' ? 3 : 7}
+        width={width}
+        height={height}
+      />
+      {form !== 'square' && (
+        <>
+          {look !== null && (
+            <svg {...icon} aria-hidden="true">
+              <StatusIcon look={look} />
+            </svg>
+          )}
+          <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
+            {cut(escapeControls(name), Math.floor((width - drawing.icon) / drawing.character), '…')}
+          </text>
+        </>
+      )}
+      {form === 'box' && (
+        <text class="detail" x={left} y="33">
+          {detail}
+        </text>
+      )}
+    </>
+  );
+}
+
+type FrameProps = { readonly name: string; readonly radius: number; readonly width: number; readonly height: number };
+
+/** The edge of a box. */
+export function Frame({ name, radius, width, height }: FrameProps): JSX.Element {
+  return <rect class={name} x="0.5" y="0.5" width={width - 1} height={height - 1} rx={radius} />;
+}

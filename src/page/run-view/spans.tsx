@@ -1,0 +1,17 @@
+import type { JSX } from 'preact';
+import type { AnsiSpan } from '../../render/report/log/ansi-spans.ts';
+
+/** Parts of a line with their colours. */
+export function Spans({ spans }: { spans: readonly AnsiSpan[] }): JSX.Element {
+  return <>{spans.map(part)}</>;
+}
+
+function part({ text, classes, color, background }: AnsiSpan, index: number): JSX.Element | string {
+  if (classes.length === 0 && color === null && background === null) return text;
+  const style = { ...(color === null ? {} : { color }), ...(background === null ? {} : { background }) };
+  return (
+    <span key={index} class={classes.join(' ')} style={style}>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,29 @@
+import { stepLook } from '../../render/report/status-look.ts';
+import { formatDuration } from '../../render/text/duration.ts';
+import type { StepView } from '../api/types.ts';
+
+/** The room that `stepDetail` gets in a box, whatever the step is about to become: boxes never move. */
+export const DETAIL_ROOM = 'failed · 99m59s · 9';
+
+/** The few words beside the name of a step: `1.2s · 2 attempts`. */
+export function stepDetail({ status, durationMs, attempts, exitCode }: StepView): string {
+  return [
+    ...(status === 'failed' && exitCode !== null
+      ? [`exit ${exitCode}`]
+      : durationMs === null
+        ? [stepLook(status).word]
+        : []),
+    ...(durationMs === null ? [] : [formatDuration(durationMs)]),
+    ...(attempts > 1 ? [`×${attempts}`] : []),
+  ].join(' · ');
+}
+
+/** What a screen reader says of a step in the graph: `report: failed, needs load, index`. */
+export function stepTitle({ name, status }: Pick<StepView, 'name' | 'status'>, needs: readonly string[]): string {
+  return `${name}: ${stepLook(status).word}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
+}
+
+/** `1 step`, `12 steps`. */
+export function counted(count: number, word: string): string {
+  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { shortId } from '../../render/text/short-id.ts';
+import { pathOf, to } from '../api/address.ts';
+import { ApiProblem } from '../api/problem.ts';
+import type { RunHead } from '../api/types.ts';
+import { isOffline } from '../data/connection.ts';
+import type { ShownRun } from '../data/run.ts';
+import { newRunId, type RetryPart, retryRun, stopRun } from '../data/run-actions.ts';
+import { isActive } from '../data/workflow-state.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { counted } from '../run-view/step-text.ts';
+
+type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
+
+/** What can be done with a run: it is stopped while it goes on, and retried afterwards. */
+export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
+  const problem = useSignal<ApiProblem | null>(null);
+  return (
+    <>
+      {isActive(head.status) ? (
+        <StopButton run={run} head={head} problem={problem} />
+      ) : (
+        <RetryButtons head={head} chosen={chosen} problem={problem} />
+      )}
+      {problem.value && (
+        <p class="action-problem" role="alert">
+          {problem.value.message}
+          {problem.value.help && `. ${problem.value.help}`}
+        </p>
+      )}
+    </>
+  );
+}
+
+type ProblemSignal = { value: ApiProblem | null };
+
+function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; problem: ProblemSignal }): JSX.Element {
+  const isAsking = useSignal(false);
+  const isPending = useSignal(false);
+  const running = (run.view.value?.steps ?? []).filter(({ name }) => run.step(name).value?.status === 'running').length;
+  const stop = async () => {
+    isAsking.value = false;
+    isPending.value = true;
+    problem.value = null;
+    try {
+      await stopRun(head.runId);
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+      isPending.value = false;
+    }
+  };
+  const isStopping = isPending.value || head.status === 'canceling';
+  return (
+    <>
+      <button
+        type="button"
+        class="danger"
+        disabled={isStopping || isOffline.value}
+        onClick={() => {
+          isAsking.value = true;
+        }}
+      >
+        {isStopping ? 'Stopping' : 'Stop'}
+      </button>
+      {isAsking.value && (
+        <ConfirmDialog
+          title={`Stop ${head.workflow} ${shortId(head.runId)}?`}
+          action="Stop the run"
+          onConfirm={() => void stop()}
+          onCancel={() => {
+            isAsking.value = false;
+          }}
+        >
+          <p>
+            {running === 0
+              ? 'No step is running.'
+              : `${counted(running, 'step')} ${running === 1 ? 'is' : 'are'} running.`}{' '}
+            No further step starts; handlers still run.
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly problem: ProblemSignal };
+
+function RetryButtons({ head, chosen, problem }: RetryProps): JSX.Element {
+  const { route } = useLocation();
+  const isPending = useSignal(false);
+  // Made once, so that a second click is the same request.
+  const newId = useMemo(newRunId, [head.runId]);
+  const retry = async (part: RetryPart) => {
+    isPending.value = true;
+    problem.value = null;
+    try {
+      const { runId } = await retryRun(head.runId, newId, part);
+      route(pathOf(to.run(runId)));
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+      isPending.value = false;
+    }
+  };
+  const isOff = isPending.value || isOffline.value;
+  return (
+    <>
+      {chosen !== null && !chosen.startsWith('handlerOn.') && (
+        <button type="button" disabled={isOff} onClick={() => void retry({ from: chosen })}>
+          Retry from {chosen.length > 24 ? `${chosen.slice(0, 24)}…` : chosen}
+        </button>
+      )}
+      {head.status !== 'succeeded' && (
+        <button type="button" class="main" disabled={isOff} onClick={() => void retry({})}>
+          {isPending.value ? 'Starting' : 'Retry what failed'}
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { runLook } from '../../render/report/status-look.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { to } from '../api/address.ts';
+import type { RunHead, StepView } from '../api/types.ts';
+import { now } from '../data/clock.ts';
+import { type ShownRun, showRun } from '../data/run.ts';
+import { isActive } from '../data/workflow-state.ts';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { Moment } from '../parts/time.tsx';
+import { useQuery } from '../parts/use-query.ts';
+import { useTitle } from '../parts/use-title.ts';
+import { RunHeader } from '../run-view/header.tsx';
+import { RunActions } from './run-actions.tsx';
+import { RunFailures } from './run-failures.tsx';
+import { RunPanels } from './run-panels.tsx';
+import { StepPane } from './step-pane.tsx';
+
+/** One run, followed while it goes on. The address says which step and which view of it is shown. */
+export function Run(): JSX.Element {
+  const { id = '' } = useRoute().params;
+  const run = useMemo(() => showRun(id), [id]);
+  useEffect(() => run.follow(), [run]);
+  const head = run.head.value;
+  useTitle(
+    head === null ? 'Run' : `${signs[runLook(head.status).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
+  );
+  const problem = run.problem.value;
+  if (head !== null) return <ShownRunScreen run={run} head={head} />;
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void run.reload()} />;
+}
+
+/** What the tab of the browser shows of a status. */
+const signs: Readonly<Record<string, string>> = {
+  succeeded: '✔',
+  partly: '✔',
+  failed: '✖',
+  canceled: '■',
+  running: '▶',
+  pending: '○',
+  skipped: '↷',
+};
+
+function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
+  const [query] = useQuery();
+  const steps = stepsOf(run);
+  const chosen = steps.find(({ name }) => name === query['step']) ?? firstOfInterest(steps);
+  return (
+    <div class="run">
+      <RunHeader
+        run={head}
+        steps={steps.filter(({ name }) => !run.handlers.value.includes(name))}
+        now={now.value}
+        name={<RunName run={run} head={head} />}
+        facts={<Facts run={run} head={head} />}
+        actions={<RunActions run={run} head={head} chosen={query['step'] ?? null} />}
+      />
+      {run.warnings.value.map((warning) => (
+        <p key={warning} class="warning-line">
+          {warning}
+        </p>
+      ))}
+      {!isActive(head.status) && <RunFailures run={run} steps={steps} />}
+      <div class="panes">
+        <RunPanels run={run} head={head} steps={steps} selected={chosen?.name ?? null} />
+        {chosen !== null && <StepPane key={chosen.name} run={run} step={chosen} head={head} />}
+      </div>
+    </div>
+  );
+}
+
+function stepsOf(run: ShownRun): readonly StepView[] {
+  const view = run.view.value;
+  const names = [...(view?.steps.map(({ name }) => name) ?? []), ...run.handlers.value];
+  return names.flatMap((name) => run.step(name).value ?? []);
+}
+
+/** Without a choice: what failed first, else what runs, else the last that ran. */
+function firstOfInterest(steps: readonly StepView[]): StepView | null {
+  const started = steps.filter(({ startedAt }) => startedAt !== null);
+  const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
+  return (
+    steps.find(({ status }) => status === 'failed') ??
+    newest.find(({ status }) => status === 'running') ??
+    newest[0] ??
+    steps[0] ??
+    null
+  );
+}
+
+function RunName({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
+  const id = head.file?.replace(/^.*\//, '').replace(/\.ya?ml$/, '');
+  const name = <bdi>{head.workflow}</bdi>;
+  if (id === undefined || run.view.value?.fileStatus === 'gone') return name;
+  return <a href={to.workflow(id)}>{name}</a>;
+}
+
+const triggers = { cli: 'command line', api: 'API', schedule: 'schedule', workflow: 'parent workflow' } as const;
+
+function Facts({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
+  const fileStatus = run.view.value?.fileStatus;
+  return (
+    <span class="facts quiet">
+      <span>
+        started by the {triggers[head.trigger]} at <Moment at={head.startedAt ?? head.createdAt} />
+      </span>
+      {head.retryOf !== null && (
+        <span>
+          retry of <a href={to.run(head.retryOf)}>{shortId(head.retryOf)}</a>
+        </span>
+      )}
+      {fileStatus === 'changed' && <span>the file has changed since</span>}
+      {fileStatus === 'gone' && <span>the file is gone</span>}
+      {head.params.map(({ name, value }, index) => (
+        <code key={name ?? `$${index + 1}`}>{`${name ?? `$${index + 1}`}=${value}`}</code>
+      ))}
+    </span>
+  );
+}

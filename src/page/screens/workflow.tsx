@@ -1,0 +1,161 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { to } from '../api/address.ts';
+import { api, ask } from '../api/client.ts';
+import type { RunHead, Workflow, WorkflowDetail } from '../api/types.ts';
+import { now } from '../data/clock.ts';
+import { followLive } from '../data/live.ts';
+import { createResource } from '../data/resource.ts';
+import { isBroken } from '../data/workflow-state.ts';
+import { Diagnostics } from '../parts/diagnostics.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { RunRow } from '../parts/run-row.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { momentText, relativeText } from '../parts/time.tsx';
+import { useQuery } from '../parts/use-query.ts';
+import { useTitle } from '../parts/use-title.ts';
+import { SourceText } from '../run-view/source.tsx';
+import { FileGraph } from './file-graph.tsx';
+
+type Shown = { readonly detail: WorkflowDetail; readonly runs: readonly RunHead[] };
+
+/** One workflow: what its file says, its last runs, and its text. */
+export function WorkflowScreen(): JSX.Element {
+  const { name = '' } = useRoute().params;
+  const shown = useMemo(() => createResource(() => read(name)), [name]);
+  useEffect(() => {
+    const isOwn = (file: string | null) => file !== null && file === shown.known.value.value?.detail.file;
+    const events = {
+      run: ({ file }: RunHead) => isOwn(file) && void shown.refresh(),
+      workflow: ({ file }: Workflow) => isOwn(file) && void shown.refresh(),
+    };
+    return followLive(null, events, () => void shown.refresh());
+  }, [shown]);
+  const { value, problem } = shown.known.value;
+  useTitle(value?.detail.name ?? 'Workflow');
+  if (value !== null) return <Details detail={value.detail} runs={value.runs} />;
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
+}
+
+async function read(name: string): Promise<Shown> {
+  const params = { path: { name } };
+  const [detail, page] = await Promise.all([
+    ask(api.GET('/api/v2/workflows/{name}', { params })),
+    ask(api.GET('/api/v2/workflows/{name}/runs', { params: { ...params, query: { limit: 50 } } })),
+  ]);
+  return { detail, runs: page.runs };
+}
+
+function Details({ detail, runs }: Shown): JSX.Element {
+  const [query, change] = useQuery();
+  const names = [
+    ...(detail.graph === null ? [] : ['Overview']),
+    'History',
+    ...(detail.definition === null ? [] : ['Spec']),
+  ];
+  const usual = isBroken(detail) ? (names.at(-1) ?? 'History') : (names[0] ?? 'History');
+  const tab = names.find((name) => name.toLowerCase() === query['tab']) ?? usual;
+  return (
+    <section>
+      <div class="heading">
+        <h1>
+          <bdi>{detail.name}</bdi>
+        </h1>
+        {detail.tags.map((tag) => (
+          <a key={tag} class="tag" href={`${to.workflows}?${new URLSearchParams({ tag })}`}>
+            #{tag}
+          </a>
+        ))}
+        <span class="space" />
+        {!isBroken(detail) && (
+          <a class="button main" href={to.start(detail.id)}>
+            Start
+          </a>
+        )}
+      </div>
+      <p class="facts quiet">
+        {detail.description !== '' && <span>{detail.description}</span>}
+        <span>{detail.file}</span>
+        <ScheduleText workflow={detail} />
+      </p>
+      {detail.diagnostics.length > 0 && (
+        <div class="card padded">
+          <Diagnostics diagnostics={detail.diagnostics} text={detail.definition} />
+        </div>
+      )}
+      <Tabs
+        names={names}
+        current={tab}
+        onChoose={(name) => change({ tab: name === usual ? '' : name.toLowerCase() })}
+      />
+      {tab === 'Overview' && <Overview detail={detail} />}
+      {tab === 'History' && <History detail={detail} runs={runs} />}
+      {tab === 'Spec' && <SourceText path={detail.file} text={detail.definition ?? ''} />}
+    </section>
+  );
+}
+
+function ScheduleText({ workflow: { schedule, next, suspended } }: { workflow: WorkflowDetail }): JSX.Element | null {
+  if (schedule.start.length === 0) return null;
+  const when = next === null ? '' : `, next ${relativeText(now.value - Date.parse(next))} (${momentText(next)})`;
+  return (
+    <span>
+      <code>{schedule.start.join(', ')}</code>
+      {suspended ? ', suspended' : when}
+    </span>
+  );
+}
+
+function Overview({ detail }: { detail: WorkflowDetail }): JSX.Element {
+  const { graph, params, env } = detail;
+  return (
+    <>
+      {graph !== null && (
+        <div class="card">
+          <FileGraph graph={graph} />
+        </div>
+      )}
+      <div class="columns">
+        <NamedValues title="Parameters" values={params.map(({ name, value }) => [name ?? '', value])} />
+        <NamedValues title="Environment" values={env.map(({ name, value }) => [name, value])} />
+      </div>
+    </>
+  );
+}
+
+function NamedValues(props: { title: string; values: readonly (readonly [string, string])[] }): JSX.Element | null {
+  if (props.values.length === 0) return null;
+  return (
+    <section>
+      <h2>{props.title}</h2>
+      <dl class="facts-list card padded">
+        {props.values.map(([name, value], index) => (
+          <div key={name === '' ? index : name}>
+            <dt>{name === '' ? `$${index + 1}` : name}</dt>
+            <dd>
+              <code>{value}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function History({ detail, runs }: Shown): JSX.Element {
+  if (runs.length === 0) return <p class="empty">This workflow has never run.</p>;
+  return (
+    <>
+      <ul class="card rows" aria-label={`Runs of ${detail.name}`}>
+        {runs.map((run) => (
+          <RunRow key={run.runId} run={run} isOfOne />
+        ))}
+      </ul>
+      <p class="more">
+        <a href={to.runsOf(detail.name)}>All runs of {detail.name}</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+/** Waits for a file of that name beside the workflow, which the test writes when it has seen enough. */
+const gate = (name: string) => `while ! test -e ${name}; do sleep 0.05; done`;
+
+const files = {
+  'gated.yaml': `
+params: { NAME: nobody }
+steps:
+  - name: first
+    command: sh -c 'printf "\\033[31mhello\\033[0m %s\\n" "$NAME"; ${gate('go')}; echo done'
+  - name: second
+    command: echo second
+    depends: first
+`,
+  'failing.yaml': `
+steps:
+  - name: fetch
+    command: echo fetched
+  - name: load
+    command: sh -c 'echo loading; echo connection refused >&2; test -e fixed'
+    depends: fetch
+    retryPolicy: { limit: 1, intervalSec: 0.1 }
+  - name: report
+    command: echo reported
+    depends: load
+`,
+};
+
+const header = (page: Page) => page.locator('.run-header');
+
+describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
+  it('is started with a parameter, followed live, and shows what its steps print', async () => {
+    await withPage(files, async ({ open, write }) => {
+      const page = await open('/');
+      await page.getByRole('link', { name: 'Start gated' }).click();
+      await page.getByLabel('NAME').fill('Ann & "Bob" $(id)');
+      expect(await page.locator('.command').textContent()).toBe(`wf run gated.yaml -- 'NAME=Ann & "Bob" $(id)'`);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Start' }).click();
+
+      await page.locator('.log-line', { hasText: 'hello Ann & "Bob" $(id)' }).waitFor();
+      expect(await page.locator('.log-line .fg1').textContent()).toBe('hello');
+      expect(await header(page).textContent()).toContain('Running for');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      write('go', '');
+
+      await header(page).getByText('Succeeded after').waitFor();
+      await page.getByRole('region', { name: 'stdout of second, attempt 1' }).getByText('second').waitFor();
+      await page.getByRole('link', { name: 'first: succeeded' }).click();
+      await page.locator('.log-line', { hasText: 'done' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('step')).toBe('first');
+      expect(await page.title()).toMatch(/^✔ gated /);
+    });
+  });
+
+  it('is started once by a double click', async () => {
+    await withPage(files, async ({ open, daemon }) => {
+      const page = await open('/w/failing.yaml/start');
+      await page.getByRole('button', { name: 'Start' }).dblclick();
+      await header(page).getByText('Failed after').waitFor();
+
+      expect(JSON.parse(await daemon.get('/api/v2/runs')).runs.length).toBe(1);
+    });
+  });
+
+  it('is stopped after a question', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const page = await open(`/runs/${await start('gated')}`);
+      await page.locator('.log-line', { hasText: 'hello' }).waitFor();
+
+      await page.getByRole('button', { name: 'Stop' }).click();
+      expect(await page.getByRole('dialog').textContent()).toContain('1 step is running.');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Stop the run' }).click();
+
+      await header(page).getByText('Canceled after').waitFor();
+      expect(await page.getByRole('link', { name: 'first: canceled' }).count()).toBe(1);
+    });
+  });
+
+  it('says what failed, with the last lines of each attempt, and is retried', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const page = await open(`/runs/${await start('failing')}`);
+      await page.getByRole('heading', { name: 'What failed' }).waitFor();
+
+      await page.getByRole('region', { name: 'Last lines of load' }).getByText('connection refused').waitFor();
+      expect(await page.locator('.failure-why').textContent()).toBe('exit 1 after 2 attempts');
+      await page.getByRole('region', { name: 'stderr of load, attempt 2' }).waitFor();
+      await page.getByRole('button', { name: 'stdout' }).click();
+      await page.getByRole('button', { name: 'failed 1' }).click();
+      await page.getByRole('region', { name: 'stdout of load, attempt 1' }).getByText('loading').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      for (const view of ['Timeline', 'Steps']) {
+        await page.getByRole('button', { name: view }).click();
+        expect(await accessibilityProblems(page)).toEqual([]);
+      }
+      for (const tab of ['Details', 'Source']) {
+        await page.getByRole('button', { name: tab }).click();
+        expect(await accessibilityProblems(page)).toEqual([]);
+      }
+      expect(await page.locator('.frame-line.marked').first().textContent()).toContain('name: load');
+
+      write('fixed', '');
+      await page.getByRole('button', { name: 'Retry what failed' }).click();
+      await header(page).getByText('Succeeded after').waitFor();
+      expect(await header(page).textContent()).toContain('retry of');
+    });
+  });
+
+  it('is read on a telephone', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const page = await open(`/runs/${await start('failing')}`, { viewport: { width: 360, height: 740 } });
+      await page.getByRole('heading', { name: 'What failed' }).waitFor();
+      await page.getByRole('link', { name: /^report: / }).waitFor();
+
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+
+  it('is found in the list of runs, of which new ones are announced', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('failing');
+      const page = await open('/runs');
+      await page.locator('.run-row').first().waitFor();
+      await page.getByText('step "load" failed: exit 1').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      await start('failing');
+      await page.getByRole('button', { name: '1 new' }).click();
+      await expect.poll(() => page.locator('.run-row').count()).toBe(2);
+      await page.getByLabel('Status').selectOption('succeeded');
+      await page.getByText('No run matches.').waitFor();
+      expect(new URL(page.url()).search).toBe('?status=succeeded');
+    });
+  });
+
+  it('belongs to a workflow, whose screen has its graph, its runs and its text', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('failing');
+      const page = await open('/dags/failing');
+      await page.locator('.graph .name', { hasText: 'report' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/w/failing');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'History' }).click();
+      await page.locator('.run-row').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Spec' }).click();
+
+      expect(await page.locator('.source .key').first().textContent()).toBe('steps');
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+});
