@@ -39,8 +39,8 @@ test('the guide to serving names every route, and no other', async () => {
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'NAME')}`),
   );
-  const told = [...page.matchAll(/`((?:GET|POST|DELETE) \/[^?`]*)/g)].map(([, route = '']) => route);
-  const named = told.map((route) => route.replace(/\/(ID|STEP)(?=\/|$)/g, '/NAME'));
+  const routes = [...page.matchAll(/`((?:GET|POST|PUT|DELETE) \/[^?`]*)/g)].map(([, route = '']) => route);
+  const named = routes.map((route) => route.replace(/\/(ID|STEP)(?=\/|$)/g, '/NAME'));
   const others = ['/health', '/metrics', '/api/openapi.json', '/api/docs'];
   expect(others.filter((path) => !page.includes(path))).toEqual([]);
   expect([...new Set([...named, ...others.map((path) => `GET ${path}`)])].sort()).toEqual(served.sort());
