@@ -10,8 +10,8 @@ import { isRequestError } from './problem.ts';
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
 
 /**
- * Waits until a container has ended and resolves to its exit code. Rejects when the daemon is lost meanwhile; one that is
- * back at once may still know how the container ended.
+ * Waits for the end of a container; resolves to its exit code. Rejects if the daemon is lost; one that returns at once
+ * may still know how the container ended.
  */
 export async function exitCodeOf(container: Container, { docker, over }: Daemon): Promise<number> {
   try {
@@ -37,7 +37,7 @@ export async function endedOutcome(container: Container, ended: Ended): Promise<
   return exitOutcome(ended.exitCode, await memoryEnd(container, ended));
 }
 
-/** An end by SIGKILL that nobody asked for, and that the container's state does not explain, is looked into. */
+/** Examines a SIGKILL that was not requested and that the container's state does not explain. */
 async function memoryEnd(container: Container, { exitCode, daemon, attempt }: Ended): Promise<MemoryEnd> {
   const { State, HostConfig } = await container.inspect({ abortSignal: daemon.over });
   const isExplained = State.OOMKilled || exitCode !== killedCode || isAskedToEnd(attempt);
@@ -45,13 +45,16 @@ async function memoryEnd(container: Container, { exitCode, daemon, attempt }: En
   return { isOutOfMemory, limit: HostConfig.Memory ?? 0 };
 }
 
-/** How long after a container's end, by the daemon's clock, it may hear why; and how long that may take it altogether. */
+/**
+ * Longest delay between a container's end and the reason for it, by the daemon's clock; and the total time limit of the
+ * query.
+ */
 const latenessSeconds = 0.5;
 const patienceMs = 2000;
 
 /**
- * The daemon hears of what the kernel did on another way than of the end. When that comes later, the container's state
- * stays as it was, and only an event tells of it.
+ * The daemon learns of an out-of-memory kill separately from the container's end. If that comes later, the container's
+ * state does not show it, and only an event reports it.
  */
 async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
   const abortSignal = AbortSignal.any([over, AbortSignal.timeout(patienceMs)]);
@@ -62,7 +65,7 @@ async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Ti
     for await (const _ of addAbortSignal(abortSignal, events)) return true;
     return false;
   } catch (error) {
-    // The end is known all the same; a proxy before the daemon may keep such questions from it.
+    // The exit code is known anyway; a proxy in front of the daemon may block this request.
     if (isRequestError(error)) return false;
     throw error;
   }
@@ -70,13 +73,13 @@ async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Ti
 
 type Times = { readonly StartedAt: string; readonly FinishedAt: string };
 
-/** What the kernel did to a container; `limit` of its memory in bytes, 0 for none. */
+/** How the kernel ended a container; `limit`: its memory limit in bytes, 0 for none. */
 type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };
 
-/** The exit code of a program that SIGKILL ended. */
+/** Exit code of a program killed by SIGKILL. */
 const killedCode = 137;
 
-/** The outcome of a program in a container by its exit code, told so that a person sees who ended it. */
+/** The outcome for an exit code in a container, naming the cause of a kill. */
 export function exitOutcome(exitCode: number, memory: MemoryEnd): Outcome {
   if (exitCode === 0) return { status: 'succeeded', exitCode, outputs: {} };
   const message = `exit ${exitCode}${why(exitCode, memory)}`;

@@ -3,23 +3,23 @@ import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Variables } from './settings.ts';
 
-/** They say where Docker is, which is not where the container is. */
+/** Docker client settings, which say nothing about the container. */
 const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'DOCKER_CONFIG']);
 
-/** They describe this machine, also where the workflow changes them. */
+/** Variables of this machine, even if the workflow changes them. */
 const ofTheMachine = new Set(['PATH', 'HOME', 'PWD', 'USER', 'SHELL', 'HOSTNAME']);
 
-/** What every step is told of its run, and handlers of its end. */
+/** Variables that describe the run to every step, and its end to handlers. */
 const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID'];
 const ofTheEnd = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'];
 
-/** Places on this machine, of use only where the container sees them too. */
+/** Paths on this machine, useful only if the container mounts them. */
 const placesOfLogs = ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'];
 
 /**
- * The environment of a step's container as the API takes it. A container has an environment of its own, and gets as little
- * as it needs: which run and step it belongs to, the workflow's variables, parameters, secrets and outputs that the command
- * or script mentions, the `env` of the step, and last what the executor's settings say.
+ * The environment of a step's container for the API. A container gets as little as it needs: the run and step it
+ * belongs to; the workflow's variables, parameters, secrets and outputs that the command or script mentions; the `env`
+ * of the step; and last the executor's settings.
  */
 export function containerEnv(
   attempt: Attempt,
@@ -42,7 +42,7 @@ export function containerEnv(
   return Object.entries(variables).map(([name, value]) => (value === null ? name : `${name}=${value}`));
 }
 
-/** Names of variables of the workflow, not of this machine, that stand as a word in a text. */
+/** Variables of the workflow, not of this machine, that appear as words in a text. */
 function mentioned(text: string, attempt: Attempt): readonly string[] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g));
   const names = workflowNames(attempt);

@@ -16,8 +16,8 @@ import { programProblem } from './program-problem.ts';
 import type { ContainerSettings } from './settings.ts';
 
 /**
- * Runs a step in a container of its own and removes that whatever happens, unless it is to be kept and ended by itself.
- * Throws a `DockerProblem`, or an error of a request.
+ * Runs a step in a container of its own and always removes the container, unless it is to be kept and ended by itself.
+ * Throws a `DockerProblem`, or a request error.
  */
 export async function runInContainer(daemon: Daemon, settings: ContainerSettings, attempt: Attempt): Promise<Outcome> {
   const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
@@ -43,13 +43,14 @@ function imageEntrypoint({ Config }: ImageInspectInfo): readonly string[] {
   return typeof entrypoint === 'string' ? [entrypoint] : entrypoint;
 }
 
-/** Where the whole of the container is read-only, only a volume takes the script. */
+/** If the container's file system is read-only, only a volume can hold the script. */
 function scriptDirectory({ host }: ContainerSettings): string {
   return host['ReadonlyRootfs'] === true ? `/.wf-${randomBytes(4).toString('hex')}` : '/';
 }
 
 /**
- * Listens before the start, so that nothing is missed, and waits after it: asked for earlier, a quick end could be missed.
+ * Attaches before the start, so that no output is missed, and waits from the start on, so that a quick end is not
+ * missed.
  */
 async function follow(container: Container, plan: ContainerPlan): Promise<Outcome> {
   const { daemon, settings, attempt, invocation } = plan;
@@ -84,7 +85,7 @@ async function start(container: Container, { daemon, settings }: ContainerPlan):
   }
 }
 
-/** Sends the container what the step is asked for; a container that has ended meanwhile needs nothing. */
+/** Passes stop and kill requests on to the container; ignores errors for one that has ended. */
 function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
   const { daemon, attempt } = plan;
   const send = async (signal: string) => {
@@ -104,7 +105,7 @@ function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
   };
 }
 
-/** The signal that the step names; where it names none (then it is SIGTERM), the one that the image wants to be stopped by. */
+/** The stop signal of the step; if it names none (then it is SIGTERM), that of the image. */
 function stopSignal({ attempt, settings, image }: ContainerPlan): string {
   const { signalOnStop } = attempt.step;
   if (signalOnStop !== 'SIGTERM') return signalOnStop;
@@ -120,23 +121,23 @@ async function removeContainer(container: Container, { daemon, attempt }: Contai
     const why = daemon.over.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
     attempt.write(
       'stderr',
-      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a docker step after this run tries again\n`,
+      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will try again\n`,
     );
   }
 }
 
-/** They keep a container's output in files of the daemon, which go with the container. */
+/** Drivers that keep output in files of the daemon, which are removed with the container. */
 const ownFiles: ReadonlySet<unknown> = new Set(['json-file', 'local']);
 
-/** What the types of dockerode leave out. */
+/** A method that dockerode's types leave out. */
 type Askable = {
   readonly info: (options: { readonly abortSignal: AbortSignal }) => Promise<{ readonly LoggingDriver?: string }>;
 };
 
 /**
- * What Docker does with the output besides sending it to us, as a part of `HostConfig`. Where it would only keep it in
- * files until the container is removed, nothing: many short lines take thirty times as long with such files. A daemon
- * that sends output elsewhere goes on doing so.
+ * The log driver, as part of `HostConfig`. Disables logging if Docker would only keep the output in files until the
+ * container is removed: with them, many short lines take thirty times as long. A daemon that sends output elsewhere
+ * continues to.
  */
 async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSettings): Promise<JsonObject> {
   if (isKept || host['LogConfig'] !== undefined) return {};
@@ -144,7 +145,7 @@ async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSe
     const { LoggingDriver: driver } = await (docker as Askable).info({ abortSignal: over });
     return ownFiles.has(driver) ? { LogConfig: { Type: 'none' } } : {};
   } catch (error) {
-    // No reason to fail: a proxy before the daemon may keep such questions from it.
+    // Not a reason to fail: a proxy in front of the daemon may block this request.
     if (isRequestError(error)) return {};
     throw error;
   }

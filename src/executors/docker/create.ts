@@ -9,7 +9,7 @@ import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
 import { keepKey } from './reap.ts';
 import type { ContainerSettings } from './settings.ts';
 
-/** What one container is made from. */
+/** Everything needed to create a container. */
 export type ContainerPlan = {
   readonly daemon: Daemon;
   readonly settings: ContainerSettings;
@@ -19,7 +19,7 @@ export type ContainerPlan = {
   readonly logConfig: JsonObject;
 };
 
-/** Makes a container that carries the labels by which a later `wf` finds what this one could not remove. */
+/** Creates a container, with labels by which a later `wf` finds it if this one cannot remove it. */
 export async function createContainer(plan: ContainerPlan): Promise<Container> {
   const { settings, attempt } = plan;
   try {
@@ -27,11 +27,11 @@ export async function createContainer(plan: ContainerPlan): Promise<Container> {
   } catch (error) {
     const isTaken = requestStatus(error) === 409 && settings.name !== null;
     if (isTaken && (await removeFormer(plan, settings.name ?? ''))) return create(plan);
-    throw new DockerProblem(`no container could be made for step "${attempt.step.name}": ${requestMessage(error)}`);
+    throw new DockerProblem(`cannot create a container for step "${attempt.step.name}": ${requestMessage(error)}`);
   }
 }
 
-/** In `_body` alone: what dockerode takes as plain options it also puts, with all secrets, into the address. */
+/** Passes the options in `_body`: dockerode puts other options, secrets included, into the URL. */
 function create({ daemon, settings, attempt, invocation, logConfig }: ContainerPlan): Promise<Container> {
   const { name, platform, container, host, network } = settings;
   const entrypoint = invocation.entrypoint ?? settings.entrypoint;
@@ -42,7 +42,7 @@ function create({ daemon, settings, attempt, invocation, logConfig }: ContainerP
       ...container,
       Image: settings.image,
       ...(invocation.command === null ? {} : { Cmd: invocation.command }),
-      // An empty list would count as no answer.
+      // Docker ignores an empty list.
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
       Env: containerEnv(attempt, { mention, own: invocation.env, settings: settings.env }),
       Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(attempt, settings) },
@@ -70,7 +70,7 @@ function scriptVolume({ script }: Invocation): JsonObject {
   return script === null || script.directory === '/' ? {} : { [script.directory]: {} };
 }
 
-/** A container that the same step left under this name, as it was told to, makes room. False: it is another's. */
+/** Removes a container of this name that the same step kept earlier. Returns false if it belongs to another step. */
 async function removeFormer({ daemon, attempt }: ContainerPlan, name: string): Promise<boolean> {
   const abortSignal = daemon.over;
   const former = daemon.docker.getContainer(name);

@@ -10,16 +10,16 @@ import { DockerProblem, isRequestError, requestMessage } from './problem.ts';
 import { reapOrphans } from './reap.ts';
 import { readSettings } from './settings.ts';
 
-/** Runs a step in a container: one of its own (`image`), or one that runs already (`containerName` with `exec`). */
+/** Runs a step in a container: a new one (`image`), or a running one (`containerName` with `exec`). */
 export const executor: Executor = { run };
 
-/** How long the daemon may take to carry out a kill before its answers are not waited for any more. */
+/** Time limit for the daemon to carry out a kill, in milliseconds; then its answers are no longer awaited. */
 const killPatienceMs = 5000;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   if (isAskedToEnd(attempt)) return canceled;
   const over = new AbortController();
-  // Every request under way listens.
+  // Every pending request adds a listener.
   setMaxListeners(0, over.signal);
   let patience: NodeJS.Timeout | undefined;
   const release = attempt.kill.onAbort(() => {

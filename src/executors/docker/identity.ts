@@ -3,8 +3,8 @@ import { ask, parseAnswer } from './api/request.ts';
 import { type RequestError, requestStatus } from './problem.ts';
 
 /**
- * Does who listens there show itself as Docker? It does by a header of its sign of life; where a proxy takes that off, by
- * telling its version. Rejects when it does not answer, or is Docker and refuses.
+ * Whether the server is Docker, according to a header of its ping answer or, if a proxy removes that, its version.
+ * Rejects if it does not respond, or is Docker and refuses.
  */
 export async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
@@ -27,7 +27,7 @@ async function tellsVersion(docker: Docker, abortSignal: AbortSignal): Promise<b
   }
 }
 
-/** Every Docker gives a sign of life; and what is no HTTP at all is told by Node's parser. */
+/** Every Docker answers a ping; Node's parser reports what is not HTTP at all. */
 function isForeign({ statusCode, code = '' }: RequestError): boolean {
   return statusCode === 404 || code.startsWith('HPE_');
 }

@@ -7,38 +7,38 @@ import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
 import { DockerProblem } from './problem.ts';
 
-/** What a container is to run. */
+/** The program to run in a container. */
 export type Invocation = {
-  /** Null: `command` holds the arguments of the container's entrypoint, or the command where it has none. */
+  /** Null: `command` holds arguments of the container's entrypoint, or the command if it has none. */
   readonly entrypoint: readonly string[] | null;
-  /** Null: what the image has. */
+  /** Null: the command of the image. */
   readonly command: readonly string[] | null;
-  /** A file to be put into a directory of the container. */
+  /** A file to create in a directory of the container. */
   readonly script: { readonly directory: string; readonly name: string; readonly text: string } | null;
-  /** Variables that the arguments travel in. */
+  /** Variables that carry the arguments. */
   readonly env: Readonly<Record<string, string>>;
-  /** All the text of the step: the variables that it mentions may be left to a program in the container. */
+  /** All the text of the step: variables mentioned in it may be expanded by a program in the container. */
   readonly mention: string;
 };
 
-/** What of a container decides how something is run in it. */
+/** Properties of the container that decide how something runs in it. */
 export type Surroundings = {
   readonly entrypoint: readonly string[];
-  /** Do the step's own settings name the entrypoint? */
+  /** Whether the step's own settings name the entrypoint. */
   readonly isEntrypointOwn: boolean;
-  /** Absolute. */
+  /** An absolute path. */
   readonly scriptDirectory: string;
 };
 
 /**
- * What a step's command, args and script come to in a container:
+ * How a step's command, args and script run in a container:
  *
- *   words              arguments of the entrypoint, as with `docker run`
- *   shell syntax       run by the step's shell in the container, in place of the image's entrypoint; but what a shell
- *                      would only expand (`?`, `*`, `&` in a URL) goes to an entrypoint as it stands
- *   script             run by its interpreter in the container, in place of the image's entrypoint
+ *   words              as arguments of the entrypoint, like `docker run`
+ *   shell syntax       by the step's shell in the container, replacing the image's entrypoint; but characters that a shell
+ *                      would only expand (`?`, `*`, `&` in a URL) are passed to an entrypoint unchanged
+ *   script             by its interpreter in the container, replacing the image's entrypoint
  *
- * Throws a `DockerProblem` for a command that comes to nothing, or needs a shell beside an entrypoint of the step's own.
+ * Throws a `DockerProblem` for an empty command, or one that needs a shell while the step sets an entrypoint.
  */
 export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invocation {
   const { command, args, script } = attempt.step;
@@ -88,7 +88,7 @@ function scriptInvocation(
   return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {} };
 }
 
-/** An entrypoint of the step's own stays; the image's is there for its own program. */
+/** Keeps an entrypoint set by the step; the image's is meant for the image's own program. */
 function inPlaceOf(
   { isEntrypointOwn }: Surroundings,
   argv: readonly string[],
@@ -115,9 +115,8 @@ function shellBesideEntrypoint(entrypoint: readonly string[]): string {
 }
 
 /**
- * A command whose shell syntax is only such as a shell would expand (`a?b=*`, `~`, `{x}`, an `&` within a word), rewritten
- * so that every such character stands for itself. Null when it has operators, substitutions or several lines: there a
- * shell was meant.
+ * Quotes shell syntax that a shell would only expand (`a?b=*`, `~`, `{x}`, an `&` within a word), so that each
+ * character stands for itself. Null if the command has operators, substitutions or several lines, which need a shell.
  */
 export function withoutExpansions(command: string): string | null {
   const text = command.trim();
@@ -137,7 +136,7 @@ export function withoutExpansions(command: string): string | null {
   return parseCommand(literal).kind === 'words' ? literal : null;
 }
 
-/** An `&` between two other characters of a word, as in a URL, ends no command that a person meant. */
+/** An `&` between two characters of a word, as in a URL, was not meant to end a command. */
 function isExpansion(text: string, at: number): boolean {
   if (text[at] === '&') return /^[^\s&]&[^\s&]$/.test(text.slice(Math.max(0, at - 1), at + 2));
   return '*?[]{}~#!'.includes(text.charAt(at));

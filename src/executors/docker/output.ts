@@ -1,16 +1,19 @@
-/** Output on its way into the log: `done` resolves at its end; `finish` says that its program has ended. */
+/** Output being copied to the log: `done` resolves at its end; call `finish` when its program has ended. */
 export type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void };
 
 type CopyOptions = {
-  /** A terminal has one stream, which comes as it is. */
+  /** A terminal has a single stream, without frames. */
   readonly hasTerminal: boolean;
   readonly write: WriteOutput;
 };
 
-/** What is still on its way when a program ends is there in no time; whoever else holds the output is not waited for. */
-const patienceMs = 2000;
+/**
+ * Time limit for remaining output after the program's end, in milliseconds; other holders of the output are not waited
+ * for.
+ */
+const drainTimeoutMs = 2000;
 
-/** Writes a container's output as it comes: reading waits for writing, so that nothing piles up. */
+/** Copies a container's output; reading waits for writing, so that nothing accumulates. */
 export function copyOutput(stream: NodeJS.ReadableStream, { hasTerminal, write }: CopyOptions): CopiedOutput {
   const output = stream as NodeJS.ReadableStream & { destroy: (error?: Error) => void };
   const take = hasTerminal ? (chunk: Buffer) => write('stdout', chunk) : demultiplexer(write);
@@ -31,25 +34,25 @@ export function copyOutput(stream: NodeJS.ReadableStream, { hasTerminal, write }
     isDone = true;
     clearTimeout(timer);
   });
-  // Whether anybody waits for it yet or not.
+  // Avoids an unhandled rejection if it is not awaited yet.
   done.catch(() => {});
   return {
     done,
     finish: () => {
-      if (!isDone) timer = setTimeout(() => output.destroy(), patienceMs);
+      if (!isDone) timer = setTimeout(() => output.destroy(), drainTimeoutMs);
     },
   };
 }
 
-/** Takes a part of a container's output. */
+/** Receives a chunk of a container's output. */
 export type WriteOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
 const headerLength = 8;
 
 /**
- * Takes apart what Docker sends for a container without a terminal: frames of a header (the stream's number, three
- * zeros, the length in four bytes) and that many bytes. Whatever has come is passed on at once, also half a frame, so
- * that nothing piles up. Source: Docker Engine API, "Attach to a container", stream format.
+ * Splits the stream of a container without a terminal into frames: a header (stream number, three zeros, length in four
+ * bytes) and the payload. Partial frames are passed on at once, so that nothing accumulates. Source: Docker Engine API,
+ * "Attach to a container", stream format.
  */
 export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
   const header = Buffer.alloc(headerLength);

@@ -6,23 +6,24 @@ import { identify, identityOf, mayBeAlive } from '../../processes/process-identi
 import { processPlace } from '../../processes/process-place.ts';
 
 /**
- * Who answers for a container: a process, and where its number means anything. Many machines, users and containers (each
- * with processes of their own) may use one daemon.
+ * The process responsible for a container, and the context of its number: many machines, users and containers (each
+ * with its own process numbers) may share a daemon.
  */
 type ContainerOwner = ProcessIdentity & { readonly machine: string; readonly uid: number | null };
 
-/** The label that names the owner of a container, or of the record of a command in another one. */
+/** Label with the owner of a container, or of the record of a command in another container. */
 export const ownerKey = 'wf.owner';
 
-/** This process as the text of a label. */
+/** This process as label text. */
 export function ownerLabel(): string {
   const identity = identify(process.pid) ?? identityOf(process.pid, null);
   return JSON.stringify({ ...identity, machine: machineId(), uid: userId() } satisfies ContainerOwner);
 }
 
 /**
- * Is the process that such a label names gone for certain? Only one of this machine and this user can be: another user's
- * may be hidden from us. A process of an earlier boot is gone, one in another namespace of this boot cannot be seen.
+ * Whether the process in a label is certainly gone. Only processes of this machine and user can be judged: those of
+ * other users may be hidden. Processes of an earlier boot are gone; those in other namespaces of this boot are not
+ * visible.
  */
 export function isOwnerGone(label: string): boolean {
   const owner = parseOwner(label);
@@ -40,7 +41,7 @@ function parseOwner(label: string): ContainerOwner | null {
   }
 }
 
-/** The name alone is not enough ("localhost"), and the machine's id should not leave it as it is (machine-id(5)). */
+/** The host name alone is ambiguous ("localhost"), and machine-id(5) forbids exposing the id itself. */
 function machineId(): string {
   const id = readOrEmpty('/etc/machine-id').trim();
   return createHash('sha256').update(`${hostname()}\n${id}`).digest('hex').slice(0, 16);

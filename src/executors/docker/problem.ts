@@ -1,4 +1,7 @@
-/** Why a step cannot go on: a line for a person, with the exit code where a shell has one for it (127: not found). */
+/**
+ * Why a step cannot continue: one line for the user, with the exit code a shell would return if there is one (127: not
+ * found).
+ */
 export class DockerProblem extends Error {
   readonly exitCode: number | null;
 
@@ -8,7 +11,7 @@ export class DockerProblem extends Error {
   }
 }
 
-/** What an error of a request has besides its message: the daemon's answer, or the code of the system's error. */
+/** A request error: besides its message, the daemon's answer or the system error code. */
 export type RequestError = Error & {
   readonly statusCode?: number;
   readonly json?: { readonly message?: string } | null;
@@ -18,7 +21,7 @@ export type RequestError = Error & {
 
 const lostCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
-/** An error of a request in one line, in the daemon's own words where it had any. */
+/** A request error in one line, in the daemon's words if it answered. */
 export function requestMessage(error: unknown): string {
   const { json, message, code, syscall } = error as RequestError;
   const text = json?.message ?? message.replace(/^\(HTTP code \d+\) [^-]* - /, '');
@@ -26,12 +29,12 @@ export function requestMessage(error: unknown): string {
   return text.trim().replaceAll(/\s*\n\s*/g, ' ');
 }
 
-/** The HTTP status of the daemon's answer; null when there was none. */
+/** The HTTP status of the daemon's answer; null if there was none. */
 export function requestStatus(error: unknown): number | null {
   return (error as RequestError).statusCode ?? null;
 }
 
-/** Did the daemon refuse something, or the way to it or the system fail? Everything else is a bug. */
+/** Whether the daemon, the connection or the system refused; other errors are bugs. */
 export function isRequestError(error: unknown): boolean {
   const { statusCode, code } = error as RequestError;
   return statusCode !== undefined || code !== undefined;

@@ -1,20 +1,19 @@
 import { DockerProblem } from './problem.ts';
 
 /**
- * Why a container could not start its program, by what the runtime says, with the exit code of a shell for it: 127 not
- * there, 126 not executable. Null when it is something else. `where` names the
- * image or container.
+ * Explains why a container could not start its program, from the message of the runtime, with the exit code a shell
+ * would return: 127 not found, 126 not executable. Null for other causes. `where` names the image or container.
  */
 export function programProblem(message: string, where: string): DockerProblem | null {
   const [, program, why = ''] = /exec: ("(?:[^"\\]|\\.)*"): (.*)$/m.exec(message) ?? [];
   if (program === undefined) return null;
   if (/executable file not found|no such file or directory/.test(why)) {
-    return new DockerProblem(`${program} is not there in ${where}`, 127);
+    return new DockerProblem(`${program} does not exist in ${where}`, 127);
   }
   return new DockerProblem(`${program} cannot be executed in ${where}: ${plain(why)}`, 126);
 }
 
-/** The same for all that keeps a command from starting in a container that runs, such as a directory that is not there. */
+/** The same for everything that keeps a command from starting in a running container, such as a missing directory. */
 export function startProblem(message: string, where: string): DockerProblem | null {
   const problem = programProblem(message, where);
   const [, why] = refusal.exec(message) ?? [];
@@ -22,11 +21,11 @@ export function startProblem(message: string, where: string): DockerProblem | nu
   return new DockerProblem(`the command could not start in ${where}: ${plain(why.trim())}`, 126);
 }
 
-/** What the runtime says before its reason depends on its age. */
+/** The prefix of the runtime's message depends on its version. */
 const refusal =
   /^OCI runtime exec failed: (?:exec failed: )?(?:unable to start container process: |.*starting container process caused: )?(.+)$/m;
 
-/** The runtime adds ": unknown" to what it cannot classify. */
+/** The runtime appends ": unknown" to unclassified errors. */
 function plain(why: string): string {
   return why.replace(/: unknown$/, '');
 }

@@ -4,14 +4,14 @@ import { endOrphanedExecs } from './exec/exec-record.ts';
 import { isOwnerGone, ownerKey } from './owner.ts';
 import { requestMessage, requestStatus } from './problem.ts';
 
-/** The label of a container that stays when it has ended. */
+/** Label of a container that is kept after its end. */
 export const keepKey = 'wf.keep';
 
 type Note = (line: string) => void;
 
 /**
- * Removes containers, and ends commands in other containers, whose `wf` was killed before it could. Another one may do the
- * same at the same time.
+ * Removes containers, and ends commands in other containers, whose `wf` was killed before it could. Several processes
+ * may do so at the same time.
  */
 export async function reapOrphans(daemon: Daemon, note: Note): Promise<void> {
   await Promise.all([removeOrphanedContainers(daemon, note), endOrphanedExecs(daemon, note)]);
@@ -35,7 +35,7 @@ async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): P
   );
 }
 
-/** One that was to be kept and has ended is where it should be. */
+/** A container that was to be kept and has ended is not an orphan. */
 function isOrphan({ Labels, State }: ContainerInfo): boolean {
   const isKept = Labels[keepKey] === 'true' && (State === 'exited' || State === 'dead');
   return !isKept && isOwnerGone(Labels[ownerKey] ?? '');

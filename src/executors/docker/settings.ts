@@ -5,7 +5,7 @@ import type { Attempt } from '../executor.ts';
 import { apiName, settingValue } from './api/api-settings.ts';
 import { DockerProblem } from './problem.ts';
 
-/** What a step's `config` comes to: a container of its own, or a command in one that runs. */
+/** The settings of a step: a container of its own, or a command in a running one. */
 export type DockerSettings = ContainerSettings | ExecSettings;
 
 export type ContainerSettings = {
@@ -14,12 +14,12 @@ export type ContainerSettings = {
   readonly pull: 'missing' | 'always' | 'never';
   readonly platform: string | null;
   readonly name: string | null;
-  /** Leave the container there when it has ended by itself. */
+  /** Keep the container if it ends by itself. */
   readonly isKept: boolean;
-  /** Null: the image's own. */
+  /** Null: that of the image. */
   readonly entrypoint: readonly string[] | null;
   readonly env: Variables;
-  /** `Config`, `HostConfig` and `NetworkingConfig` of the API without what stands above. */
+  /** Further fields of `Config`, `HostConfig` and `NetworkingConfig` in the API. */
   readonly container: JsonObject;
   readonly host: JsonObject;
   readonly network: JsonObject;
@@ -35,12 +35,15 @@ export type ExecSettings = {
   readonly exec: JsonObject;
 };
 
-/** Values by name; a name without a value (null) takes a variable of the image away. */
+/** Values by name; null removes a variable of the image. */
 export type Variables = Readonly<Record<string, string | null>>;
 
-/** Replaces the variables of a checked `config` and gives every setting its name in the API. Throws a `DockerProblem`. */
+/**
+ * Expands the variables of a checked `config` and translates every setting to its name in the API. Throws a
+ * `DockerProblem`.
+ */
 export function readSettings(config: JsonObject, attempt: Attempt): DockerSettings {
-  // Before the variables are replaced: what they hold is never split.
+  // Before variables are expanded: their values are never split.
   const entrypoint = readEntrypoint(mapAt(config, 'container')['entrypoint'], attempt);
   const { image = '', containerName = '', ...rest } = expandAll(config, attempt.expand) as JsonObject;
   const name = checkedName('container', String(containerName), containerPattern);
@@ -63,7 +66,7 @@ export function readSettings(config: JsonObject, attempt: Attempt): DockerSettin
   };
 }
 
-/** A name becomes a part of an address, so that it must be nothing else. */
+/** The name becomes part of a URL, so it is validated. */
 function checkedName(kind: string, name: string, pattern: RegExp): string {
   if (name === '' || pattern.test(name)) return name;
   throw new DockerProblem(
@@ -76,7 +79,7 @@ const imagePattern =
   /^(\[[0-9a-f:]+\]|[a-z0-9][\w.-]*)(:\d+(?=\/))?(\/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[\w+.-]+:[0-9a-f]+)?$/i;
 const containerPattern = /^\w[\w.-]*$/;
 
-/** A running container is meant when the step says so, or names no image to make one of. */
+/** Whether the step runs in a running container: it says so, or names no image. */
 function isExec({ exec, image }: JsonObject): boolean {
   return (exec !== undefined && exec !== false) || image === undefined;
 }
@@ -99,7 +102,7 @@ function toApi(settings: JsonObject): JsonObject {
   );
 }
 
-/** Replaces the variables in every text, also in the keys of maps (paths, labels). */
+/** Expands variables in all texts, including the keys of maps (paths, labels). */
 function expandAll(value: Json, expand: (text: string) => string): Json {
   if (typeof value === 'string') return expand(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -124,7 +127,7 @@ function words(value: Json): readonly string[] {
   return (Array.isArray(value) ? value : [value]).map(String);
 }
 
-/** `NAME=value` texts, maps, or a map, as `env` is written everywhere. */
+/** `NAME=value` texts, maps, or a single map, the same forms as `env`. */
 function readVariables(env: Json | undefined): Variables {
   const entries = Array.isArray(env) ? env : [env ?? {}];
   const variables: Record<string, string | null> = {};
@@ -139,7 +142,7 @@ function readVariables(env: Json | undefined): Variables {
   return variables;
 }
 
-/** Sources that are relative, or in the home directory, are so for the step: Docker takes absolute ones only. */
+/** Resolves relative and home directory sources for the step: Docker accepts only absolute ones. */
 function withBinds(host: JsonObject, { cwd, env }: Attempt): JsonObject {
   if (!Array.isArray(host['binds'])) return host;
   const binds = host['binds'].map((bind: Json) => {
@@ -150,7 +153,7 @@ function withBinds(host: JsonObject, { cwd, env }: Attempt): JsonObject {
   return { ...host, binds };
 }
 
-/** Checked by Docker alone, so that the keys are as they were written. */
+/** Docker checks the keys, so they are passed on unchanged. */
 function resourcesOf(resources: Json | undefined): JsonObject {
   const entries = Object.entries(mapAt({ resources: resources ?? {} }, 'resources'));
   return Object.fromEntries(entries.map(([key, value]) => [key.charAt(0).toLowerCase() + key.slice(1), value]));

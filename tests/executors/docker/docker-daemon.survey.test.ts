@@ -39,7 +39,7 @@ const elsewhere = 'or name the address of another in DOCKER_HOST';
 test('a daemon that is not there is named, with what to do', async () => {
   const path = socketPath();
   const { outcome, started } = await runDockerStep({ host: `unix://${path}` });
-  const message = `no Docker at unix://${path}: there is no such socket; start the daemon, ${elsewhere}`;
+  const message = `no Docker at unix://${path}: the socket does not exist; start the daemon, ${elsewhere}`;
   expect({ outcome, started }).toEqual({ outcome: failed('error', message), started: [null] });
 });
 
@@ -99,7 +99,7 @@ test.each<[string, RequestListener]>([
 ])('who answers with %s is not taken for Docker', async (_, listener) => {
   const host = await listen(createServer(listener), { port: 0 });
   const { outcome } = await runDockerStep({ host });
-  const detail = `what answers at ${host} is not Docker`;
+  const detail = `the server at ${host} is not Docker`;
   expect(outcome).toEqual(failed('error', `${detail}; correct DOCKER_HOST`));
   expect(await checkDocker({ DOCKER_HOST: host })).toEqual({
     name: 'docker',
@@ -116,7 +116,7 @@ test('who speaks no HTTP is not taken for Docker', async () => {
     { port: 0 },
   );
   const { outcome } = await runDockerStep({ host });
-  expect(outcome).toEqual(failed('error', `what answers at ${host} is not Docker; correct DOCKER_HOST`));
+  expect(outcome).toEqual(failed('error', `the server at ${host} is not Docker; correct DOCKER_HOST`));
 });
 
 test('a daemon behind a proxy that takes headers off is known by its version', async () => {

@@ -100,7 +100,9 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     const command = ['sh', '-c', 'sleep 1000.5 & rm /bin/sh'];
     const { outcome, stderr } = await run({ step: { command } });
     expect(outcome).toEqual(succeeded);
-    expect(stderr).toMatch(/^what the command left behind goes on in the container: .*"sh": executable file not found/);
+    expect(stderr).toMatch(
+      /^processes left by the command keep running in the container: .*"sh": executable file not found/,
+    );
   });
 
   test('has not ended when it closes its output', async () => {
@@ -113,7 +115,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     const folder = await run({ step: { command: '/etc' } });
     const own = await run({ step: { command: ['sh', '-c', 'echo "exec: "x": no"; exit 126'] } });
     expect([missing.outcome, folder.outcome, own.outcome]).toEqual([
-      failed('exit', '"nosuch" is not there in container "db"', 127),
+      failed('exit', '"nosuch" does not exist in container "db"', 127),
       failed('exit', '"/etc" cannot be executed in container "db": permission denied', 126),
       failed('exit', 'exit 126', 126),
     ]);
@@ -159,7 +161,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     await container.wait();
     const ended = await run({ step: { command: 'true' } });
     expect([none.outcome, ended.outcome]).toEqual([
-      failed('error', 'there is no container "nosuch"'),
+      failed('error', 'no container named "nosuch"'),
       failed('error', 'container "db" is not running (exited)'),
     ]);
   });

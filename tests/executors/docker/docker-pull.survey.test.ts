@@ -56,14 +56,14 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
   test.each([['never'], [false]])('is never pulled where "pull" is %s', async (pull) => {
     const { image, logins } = await registry();
     const { outcome } = await run({ config: { image, pull } });
-    expect(outcome).toEqual(failed('error', `image "${image}" is not there, and "pull" is "never"`));
+    expect(outcome).toEqual(failed('error', `image "${image}" does not exist, and "pull" is "never"`));
     expect(logins).toEqual([]);
   });
 
   test('for another platform is not the one that is there', async () => {
     const { outcome } = await run({ config: { pull: 'never', platform: 'linux/s390x' } });
     expect(outcome).toMatchObject({
-      message: expect.stringMatching(/^image "wf-test:1" is there for linux\/\w+ only, and "pull" is "never"$/),
+      message: expect.stringMatching(/^image "wf-test:1" exists for linux\/\w+ only, and "pull" is "never"$/),
     });
     const own = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
     expect((await run({ config: { pull: 'never', platform: own } })).outcome).toEqual(succeeded);

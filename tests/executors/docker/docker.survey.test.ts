@@ -214,7 +214,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
     });
 
     test.each([
-      ['nosuch', 127, '"nosuch" is not there in image "wf-test:1"'],
+      ['nosuch', 127, '"nosuch" does not exist in image "wf-test:1"'],
       ['/etc', 126, '"/etc" cannot be executed in image "wf-test:1": permission denied'],
     ])('as in a shell where the container cannot run %s', async (command, exitCode, why) => {
       const { outcome, attempt } = await run({ step: { command } });

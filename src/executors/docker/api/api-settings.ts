@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/workflow.ts';
 import { DockerProblem } from '../problem.ts';
 
-/** Settings that are no text for Docker, so that one may be given by a variable (`memory: $LIMIT`) all the same. */
+/** Settings that are not texts in Docker's API. A variable can still provide them (`memory: $LIMIT`). */
 const truths = names(`
   argsEscaped attachStderr attachStdin attachStdout init networkDisabled oomKillDisable openStdin privileged
   publishAllPorts readonlyRootfs stdinOnce tty`);
@@ -16,12 +16,12 @@ const oddNames: { readonly [name: string]: string } = {
   utsMode: 'UTSMode',
 };
 
-/** The name in the Docker API of a setting as it is written in a file. */
+/** The name of a setting in Docker's API. */
 export function apiName(name: string): string {
   return oddNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** A setting's value as the Docker API takes it: sizes in bytes, also given as `512m`. Throws a `DockerProblem`. */
+/** Converts a setting to the value in Docker's API: sizes in bytes, also given as `512m`. Throws a `DockerProblem`. */
 export function settingValue(name: string, value: Json): Json {
   if (typeof value !== 'string') return value;
   if (truths.has(name)) return truth(name, value);
@@ -37,7 +37,7 @@ function truth(name: string, value: string): boolean {
   throw new DockerProblem(`"${name}" is "${value}", which is neither true nor false`);
 }
 
-/** -1 lifts a limit. */
+/** -1 removes a limit. */
 function bytes(name: string, value: string): number {
   const [, number, unit = ''] = /^(-1|\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?$/i.exec(value.trim()) ?? [];
   if (number === undefined) throw new DockerProblem(`"${name}" is "${value}", which is not a size such as 512m`);

@@ -7,21 +7,21 @@ import { readRegular } from '../../../regular-file.ts';
 import { isDocker } from '../identity.ts';
 import { DockerProblem, type RequestError, requestMessage } from '../problem.ts';
 
-/** A daemon that has answered. */
+/** A daemon that has responded. */
 export type Daemon = {
   readonly docker: Docker;
-  /** As it is named in messages. */
+  /** Address for messages. */
   readonly address: string;
-  /** Aborted when its answers are not waited for any more; goes with every request. */
+  /** Aborted when answers are no longer awaited; passed to every request. */
   readonly over: AbortSignal;
 };
 
-/** A daemon that is well answers at once, however busy it is. */
-const patienceMs = 3000;
+/** Time limit for a ping in milliseconds; a healthy daemon responds at once, however busy it is. */
+const pingTimeoutMs = 3000;
 
 /**
- * Finds the daemon that an environment names and asks it for a sign of life. `stop` ends the question, `over` any later
- * request. Throws a `DockerProblem` that says where it should be and what to do.
+ * Finds and pings the daemon named by an environment. `stop` aborts the ping, `over` any later request. Throws a
+ * `DockerProblem` with the address and what to do.
  */
 export async function connect(
   env: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ export async function connect(
 ): Promise<Daemon> {
   const address = dockerAddress(env);
   const { default: Client } = await import('dockerode');
-  const timeout = AbortSignal.timeout(patienceMs);
+  const timeout = AbortSignal.timeout(pingTimeoutMs);
   const docker = new Client(address.options);
   const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
     throw new DockerProblem(timeout.aborted ? silence(address) : explain(error, address));
@@ -38,21 +38,21 @@ export async function connect(
   return { docker, address: address.label, over };
 }
 
-/** Something answers at an address, in another way than Docker does. */
+/** The server at an address responds, but not like Docker. */
 export function notDocker(label: string): DockerProblem {
-  return new DockerProblem(`what answers at ${label} is not Docker; correct DOCKER_HOST`);
+  return new DockerProblem(`the server at ${label} is not Docker; correct DOCKER_HOST`);
 }
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';
 
 function silence({ label }: DockerAddress): string {
-  return `Docker at ${label} does not answer (waited ${patienceMs / 1000} s): restart the daemon, ${elsewhere}`;
+  return `Docker at ${label} does not answer (waited ${pingTimeoutMs / 1000} s): restart the daemon, ${elsewhere}`;
 }
 
 function explain(error: unknown, { label, options }: DockerAddress): string {
   switch ((error as RequestError).code) {
     case 'ENOENT':
-      return `no Docker at ${label}: there is no such socket; start the daemon, ${elsewhere}`;
+      return `no Docker at ${label}: the socket does not exist; start the daemon, ${elsewhere}`;
     case 'ECONNREFUSED':
       return `no Docker at ${label}: nothing listens there; start the daemon, ${elsewhere}`;
     case 'EACCES':
@@ -70,13 +70,16 @@ const tlsAdvice = '; its certificates are those in DOCKER_CERT_PATH';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Where a daemon listens: as it is named in messages, and all that dockerode would otherwise take from this process. */
+/**
+ * The address of a daemon: its name in messages, and every option that dockerode would otherwise read from this
+ * process.
+ */
 type DockerAddress = { readonly label: string; readonly options: DockerOptions };
 
 /**
- * The daemon that an environment names: `DOCKER_HOST` (`unix://`, `tcp://`, or `host:port`), with TLS where
- * `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` is set; else the usual socket. The server's certificate is always verified.
- * Throws a `DockerProblem` for an address or certificates that cannot be used.
+ * The daemon address from an environment: `DOCKER_HOST` (`unix://`, `tcp://`, or `host:port`), with TLS if
+ * `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` is set; else the default socket. The server's certificate is always
+ * verified. Throws a `DockerProblem` for an unusable address or certificates.
  */
 export function dockerAddress(env: Environment): DockerAddress {
   const host = env['DOCKER_HOST'] ?? '';
@@ -103,7 +106,7 @@ export function dockerAddress(env: Environment): DockerAddress {
   }
 }
 
-/** Every property is named, since an absent one would be filled in from the environment of this process. */
+/** Sets every property: dockerode reads missing ones from the environment of this process. */
 const nothing = { socketPath: undefined, host: undefined, port: undefined, username: undefined, timeout: undefined };
 const noKeys = { ca: undefined, cert: undefined, key: undefined };
 
@@ -125,7 +128,7 @@ function networkAddress(host: string, text: string, env: Environment): DockerAdd
   };
 }
 
-/** The client's certificate, and who may have signed the server's. `https://` without any trusts the system's. */
+/** The client's certificate and the trusted authorities. `https://` without any trusts those of the system. */
 function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> {
   const isAsked = Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
   if (!isAsked) return noKeys;
@@ -139,7 +142,7 @@ function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> 
   }
 }
 
-/** The system's, else the one that Docker Desktop or a rootless daemon made for this user. */
+/** The system's socket, else the one of Docker Desktop or a rootless daemon of this user. */
 function usualSocket(env: Environment): string {
   const system = '/var/run/docker.sock';
   const runtime = env['XDG_RUNTIME_DIR'];

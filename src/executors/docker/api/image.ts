@@ -10,7 +10,7 @@ import { DockerProblem, requestMessage, requestStatus } from '../problem.ts';
 import type { ContainerSettings } from '../settings.ts';
 import type { Daemon } from './daemon.ts';
 
-/** Makes sure that the image is there, fetching it as `pull` says. Throws a `DockerProblem` when it is not to be had. */
+/** Provides an image, pulling it according to `pull`. Throws a `DockerProblem` if it is not available. */
 export async function provideImage(
   daemon: Daemon,
   settings: ContainerSettings,
@@ -20,16 +20,17 @@ export async function provideImage(
   const found = pull === 'always' ? null : await findImage(daemon, image);
   if (found !== null && isFor(platform, found)) return found;
   if (pull === 'never') {
-    const what = found === null ? 'is not there' : `is there for ${platformOf(found)} only`;
+    const what = found === null ? 'does not exist' : `exists for ${platformOf(found)} only`;
     throw new DockerProblem(`image "${image}" ${what}, and "pull" is "never"`);
   }
   await pullImage(daemon, settings, attempt);
   const pulled = await findImage(daemon, image);
-  if (pulled === null) throw new DockerProblem(`image "${image}" was pulled, but Docker at ${daemon.address} has none`);
+  if (pulled === null)
+    throw new DockerProblem(`image "${image}" was pulled, but Docker at ${daemon.address} does not have it`);
   return pulled;
 }
 
-/** What the types of dockerode leave out. */
+/** A method that dockerode's types leave out. */
 type Inspectable = { readonly inspect: (options: { readonly abortSignal: AbortSignal }) => Promise<ImageInspectInfo> };
 
 async function findImage({ docker, over }: Daemon, image: string): Promise<ImageInspectInfo | null> {
@@ -41,7 +42,7 @@ async function findImage({ docker, over }: Daemon, image: string): Promise<Image
   }
 }
 
-/** `linux/arm64` is also what an image for `linux/arm64/v8` serves. */
+/** An image for `linux/arm64/v8` also serves `linux/arm64`. */
 function isFor(platform: string | null, image: ImageInspectInfo): boolean {
   if (platform === null) return true;
   const own = platformOf(image);
@@ -66,7 +67,7 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
   }
 }
 
-/** A line of the daemon's report on a pull. */
+/** A line of the daemon's pull report. */
 type PullEvent = {
   readonly id?: string;
   readonly status?: string;
@@ -74,8 +75,8 @@ type PullEvent = {
 };
 
 /**
- * Tells of a pull as it goes on: a line at its beginning, one for every layer that has been fetched, and how it ended. What
- * the daemon says of every chunk is left out. Rejects with the daemon's words when the pull fails.
+ * Prints the progress of a pull: a line at the start, one per fetched layer, and the result; skips the reports on
+ * single chunks. Rejects with the daemon's message if the pull fails.
  */
 export async function reportPull(
   progress: NodeJS.ReadableStream,
@@ -108,12 +109,12 @@ function parseEvent(line: string): PullEvent {
   }
 }
 
-/** A login at a registry as the Docker API takes it; undefined: nobody has logged in there. */
+/** A registry login as Docker's API takes it; undefined if there is none. */
 type RegistryLogin =
   | { readonly username: string; readonly password: string; readonly serveraddress: string }
   | { readonly identitytoken: string; readonly serveraddress: string };
 
-/** What `docker login` leaves in `config.json`. */
+/** The `config.json` that `docker login` writes. */
 type ClientConfig = {
   readonly auths?: { readonly [registry: string]: { readonly auth?: string; readonly identitytoken?: string } };
   readonly credHelpers?: { readonly [registry: string]: string };
@@ -123,8 +124,8 @@ type ClientConfig = {
 const dockerHub = 'https://index.docker.io/v1/';
 
 /**
- * The login that `docker login` stored for the registry of an image, in the client's `config.json` (in `DOCKER_CONFIG`,
- * else `~/.docker`) or in the credential helper that it names. Source: docker login, "Credential stores".
+ * The login stored by `docker login` for an image's registry, in the client's `config.json` (in `DOCKER_CONFIG`, else
+ * `~/.docker`) or in the credential helper named there. Source: docker login, "Credential stores".
  */
 async function registryLogin(image: string, attempt: Attempt): Promise<RegistryLogin | undefined> {
   const config = readConfig(attempt.env);
@@ -134,7 +135,7 @@ async function registryLogin(image: string, attempt: Attempt): Promise<RegistryL
   return login ?? storedLogin(config, registry);
 }
 
-/** The registry's name comes first where it looks like one: with a dot, a port, or `localhost`. */
+/** An image name starts with its registry if the first part contains a dot or port, or is `localhost`. */
 function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
@@ -147,7 +148,7 @@ function readConfig(env: Attempt['env']): ClientConfig {
     const config: unknown = JSON.parse(readRegular(join(folder, 'config.json')).toString('utf8'));
     return typeof config === 'object' && config !== null ? config : {};
   } catch {
-    // Most people have none; a broken one is a matter of its own program.
+    // Usually there is none; a broken file is reported by its own program.
     return {};
   }
 }
@@ -166,7 +167,10 @@ function hostOf(registry: string): string {
   return registry.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
 }
 
-/** Asks a credential helper by its protocol: the registry on its input, an object with `Username` and `Secret` back. */
+/**
+ * Queries a credential helper by its protocol: the registry on standard input, an object with `Username` and `Secret`
+ * back.
+ */
 async function askHelper(helper: string, registry: string, attempt: Attempt): Promise<RegistryLogin | undefined> {
   if (!/^[\w.-]+$/.test(helper)) return undefined;
   const { ok, stdout } = await capture(`printf %s "$1" | docker-credential-${helper} get`, {
@@ -179,7 +183,7 @@ async function askHelper(helper: string, registry: string, attempt: Attempt): Pr
   if (!ok) return undefined;
   try {
     const { Username: username, Secret: secret } = JSON.parse(stdout) as { Username: string; Secret: string };
-    // So a helper says that it has a token instead of a password.
+    // Helpers mark a token this way instead of a password.
     if (username === '<token>') return { identitytoken: secret, serveraddress: registry };
     return { username, password: secret, serveraddress: registry };
   } catch {

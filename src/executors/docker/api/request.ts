@@ -9,12 +9,12 @@ type PlainRequest = {
   readonly abortSignal: AbortSignal;
 };
 
-/** The answer to a request: all of it, headers included. */
+/** A complete answer, headers included. */
 type Answer = { readonly headers: IncomingMessage['headers']; readonly text: string };
 
 /**
- * Asks a daemon and rejects when the connection is lost, whenever that is. The requests of dockerode itself never settle
- * when that happens between the headers and the end of an answer, and they leave the headers out.
+ * Sends a request to a daemon; rejects whenever the connection is lost. Requests of dockerode never settle if that
+ * happens between the headers and the end of an answer, and they drop the headers.
  */
 export async function ask(docker: Docker, request: PlainRequest): Promise<Answer> {
   const answer = await send(docker, request);
@@ -34,12 +34,12 @@ function send(docker: Docker, request: PlainRequest): Promise<IncomingMessage> {
   });
 }
 
-/** What the types of dockerode leave out. */
+/** A type that dockerode leaves out. */
 type Modem = {
   readonly dial: (options: object, settled: (error: Error | null, answer: IncomingMessage | null) => void) => void;
 };
 
-/** A text as JSON; undefined when it is none. */
+/** Parses JSON; undefined for invalid text. */
 export function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text);

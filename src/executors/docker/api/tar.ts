@@ -1,10 +1,13 @@
 const blockLength = 512;
 
-/** A tar archive of one file that everybody may read and run. Source: POSIX.1-2017, pax, ustar interchange format. */
+/**
+ * Creates a tar archive of one file that everyone may read and execute. Source: POSIX.1-2017, pax, ustar interchange
+ * format.
+ */
 export function tarOfFile(name: string, text: string): Buffer {
   const content = Buffer.from(text);
   const padding = Buffer.alloc((blockLength - (content.length % blockLength)) % blockLength);
-  // Two empty blocks end an archive.
+  // An archive ends with two empty blocks.
   return Buffer.concat([header(name, content.length), content, padding, Buffer.alloc(2 * blockLength)]);
 }
 
@@ -16,7 +19,7 @@ function header(name: string, length: number): Buffer {
   block.write('0000000\0', 116, 'latin1');
   block.write(`${length.toString(8).padStart(11, '0')}\0`, 124, 'latin1');
   block.write('00000000000\0', 136, 'latin1');
-  // The checksum counts its own field as blanks.
+  // The checksum treats its own field as blanks.
   block.write('        ', 148, 'latin1');
   block.write('0', 156, 'latin1');
   block.write('ustar\u000000', 257, 'latin1');

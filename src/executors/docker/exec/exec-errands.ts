@@ -5,9 +5,9 @@ import { copyOutput } from '../output.ts';
 import { requestMessage, requestStatus } from '../problem.ts';
 
 /**
- * Signals every process whose environment holds a mark: `$1` is the signal, `$2` the mark; a kill looks again for what
- * was started meanwhile. With nothing but the shell, which reads over the zeros in an environment (its last line may have
- * no end).
+ * Signals every process whose environment contains a mark: `$1` is the signal, `$2` the mark; a kill repeats the search
+ * for processes started in the meantime. Uses only the shell, whose `read` skips the NULs of an environment (the last
+ * line may be unterminated).
  */
 const signalMarked = `
 for round in 1 2 3 4 5 6 7 8 9; do
@@ -20,7 +20,7 @@ for round in 1 2 3 4 5 6 7 8 9; do
   [ "$1$found" = KILL1 ] || exit 0
 done 2>/dev/null`;
 
-/** As whom a command runs: only the same user can read its environment. */
+/** The user of the command: only the same user can read its environment. */
 export type ExecUser = { readonly User?: Json | undefined; readonly Privileged?: Json | undefined };
 
 type Marked = {
@@ -30,7 +30,7 @@ type Marked = {
   readonly mark: string;
 };
 
-/** Signals what was started with a mark, as the same user; resolves to why that was not possible. */
+/** Signals the processes with a mark, as the same user; resolves to the problem if that fails. */
 export function signalMarkedProcesses(
   { daemon, container, exec, mark }: Marked,
   signal: string,
@@ -41,8 +41,8 @@ export function signalMarkedProcesses(
 }
 
 /**
- * Does anything live in the container that was started with the mark? Asked of Docker, which looks from outside: that is
- * one request, and needs no program in the container. Where it cannot tell, there may be something.
+ * Whether a process with the mark is still running in the container. Docker lists processes from outside: one request,
+ * and no program needed in the container. True if Docker cannot tell.
  */
 export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'exec'>): Promise<boolean> {
   try {
@@ -54,15 +54,15 @@ export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'ex
   }
 }
 
-/** All processes, each with its environment at full width behind its command. Source: ps(1), options "e" and "w". */
+/** Lists all processes, each followed by its full environment. Source: ps(1), options "e" and "w". */
 const psArguments = '-e e ww -o pid,args';
 
-/** Removes a file that this step put there; nothing depends on it. */
+/** Removes a file created by this step; nothing depends on it. */
 export async function removeFile(container: Container, path: string, abortSignal: AbortSignal): Promise<void> {
   await runErrand(container, { Cmd: ['rm', '-f', path], User: '0' }, abortSignal);
 }
 
-/** Runs a little command in a container to its end; resolves to what is wrong when it fails. */
+/** Runs a small command in a container to its end; resolves to the problem if it fails. */
 async function runErrand(container: Container, options: object, abortSignal: AbortSignal): Promise<string | null> {
   try {
     const exec = await container.exec({ ...options, AttachStdout: true, AttachStderr: true, abortSignal });

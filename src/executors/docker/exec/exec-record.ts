@@ -5,7 +5,7 @@ import { isOwnerGone, ownerKey, ownerLabel } from '../owner.ts';
 import { requestMessage, requestStatus } from '../problem.ts';
 import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 
-/** What a later `wf` needs to find and end a command that runs in a running container. */
+/** What a later `wf` needs to find and end a command in a running container. */
 export type ExecRecord = {
   readonly container: string;
   /** `NAME=value` in the environment of every process of the command. */
@@ -19,8 +19,8 @@ const recordKey = 'wf.exec';
 type Note = (line: string) => void;
 
 /**
- * Records a command as an empty volume, since a command has no labels and Docker lists none. Resolves to what removes the
- * record. Without the right to make volumes the command runs all the same, with a note.
+ * Records a command as an empty volume, since commands have no labels and Docker does not list them. Resolves to a
+ * function that removes the record. Without permission to create volumes the command still runs, with a note.
  */
 export async function recordExec(
   { docker, over }: Daemon,
@@ -36,7 +36,7 @@ export async function recordExec(
       _body: { Name: name, Labels },
       abortSignal: over,
     } as object);
-    // What stays is removed by a later step.
+    // A later step removes a remaining record.
     return () => volume.remove({ abortSignal: over }).catch(() => {});
   } catch (error) {
     if (requestStatus(error) === null) throw error;
@@ -49,7 +49,7 @@ export async function recordExec(
   }
 }
 
-/** Ends commands whose `wf` was killed before it could. Another one may do the same at the same time. */
+/** Ends commands whose `wf` was killed before it could. Several processes may do so at the same time. */
 export async function endOrphanedExecs(daemon: Daemon, note: Note): Promise<void> {
   const records = (await listRecords(daemon)).filter(({ Labels }) => isOwnerGone(Labels?.[ownerKey] ?? ''));
   await Promise.all(records.map((volume) => endOrphan(daemon, volume, note)));
@@ -79,7 +79,7 @@ async function endOrphan(daemon: Daemon, { Name, Labels }: VolumeInspectInfo, no
       return;
     }
   }
-  // It may be gone already.
+  // The volume may already be gone.
   await daemon.docker
     .getVolume(Name)
     .remove({ abortSignal: daemon.over })

@@ -16,12 +16,12 @@ import type { ExecSettings } from '../settings.ts';
 import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 import { recordExec } from './exec-record.ts';
 
-/** Told by this variable, whatever it has started is found again. */
+/** The variable that marks every process a command starts. */
 const markName = 'WF_EXEC';
 
 /**
- * Runs a step in a container that runs already, and leaves that as it was. Throws a `DockerProblem`, or an error of a
- * request.
+ * Runs a step in a running container and leaves the container itself alone. Throws a `DockerProblem`, or a request
+ * error.
  */
 export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
   const container = await findRunning(daemon, settings.container);
@@ -66,7 +66,7 @@ async function findRunning({ docker, over }: Daemon, name: string): Promise<Cont
     if (State.Running) return container;
     throw new DockerProblem(`container "${name}" is not running (${State.Status})`);
   } catch (error) {
-    if (requestStatus(error) === 404) throw new DockerProblem(`there is no container "${name}"`);
+    if (requestStatus(error) === 404) throw new DockerProblem(`no container named "${name}"`);
     throw error;
   }
 }
@@ -77,7 +77,7 @@ type Running = {
   readonly settings: ExecSettings;
   readonly attempt: Attempt;
   readonly mark: string;
-  /** As whom the command runs. */
+  /** The user of the command. */
   readonly exec: ExecUser;
 };
 
@@ -92,7 +92,7 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
     await copied.done;
     if (isAskedToEnd(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
     const { ExitCode, Pid } = await untilEnded(exec, abortSignal);
-    // Nothing ran: what came is what the runtime says about it.
+    // Nothing ran: the output is the error of the container runtime.
     const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
     if (problem !== null) throw problem;
     if (Pid !== 0 && !isAskedToEnd(attempt)) await endBackground(running);
@@ -102,7 +102,7 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
   }
 }
 
-/** A program may close its output and go on; Docker has nothing to wait with for that, so it is asked again and again. */
+/** A program may close its output and keep running; Docker offers no way to wait for it, so poll. */
 async function untilEnded(exec: Exec, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
   for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1000)) {
     const state = await exec.inspect({ abortSignal });
@@ -111,15 +111,16 @@ async function untilEnded(exec: Exec, abortSignal: AbortSignal): Promise<ExecIns
   }
 }
 
-/** As in a container of its own, what the command leaves behind ends with it: nobody else would ever end it. */
+/** As in a container of its own, background processes end with the command: nothing else would ever end them. */
 async function endBackground(running: Running): Promise<void> {
   const { attempt } = running;
   if (attempt.step.leaveBackground || !(await isMarkedLeft(running))) return;
   const problem = await signalMarkedProcesses(running, 'SIGKILL');
-  if (problem !== null) attempt.write('stderr', `what the command left behind goes on in the container: ${problem}\n`);
+  if (problem !== null)
+    attempt.write('stderr', `processes left by the command keep running in the container: ${problem}\n`);
 }
 
-/** Writes on, and keeps the beginning of it. */
+/** Passes output on and keeps its beginning. */
 function remembering(write: WriteOutput): { readonly write: WriteOutput; readonly beginning: () => string } {
   let kept = '';
   return {
@@ -131,12 +132,12 @@ function remembering(write: WriteOutput): { readonly write: WriteOutput; readonl
   };
 }
 
-/** Docker has no way to signal what it runs by `exec`: a program in the container does. */
+/** Docker cannot signal a command run by `exec`, so a program in the container does. */
 function passRequestsOn(running: Running): () => void {
   const { attempt } = running;
   const send = async (signal: string) => {
     const problem = await signalMarkedProcesses(running, signal);
-    if (problem !== null) attempt.write('stderr', `the command goes on in the container: ${problem}\n`);
+    if (problem !== null) attempt.write('stderr', `the command keeps running in the container: ${problem}\n`);
   };
   const releases = [
     attempt.signal.onAbort(() => void send(attempt.step.signalOnStop)),
