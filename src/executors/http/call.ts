@@ -10,7 +10,7 @@ import type { HttpSettings } from './settings.ts';
 import { shownHeader, shownUrl } from './shown.ts';
 import { type Target, withQuery } from './target.ts';
 
-/** A request to be made, and which statuses are what was hoped for. */
+/** A request and the statuses that count as success. */
 export type Call = {
   readonly target: Target;
   readonly settings: HttpSettings;
@@ -18,10 +18,10 @@ export type Call = {
   readonly successStatusCodes: ReadonlySet<number> | null;
 };
 
-/** Set by the request itself. */
+/** Headers that the request sets itself. */
 const ownHeaders = new Set(['content-length', 'transfer-encoding', 'connection']);
 
-/** Makes the call that `read` gives, which may throw a `SettingProblem`, prints the answer, and judges its status. */
+/** Makes the call returned by `read`, which may throw a `SettingProblem`, prints the answer and checks its status. */
 export async function makeCall(attempt: Attempt, read: () => Call): Promise<Outcome> {
   if (isAskedToEnd(attempt)) return canceled;
   try {
@@ -42,7 +42,7 @@ async function send(call: Call, attempt: Attempt): Promise<RequestEnd> {
     timeoutMs: settings.timeoutMs,
     skipTlsVerify: settings.skipTlsVerify,
     env: attempt.env,
-    // Who waits for a 302 does not want to know what is behind it.
+    // A step that expects a 302 does not want its target.
     follows: (status: number) => successStatusCodes?.has(status) !== true,
     holdsSecret: attempt.holdsSecret,
     signal: eitherEnd(attempt),
@@ -55,7 +55,7 @@ async function send(call: Call, attempt: Attempt): Promise<RequestEnd> {
 function firstHop({ target, settings }: Call): Hop {
   const { method, url: given } = target;
   const { body } = settings;
-  if (body !== '' && method === 'HEAD') throw new SettingProblem('a HEAD request has no body');
+  if (body !== '' && method === 'HEAD') throw new SettingProblem('a HEAD request cannot have a body');
   const url = withQuery(given, settings.query);
   const headers = settings.headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
   const login = basicLogin(given);
@@ -72,7 +72,7 @@ function firstHop({ target, settings }: Call): Hop {
   return { method, url, headers: [...added.filter(([name]) => !isGiven(name)), ...headers], body };
 }
 
-/** What is plainly JSON is called so; of anything else only the user knows what it is. */
+/** Sets the content type of obvious JSON; for anything else only the user knows it. */
 function contentType(body: string): Pairs {
   if (!/^\s*[[{]/.test(body)) return [];
   try {
@@ -92,7 +92,7 @@ function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {
   const why =
     successStatusCodes === null
       ? answer
-      : `${answer}, and "successStatusCodes" has ${[...successStatusCodes].join(', ')}`;
+      : `${answer}, but "successStatusCodes" allows only ${[...successStatusCodes].join(', ')}`;
   return failed(requestLine(end.hop.method, end.hop.url, why));
 }
 
@@ -100,13 +100,13 @@ function failed(message: string): Outcome {
   return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
 }
 
-/** A reader that prints an answer; `end` prints what could not be printed before the answer was complete. */
+/** A reader that prints an answer; `end` prints what needs the complete answer. */
 type Printer = ResponseReader & { readonly end: () => void };
 
 /**
- * Prints the status line, the headers, a blank line and the body as it comes; `silent`: the body only. With `json` it is one
- * object, printed at the end: `status_code`, `headers` (lists by name) and `body`, which is the JSON that came or else a text.
- * With `debug` requests and redirects go to standard error.
+ * Prints the status line, the headers, a blank line and the body as they arrive; `silent`: only the body. With `json`,
+ * prints one object at the end: `status_code`, `headers` (lists by name) and `body`, either the received JSON or a
+ * text. With `debug`, requests and redirects go to standard error.
  */
 function printer({ silent, json, debug }: HttpSettings, { write }: Attempt): Printer {
   const chunks: Uint8Array[] = [];
@@ -117,7 +117,7 @@ function printer({ silent, json, debug }: HttpSettings, { write }: Attempt): Pri
     },
     onHead: (received) => {
       head = received;
-      // Headers are bytes, whatever their encoding.
+      // Headers are bytes in an unknown encoding.
       if (!silent && !json) write('stdout', Buffer.from(headText(received), 'latin1'));
     },
     onBody: (chunk) => {
@@ -135,7 +135,7 @@ function headText({ httpVersion, status, statusText, headers }: ResponseHead): s
   return `${lines.join('\n')}\n\n`;
 }
 
-/** A body of JSON is put in as it is: no number in it changes. */
+/** Inserts a JSON body verbatim, so that no number in it changes. */
 function jsonText(head: ResponseHead | null, body: string): string {
   const value = isJson(body) ? body.trim() : JSON.stringify(body);
   const shown = head === null ? null : { status_code: head.status, headers: headerLists(head) };
@@ -152,7 +152,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Under names spelled alike from every server: `Content-Type`. */
+/** Names are normalized: `Content-Type`. */
 function headerLists({ headers }: ResponseHead): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   for (const [name, value] of headers) {

@@ -1,13 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 
-/** A setting that cannot be used; the message is for the user. */
+/** An invalid setting; the message is shown to the user. */
 export class SettingProblem extends Error {}
 
-/** Names with their values, in order; a name with several values comes several times. */
+/** Names with values, in order; a name with several values appears several times. */
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Seconds, as a number or a text, in milliseconds; null for no limit. */
+/** Converts seconds, as a number or text, to milliseconds; null for no limit. */
 export function timeoutMs(value: Json | undefined): number | null {
   if (value === undefined || value === null || value === '') return null;
   const seconds = typeof value === 'string' ? Number(value) : value;
@@ -17,7 +17,7 @@ export function timeoutMs(value: Json | undefined): number | null {
   return seconds === 0 ? null : Math.ceil(seconds * 1000);
 }
 
-/** True or false, also as a text. */
+/** A boolean, also as text. */
 export function flag(settings: JsonObject, name: string): boolean {
   const value = settings[name] ?? false;
   if (typeof value === 'boolean') return value;
@@ -25,7 +25,7 @@ export function flag(settings: JsonObject, name: string): boolean {
   throw new SettingProblem(`"${name}" must be true or false, not ${JSON.stringify(value)}`);
 }
 
-/** A text; numbers and booleans are taken as they are written. */
+/** A text; numbers and booleans are converted. */
 export function text(settings: JsonObject, name: string): string {
   return asText(settings[name] ?? '', name);
 }
@@ -36,7 +36,7 @@ export function bodyText(value: Json | undefined): string {
   return asText(value ?? '', 'body');
 }
 
-/** A map of texts or of lists of texts. */
+/** A map of texts or lists of texts. */
 export function pairs(settings: JsonObject, name: string): Pairs {
   const map = settings[name] ?? {};
   if (typeof map !== 'object' || Array.isArray(map))
@@ -47,7 +47,7 @@ export function pairs(settings: JsonObject, name: string): Pairs {
   });
 }
 
-/** Headers as they can be sent: nothing in them can end a header and begin another. */
+/** Validated headers: no value can end a header and start another. */
 export function headerPairs(settings: JsonObject): Pairs {
   return pairs(settings, 'headers').map(([name, raw]) => {
     const value = raw.trim();
@@ -56,13 +56,13 @@ export function headerPairs(settings: JsonObject): Pairs {
       validateHeaderValue(name, value);
     } catch {
       const what = /[\r\n]/.test(name + value) ? 'a line break' : 'a character';
-      throw new SettingProblem(`header ${JSON.stringify(name)} has ${what} that no header may have`);
+      throw new SettingProblem(`header ${JSON.stringify(name)} contains ${what} that is not allowed in headers`);
     }
     return [name, value];
   });
 }
 
-/** Status codes, as numbers or texts; null where none are named. */
+/** Status codes, as numbers or texts; null if absent. */
 export function statusCodes(settings: JsonObject, name: string): ReadonlySet<number> | null {
   const list = settings[name] ?? [];
   const codes = (Array.isArray(list) ? list : [list]).map(Number);

@@ -4,8 +4,8 @@ import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
 import { stepTarget } from './target.ts';
 
 /**
- * Makes the request that `command` names (`METHOD url`) with the settings of `config` or of `script`, and prints the answer.
- * A status outside 2xx fails the step.
+ * Makes the request in `command` (`METHOD url`) with the settings of `config` or of `script`, and prints the answer. A
+ * status outside 2xx fails the step.
  */
 export const executor: Executor = {
   run: (config, attempt) =>

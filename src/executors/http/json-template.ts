@@ -1,13 +1,12 @@
 import { expandText } from '../../core/words/interpolate.ts';
 import type { Scope } from '../executor.ts';
 
-/** Strings of JSON, and what is between them. */
+/** Strings of JSON, and the text between them. */
 const parts = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^"]+|"/g;
 
 /**
- * Replaces the variables of a text that is JSON, at the latest when they are replaced: within its strings a value is
- * escaped, so that quotes and line ends in it change nothing around it; elsewhere (`{"timeout": $T}`, `$DOCUMENT`) it is put
- * in as it is.
+ * Expands the variables of a text that is JSON, at least after expansion: within strings, values are escaped so that
+ * quotes and line ends cannot break out; elsewhere (`{"timeout": $T}`, `$DOCUMENT`) they are inserted verbatim.
  */
 export function expandJson(template: string, scope: Scope): string {
   if (!template.includes('$')) return template;
@@ -17,12 +16,12 @@ export function expandJson(template: string, scope: Scope): string {
   });
 }
 
-/** A value as it stands within a string of JSON. */
+/** Escapes a value for use within a JSON string. */
 export function escapeJson(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** JSON writes the backslash of `\$` as two. */
+/** In JSON the backslash of `\$` is written twice. */
 function unescapeDollars(string: string): string {
   return string.replaceAll('\\\\$', '\\$');
 }

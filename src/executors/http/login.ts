@@ -1,10 +1,10 @@
-/** `Basic ...` for the credentials that a URL holds, or null where it holds none. */
+/** The `Basic ...` header for the credentials in a URL; null if it has none. */
 export function basicLogin({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
 }
 
-/** A percent sign that begins no escape stands for itself. */
+/** A percent sign that starts no escape stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

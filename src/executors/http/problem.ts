@@ -1,36 +1,36 @@
 import { shownUrl } from './shown.ts';
 
-/** Why a request had no complete answer; the message is one line for the user. */
+/** Why a request got no complete answer; the message is one line for the user. */
 export class RequestProblem extends Error {}
 
 const byCode: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connection refused',
-  EAI_AGAIN: 'its name cannot be looked up just now: no name server answers',
+  EAI_AGAIN: 'its name cannot be resolved: no name server responds',
   ECONNRESET: 'the connection was closed before the answer was complete',
   EPIPE: 'the connection was closed before the answer was complete',
   ERR_STREAM_PREMATURE_CLOSE: 'the connection was closed before the answer was complete',
-  ETIMEDOUT: 'nobody answers there',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
-  EPROTO: 'no TLS is spoken there; is it http instead of https?',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS is spoken there; is it http instead of https?',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no TLS is spoken there; is it http instead of https?',
+  EPROTO: 'the server does not speak TLS on this port; is it http instead of https?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port; is it http instead of https?',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port; is it http instead of https?',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** Those of a certificate that one may trust all the same. */
+/** Certificate errors that a trusted certificate file resolves. */
 const untrusted = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE/;
 const certificate = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE|^CERT_|ALTNAME/;
 
-/** Puts what went wrong with a request, to a URL and by way of a proxy, in one line. */
+/** Explains a request error, with URL and proxy, in one line. */
 export function explainRequestError(error: unknown, url: URL, proxy: URL | null): string {
   const own = [error, error instanceof Error ? error.cause : null].find((one) => one instanceof RequestProblem);
   if (own !== undefined) return own.message;
@@ -39,7 +39,7 @@ export function explainRequestError(error: unknown, url: URL, proxy: URL | null)
 }
 
 function explain({ code = '', message }: NodeJS.ErrnoException, url: URL): string {
-  if (code === 'ENOTFOUND') return `no host has the name "${url.hostname}"`;
+  if (code === 'ENOTFOUND') return `unknown host "${url.hostname}"`;
   const alert = tlsAlert(code, message);
   if (alert !== null) return alert;
   const known = byCode[code];
@@ -51,7 +51,7 @@ function explain({ code = '', message }: NodeJS.ErrnoException, url: URL): strin
 
 const clientCertificateHelp = 'an http step has none: use a command step with curl --cert FILE --key FILE';
 
-/** What a server that speaks TLS said when it ended the handshake; null for any other failure. */
+/** The TLS alert with which a server ended the handshake; null for any other failure. */
 function tlsAlert(code: string, message: string): string | null {
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
     return `the server requires a client certificate; ${clientCertificateHelp}`;

@@ -9,9 +9,9 @@ import { shownUrl, shownUrlText } from './shown.ts';
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * The proxy for a URL by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (lower case goes first); null for none. `NO_PROXY` names
- * hosts with commas or blanks: `example.com` is that host and all below it, `host:8080` a port of it, `*` every host. Throws
- * a `RequestProblem` for one that is no URL.
+ * The proxy for a URL according to `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (lower case takes precedence); null for
+ * none. `NO_PROXY` lists hosts separated by commas or blanks: `example.com` matches the host and its subdomains,
+ * `host:8080` one port, `*` every host. Throws a `RequestProblem` for an invalid proxy URL.
  */
 export function proxyFor(url: URL, env: Environment): URL | null {
   const scheme = url.protocol.slice(0, -1);
@@ -23,15 +23,15 @@ export function proxyFor(url: URL, env: Environment): URL | null {
   throw new RequestProblem(`the proxy "${shownUrlText(text)}" is not a URL that begins with http:// or https://`);
 }
 
-/** Asks a proxy for a URL that is not encrypted: the request line names the whole URL. */
+/** Requests an unencrypted URL from a proxy: the request line contains the whole URL. */
 export function requestThroughProxy(proxy: URL, url: URL, options: RequestOptions): ClientRequest {
   const headers = { host: url.host, ...options.headers, ...proxyAuthorization(proxy) };
   return requestTo(proxy, { ...options, agent: false, path: `${url.origin}${url.pathname}${url.search}`, headers });
 }
 
 /**
- * Has a proxy connect to the host of a URL, and speaks TLS with that host through it. An agent would do, but those to be had
- * go on waiting for the proxy when the request is aborted.
+ * Connects to the host of a URL through a proxy and speaks TLS with the host. Existing agent packages keep waiting for
+ * the proxy when the request is aborted.
  */
 export function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
   const host = `${url.hostname}:${url.port || '443'}`;
@@ -51,7 +51,7 @@ export function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions,
   });
 }
 
-/** "skipTLSVerify" is about the server; a proxy must be who it says it is. */
+/** "skipTLSVerify" applies to the server; the proxy's certificate is always verified. */
 function requestTo(proxy: URL, options: TlsRequestOptions): ClientRequest {
   const isTls = proxy.protocol === 'https:';
   const hostname = bareHost(proxy);
@@ -66,13 +66,13 @@ function proxyAuthorization(proxy: URL): Record<string, string> {
   return login === null ? {} : { 'proxy-authorization': login };
 }
 
-/** The name that the certificate must have; TLS has no names for addresses. */
+/** The server name for TLS, which has none for IP addresses. */
 function serverName(url: URL): ConnectionOptions {
   const host = bareHost(url);
   return isIP(host) === 0 ? { host, servername: host } : { host };
 }
 
-/** An address of version 6 stands in brackets in a URL, and nowhere else. */
+/** URLs put IPv6 addresses in brackets; nothing else does. */
 function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

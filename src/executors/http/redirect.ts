@@ -2,17 +2,17 @@ import type { Pairs } from './fields.ts';
 import { RequestProblem } from './problem.ts';
 import { shownUrlText } from './shown.ts';
 
-/** One request as it goes over the wire. */
+/** One request as sent. */
 export type Hop = {
   readonly method: string;
-  /** Without credentials: they are a header. */
+  /** Without credentials, which are in a header. */
   readonly url: URL;
   readonly headers: Pairs;
   /** Empty: none. */
   readonly body: string;
 };
 
-/** The begin of an answer; headers as they were sent. */
+/** The head of an answer; headers as sent. */
 export type ResponseHead = {
   readonly httpVersion: string;
   readonly status: number;
@@ -22,13 +22,13 @@ export type ResponseHead = {
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 const forOneOrigin = new Set(['authorization', 'cookie', 'proxy-authorization', 'host']);
-/** Names of headers that say that the value is a credential: `X-Api-Key`, `Private-Token`, `X-Vault-Token`. */
+/** Header names that suggest a credential: `X-Api-Key`, `Private-Token`, `X-Vault-Token`. */
 const namesCredential = /key|token|auth|secret|passw|session|signature/i;
 
 /**
- * The request that an answer sends to, or null when it sends nowhere. As browsers do it, 303 makes it a GET, and so do 301
- * and 302 for a POST (RFC 9110, 15.4). At another origin credentials are left out: headers whose name says so, or whose value
- * `holdsSecret`. Throws a `RequestProblem` for a place that is neither http nor https.
+ * The request that an answer redirects to, or null. Like in browsers, 303 makes it a GET, and so do 301 and 302 for a
+ * POST (RFC 9110, 15.4). For another origin credentials are dropped: headers with a telling name, or whose value
+ * `holdsSecret`. Throws a `RequestProblem` for a location that is neither http nor https.
  */
 export function nextHop(
   hop: Hop,
@@ -47,19 +47,19 @@ export function nextHop(
 }
 
 function locationUrl(location: string, from: URL): URL {
-  // Headers are read as Latin-1, but servers send UTF-8.
+  // Node decodes headers as Latin-1, but servers send UTF-8.
   const text = Buffer.from(location, 'latin1').toString();
   const url = URL.canParse(text, from.href) ? new URL(text, from) : null;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new RequestProblem(`it redirects to "${shownUrlText(text)}", which is neither http nor https`);
   }
-  // Credentials are the user's to give.
+  // Only the user provides credentials, not a redirect.
   url.username = '';
   url.password = '';
   return url;
 }
 
-/** Going over to https at the same host and port, or from the usual port to the usual port, changes no origin here. */
+/** Switching to https on the same host and port, or between the default ports, keeps the origin here. */
 function isSameOrigin(from: URL, to: URL): boolean {
   const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
   return from.origin === to.origin || (isUpgrade && (from.port === to.port || portOf(from) === portOf(to)));

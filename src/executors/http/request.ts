@@ -8,48 +8,48 @@ import { explainRequestError, RequestProblem, requestLine } from './problem.ts';
 import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './proxy.ts';
 import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
 
-/** What a request is made with besides itself. */
+/** Options of a request and its redirects. */
 export type RequestOptions = {
-  /** For all of it, redirects and body included; null: no limit. */
+  /** For the whole exchange, redirects and body included; null: no limit. */
   readonly timeoutMs: number | null;
   readonly skipTlsVerify: boolean;
-  /** The proxies are taken from it, and `NODE_EXTRA_CA_CERTS`. */
+  /** Provides the proxies and `NODE_EXTRA_CA_CERTS`. */
   readonly env: Readonly<Record<string, string>>;
-  /** Is an answer with this status to be followed to its `Location`? */
+  /** Whether to follow the `Location` of an answer with this status. */
   readonly follows: (status: number) => boolean;
-  /** Whether a header's value holds a secret, which is for one origin alone. */
+  /** Whether a header's value contains a secret, which must stay with its origin. */
   readonly holdsSecret: (text: string) => boolean;
-  /** Aborts it at once. */
+  /** Aborts the request at once. */
   readonly signal: AbortSignal;
 };
 
-/** Is told of everything when it comes. */
+/** Receives an answer as it arrives. */
 export type ResponseReader = {
-  /** A request is about to be sent: the first one, or one that a redirect asks for. */
+  /** Called before each request: the first and every redirect. */
   readonly onHop: (hop: Hop, proxy: URL | null) => void;
   readonly onHead: (head: ResponseHead) => void;
   /** Decompressed. */
   readonly onBody: (chunk: Uint8Array) => void;
 };
 
-/** The answer that counts and whom it is from, or in one line why there is none. */
+/** The final answer and its request, or why there is none, in one line. */
 export type RequestEnd = { readonly hop: Hop; readonly head: ResponseHead } | { readonly problem: string };
 
-/** The most that is taken of a body, decompressed. */
-const largestBody = 10 * 1024 * 1024;
+/** Largest decompressed body, in bytes. */
+const maxBodyBytes = 10 * 1024 * 1024;
 const mostRedirects = 10;
-/** A timer that waits longer fires at once. */
-const longestTimer = 2 ** 31 - 1;
+/** Longest delay of a Node timer in milliseconds; with a longer one it fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Makes one request and follows its redirects, with got. Nothing is thrown and nothing tried again: what goes wrong is told,
- * and nothing is left open.
+ * Makes a request and follows its redirects, with got. Never throws and never retries: problems are returned, and
+ * nothing stays open.
  */
 export async function sendRequest(first: Hop, options: RequestOptions, reader: ResponseReader): Promise<RequestEnd> {
   const deadline = new AbortController();
   const { timeoutMs } = options;
   const timer =
-    timeoutMs === null || timeoutMs > longestTimer ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
+    timeoutMs === null || timeoutMs > maxTimerMs ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
   const state = { hop: first, proxy: null as URL | null };
   try {
@@ -64,7 +64,7 @@ export async function sendRequest(first: Hop, options: RequestOptions, reader: R
   }
 }
 
-/** `state` tells, also after an error, how far it came. */
+/** `state` shows how far the request got, also after an error. */
 async function follow(
   state: { hop: Hop; proxy: URL | null },
   options: RequestOptions,
@@ -97,7 +97,7 @@ async function open({ method, url, headers, body }: Hop, proxy: URL | null, opti
   const stream = got.stream(url, {
     method: method as 'GET',
     headers: headerMap(headers),
-    // got waits for a body to be written where one is possible and none is given.
+    // got waits for a body if the method allows one and none is given.
     ...(body === '' && (method === 'GET' || method === 'HEAD') ? {} : { body, allowGetBody: true }),
     followRedirect: false,
     throwHttpErrors: false,
@@ -106,31 +106,31 @@ async function open({ method, url, headers, body }: Hop, proxy: URL | null, opti
       rejectUnauthorized: tls.rejectUnauthorized,
       ...(tls.ca === undefined ? {} : { certificateAuthority: tls.ca }),
     },
-    // Connections are not kept: nothing is to stay behind.
+    // Connections are not kept alive: nothing must stay open.
     agent: { http: false, https: false },
     signal: options.signal,
     ...throughProxy(proxy, url, tls, options.signal),
   });
-  // Whoever reads gets the error; one that comes when nobody does must not end the process.
+  // The reader gets the error; without this listener a late error would end the process.
   stream.on('error', () => {});
   return stream;
 }
 
-/** Got's settings for a proxy, of which it knows nothing. */
+/** Proxy settings for got, which does not support proxies itself. */
 function throughProxy(proxy: URL | null, url: URL, tls: Tls, signal: AbortSignal): ProxySettings {
   if (proxy === null) return {};
   if (url.protocol === 'http:') return { request: (_url, native) => requestThroughProxy(proxy, url, native) };
   const createConnection: CreateConnection = (_native, done) => {
     tunnelThroughProxy(proxy, url, tls, signal).then(
       (socket) => done(null, socket),
-      // An aborted request is over, and nobody listens to its errors any more.
+      // After an abort nothing listens for errors any more.
       (error: Error) => signal.aborted || done(error, null),
     );
   };
   return { agent: {}, createConnection: createConnection as CreateConnectionFunction };
 }
 
-/** As Node has it: the socket may come later. */
+/** Typed like in Node: the socket may arrive later. */
 type CreateConnection = (native: unknown, done: (error: Error | null, socket: Socket | null) => void) => void;
 type ProxySettings = {
   readonly request?: RequestFunction;
@@ -139,7 +139,7 @@ type ProxySettings = {
 };
 type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: string[] };
 
-/** Node reads `NODE_EXTRA_CA_CERTS` when it starts; a step may have its own. */
+/** Node reads `NODE_EXTRA_CA_CERTS` only at startup; a step may have its own. */
 function certificateAuthorities(env: Readonly<Record<string, string>>): { ca?: string[] } {
   const file = env['NODE_EXTRA_CA_CERTS'];
   if (file === undefined || file === '') return {};
@@ -178,7 +178,7 @@ async function readBody(stream: Request, reader: ResponseReader): Promise<void> 
   let length = 0;
   for await (const chunk of stream as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > largestBody) throw new RequestProblem('the body is larger than 10 MiB, the most that is taken');
+    if (length > maxBodyBytes) throw new RequestProblem('the body is larger than the limit of 10 MiB');
     reader.onBody(chunk);
   }
 }

@@ -3,29 +3,29 @@ import type { Attempt } from '../executor.ts';
 import { bodyText, flag, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './fields.ts';
 import { expandJson } from './json-template.ts';
 
-/** What a request and its printing are made from, with every variable replaced. */
+/** Settings of a request and its output, with variables expanded. */
 export type HttpSettings = {
-  /** For the whole of it, from the first connection to the end of the body; null: no limit. */
+  /** For the whole exchange, from connecting to the end of the body; null: no limit. */
   readonly timeoutMs: number | null;
   readonly headers: Pairs;
   readonly query: Pairs;
-  /** Empty: none. */
+  /** Empty if there is none. */
   readonly body: string;
-  /** Print the body only. */
+  /** Print only the body. */
   readonly silent: boolean;
-  /** Print one object of JSON. */
+  /** Print a single JSON object. */
   readonly json: boolean;
   readonly skipTlsVerify: boolean;
   /** Print the request to standard error. */
   readonly debug: boolean;
 };
 
-/** Every key that `http` knows; `webhook` knows some more. */
+/** Keys of `http`; `webhook` has a few more. */
 export const httpKeys = ['timeout', 'headers', 'query', 'body', 'silent', 'json', 'skipTLSVerify', 'debug'] as const;
 
 /**
- * The settings of a step with their variables replaced: those of `config`, each replaced by one of the same name in `script`,
- * which is an object of JSON. Throws a `SettingProblem`.
+ * The expanded settings of a step: those of `config`, overridden by those in `script`, which is a JSON object. Throws a
+ * `SettingProblem`.
  */
 export function expandedSettings(config: JsonObject, keys: readonly string[], attempt: Attempt): JsonObject {
   const { script } = attempt.step;
@@ -35,7 +35,7 @@ export function expandedSettings(config: JsonObject, keys: readonly string[], at
   return { ...expanded, ...expandedBody(body, expanded, attempt), ...inScript };
 }
 
-/** Takes the settings that `http` and `webhook` share from expanded ones. Throws a `SettingProblem`. */
+/** Reads the settings shared by `http` and `webhook` from expanded ones. Throws a `SettingProblem`. */
 export function httpSettings(expanded: JsonObject): HttpSettings {
   return {
     timeoutMs: timeoutMs(expanded.timeout),
@@ -52,7 +52,7 @@ export function httpSettings(expanded: JsonObject): HttpSettings {
 function scriptSettings(script: string, keys: readonly string[], { scope }: Attempt): JsonObject {
   const value = parseJson(expandJson(script, scope));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SettingProblem('the script must be an object of JSON with the settings of the request');
+    throw new SettingProblem('the script must be a JSON object with the settings of the request');
   }
   return Object.fromEntries(
     Object.entries(value as JsonObject)
@@ -61,7 +61,7 @@ function scriptSettings(script: string, keys: readonly string[], { scope }: Atte
   );
 }
 
-/** What the parser says may quote the text, and with it a secret: only its first words are told. */
+/** The parser's message may quote the text, and with it a secret: only its first words are shown. */
 function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -72,12 +72,12 @@ function parseJson(text: string): Json {
   }
 }
 
-/** As in a workflow file, neither case nor `_` counts. */
+/** Ignores case and `_`, as in workflow files. */
 function knownKey(key: string, keys: readonly string[]): string {
   const canonical = (name: string) => name.toLowerCase().replaceAll('_', '');
   const known = keys.find((candidate) => canonical(candidate) === canonical(key));
   if (known !== undefined) return known;
-  throw new SettingProblem(`unknown key ${JSON.stringify(key)} in the script; it may have ${keys.join(', ')}`);
+  throw new SettingProblem(`unknown key ${JSON.stringify(key)} in the script; known keys: ${keys.join(', ')}`);
 }
 
 function expandAll(value: Json, attempt: Attempt): Json {
@@ -89,7 +89,7 @@ function expandAll(value: Json, attempt: Attempt): Json {
   );
 }
 
-/** In a body of JSON a value stays within its string, whatever it holds. */
+/** In a JSON body a value stays within its string, whatever it contains. */
 function expandedBody(body: Json | undefined, { headers }: JsonObject, attempt: Attempt): JsonObject {
   const template = bodyText(body);
   if (template === '') return {};

@@ -1,13 +1,13 @@
-/** Names of headers and query parameters whose values are not for everybody's eyes. */
+/** Names of headers and query parameters whose values are hidden. */
 const secretName = /auth|cookie|token|secret|password|passwd|signature|api-?_?key|access-?_?key/i;
 
-/** A URL for messages: without its fragment, and with `***` for credentials. */
+/** A URL for messages: no fragment, and `***` for credentials. */
 export function shownUrl(url: URL): string {
   const userinfo = url.username === '' && url.password === '' ? '' : '***@';
   return `${url.protocol}//${userinfo}${url.host}${url.pathname}${shownQuery(url.search)}`;
 }
 
-/** The same for a text that may be no URL. */
+/** The same for a text that may not be a URL. */
 export function shownUrlText(text: string): string {
   const [beforeQuery = '', ...query] = text.replace(/(^|\/\/)[^/@\s?#]*@/, '$1***@').split('?');
   return query.length === 0 ? beforeQuery : `${beforeQuery}${shownQuery(`?${query.join('?')}`)}`;

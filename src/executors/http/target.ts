@@ -4,25 +4,25 @@ import type { Attempt } from '../executor.ts';
 import { type Pairs, SettingProblem } from './fields.ts';
 import { shownUrlText } from './shown.ts';
 
-/** What is asked of whom. */
+/** Method and URL of a request. */
 export type Target = { readonly method: string; readonly url: URL };
 
 /**
- * The method and the URL that a step's `command` (`METHOD url`) and `args` name; a URL alone is fetched with GET. What comes
- * behind the method is the URL as a whole, blanks and all. Throws a `SettingProblem`.
+ * The method and URL in a step's `command` (`METHOD url`) and `args`; a single URL means GET. Everything after the
+ * method is the URL, including blanks. Throws a `SettingProblem`.
  */
 export function stepTarget(attempt: Attempt): Target {
   const words = stepWords(attempt);
   const [first = '', second, ...more] = words;
   if (more.length > 0)
-    throw new SettingProblem(`a request takes a method and a URL, and here are ${words.length} words`);
+    throw new SettingProblem(`a request takes a method and a URL, but the command has ${words.length} words`);
   if (second !== undefined) return target(first, second);
   if (first.includes('://')) return target('GET', first);
-  if (first === '') throw new SettingProblem('the step names no URL: write "command: METHOD url"');
-  throw new SettingProblem(`no URL stands behind ${JSON.stringify(shownUrlText(first))}: write "command: METHOD url"`);
+  if (first === '') throw new SettingProblem('the step has no URL: write "command: METHOD url"');
+  throw new SettingProblem(`no URL after ${JSON.stringify(shownUrlText(first))}: write "command: METHOD url"`);
 }
 
-/** A method and a URL that were checked. Throws a `SettingProblem`. */
+/** A validated method and URL. Throws a `SettingProblem`. */
 export function target(method: string, url: string): Target {
   const name = method.trim().toUpperCase();
   if (!/^[A-Z][A-Z-]*$/.test(name) || name === 'CONNECT') {
@@ -31,7 +31,7 @@ export function target(method: string, url: string): Target {
   return { method: name, url: parseUrl(url.trim()) };
 }
 
-/** A copy of the URL with query parameters added to those that it has. */
+/** A copy of the URL with query parameters appended. */
 export function withQuery(url: URL, query: Pairs): URL {
   const result = new URL(url);
   if (query.length === 0) return result;
@@ -52,7 +52,7 @@ function commandWords(command: string, expand: (text: string) => string): string
   return [first, rest].map((word) => expandWord(word, expand));
 }
 
-/** As in other commands, quotes are not part of the word, and single ones keep dollars. */
+/** As in other commands, quotes are removed, and single quotes keep dollar signs. */
 function expandWord(word: string, expand: (text: string) => string): string {
   const quoted = /^(["'])([\s\S]*)\1$/.exec(word);
   if (quoted === null) return expand(word);
@@ -60,12 +60,12 @@ function expandWord(word: string, expand: (text: string) => string): string {
   return quote === "'" ? inner : expand(inner);
 }
 
-/** `new URL` leaves line breaks out; here nothing disappears. */
+/** `new URL` silently drops line breaks; this reports them. */
 function parseUrl(text: string): URL {
   const shown = JSON.stringify(shownUrlText(text));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   if (/[\x00-\x1f\x7f]/.test(text))
-    throw new SettingProblem(`the URL ${shown} has a line break or a control character`);
+    throw new SettingProblem(`the URL ${shown} contains a line break or a control character`);
   if (!URL.canParse(text)) throw new SettingProblem(`${shown} is not a URL such as https://example.com/path`);
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -5,7 +5,7 @@ import { statusCodes, text } from './fields.ts';
 import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
 import { target } from './target.ts';
 
-/** Calls the `url` of its settings, with POST unless `method` says otherwise; `successStatusCodes` tells what counts as success. */
+/** Calls the `url` in its settings, with POST unless `method` says otherwise; `successStatusCodes` defines success. */
 export const executor: Executor = { run: (config, attempt) => makeCall(attempt, () => readCall(config, attempt)) };
 
 const keys = [...httpKeys, 'url', 'method', 'successStatusCodes'];

@@ -210,8 +210,7 @@ describe('a stop', () => {
 });
 
 describe('a body', () => {
-  const tooLarge = (url: string) =>
-    failed('error', `GET ${url}/: the body is larger than 10 MiB, the most that is taken`);
+  const tooLarge = (url: string) => failed('error', `GET ${url}/: the body is larger than the limit of 10 MiB`);
 
   test('of 10 MiB is taken, one of a byte more is not', async () => {
     const server = await httpServer(({ url }, response) =>
@@ -220,9 +219,7 @@ describe('a body', () => {
     const whole = await call(`GET ${server.url}/0`, { silent: true });
     expect([whole.outcome, whole.stdout.length]).toEqual([answered, 10 * 1024 * 1024]);
     const { outcome } = await call(`GET ${server.url}/1`, { silent: true });
-    expect(outcome).toEqual(
-      failed('error', `GET ${server.url}/1: the body is larger than 10 MiB, the most that is taken`),
-    );
+    expect(outcome).toEqual(failed('error', `GET ${server.url}/1: the body is larger than the limit of 10 MiB`));
   });
 
   test('is measured when it is unpacked', async () => {
@@ -269,7 +266,7 @@ describe('what goes wrong is told in a line', () => {
       failed(
         'error',
         expect.stringMatching(
-          /^GET http:\/\/no-such-host\.invalid\/: (no host has the name "no-such-host\.invalid"|its name cannot be looked up just now: no name server answers)$/,
+          /^GET http:\/\/no-such-host\.invalid\/: (unknown host "no-such-host\.invalid"|its name cannot be resolved: no name server responds)$/,
         ) as unknown as string,
       ),
     );
@@ -405,7 +402,10 @@ describe('TLS', () => {
     const server = await site();
     const { outcome } = await call(`GET https://127.0.0.1:${server.port}/`);
     expect(outcome).toEqual(
-      failed('error', `GET https://127.0.0.1:${server.port}/: no TLS is spoken there; is it http instead of https?`),
+      failed(
+        'error',
+        `GET https://127.0.0.1:${server.port}/: the server does not speak TLS on this port; is it http instead of https?`,
+      ),
     );
   });
 });

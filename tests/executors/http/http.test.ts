@@ -245,10 +245,10 @@ describe('a script', () => {
       '{"timeout": 5',
       "the script is not JSON once its variables are replaced: Expected ',' or '}' after property value",
     ],
-    ['[1]', 'the script must be an object of JSON with the settings of the request'],
+    ['[1]', 'the script must be a JSON object with the settings of the request'],
     [
       '{"header": {}}',
-      'unknown key "header" in the script; it may have timeout, headers, query, body, silent, json, skipTLSVerify, debug',
+      'unknown key "header" in the script; known keys: timeout, headers, query, body, silent, json, skipTLSVerify, debug',
     ],
     ['{"timeout": "soon"}', '"timeout" must be a number of seconds, not "soon"'],
     ['{"timeout": -1}', '"timeout" must be a number of seconds, not -1'],
@@ -263,11 +263,11 @@ describe('a script', () => {
 
 describe('what cannot be asked is refused before anything is sent', () => {
   test.each([
-    ['GET', 'no URL stands behind "GET": write "command: METHOD url"'],
-    ['', 'the step names no URL: write "command: METHOD url"'],
+    ['GET', 'no URL after "GET": write "command: METHOD url"'],
+    ['', 'the step has no URL: write "command: METHOD url"'],
     ['GET example.com/a', '"example.com/a" is not a URL such as https://example.com/path'],
     ['GET ftp://u:p@h/a', '"ftp://***@h/a" is neither http nor https'],
-    ['GET http://h/a?token=t$LINE', '"http://h/a?token=***" has a line break'],
+    ['GET http://h/a?token=t$LINE', '"http://h/a?token=***" contains a line break'],
     ['G,T http://h/', '"G,T" is not a method such as GET or POST'],
     ['CONNECT http://h/', '"CONNECT" is not a method such as GET or POST'],
   ])('%s', async (command, message) => {
@@ -279,9 +279,9 @@ describe('what cannot be asked is refused before anything is sent', () => {
   });
 
   test.each([
-    [{ 'X-A': 'a$LINE' }, 'header "X-A" has a line break that no header may have'],
-    [{ 'X A': 'a' }, 'header "X A" has a character that no header may have'],
-    [{ 'X-A': '\u{1f600}' }, 'header "X-A" has a character that no header may have'],
+    [{ 'X-A': 'a$LINE' }, 'header "X-A" contains a line break that is not allowed in headers'],
+    [{ 'X A': 'a' }, 'header "X A" contains a character that is not allowed in headers'],
+    [{ 'X-A': '\u{1f600}' }, 'header "X-A" contains a character that is not allowed in headers'],
   ])('headers %j', async (headers, message) => {
     const server = await answering(200, '');
     const { outcome } = await call(`GET ${server.url}`, { headers }, { variables: { LINE: '\r\nX-B: b' } });
@@ -291,7 +291,7 @@ describe('what cannot be asked is refused before anything is sent', () => {
 
   test('a HEAD with a body', async () => {
     const { outcome } = await call('HEAD http://127.0.0.1:1', { body: 'x' });
-    expect(outcome).toEqual(failed('error', 'a HEAD request has no body'));
+    expect(outcome).toEqual(failed('error', 'a HEAD request cannot have a body'));
   });
 });
 

@@ -62,7 +62,7 @@ describe('a webhook', () => {
   test('names the statuses that it wants when another one comes', async () => {
     const server = await answering(200);
     const { outcome } = await hook({ url: server.url, successStatusCodes: [201, 202] });
-    const message = `POST ${server.url}/: 200 OK, and "successStatusCodes" has 201, 202`;
+    const message = `POST ${server.url}/: 200 OK, but "successStatusCodes" allows only 201, 202`;
     expect(outcome).toEqual(failed('error', message));
   });
 
