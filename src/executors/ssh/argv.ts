@@ -3,22 +3,22 @@ import type { Attempt } from '../executor.ts';
 import { expandHome, toolSettings } from '../tool-settings.ts';
 import { bootstrap } from './supervisor.ts';
 
-/** How to reach the other machine; what is null is left to the user's own configuration of ssh. */
+/** Connection settings; null values are left to the user's own ssh configuration. */
 export type SshSettings = {
   readonly host: string;
   readonly user: string | null;
   readonly port: string | null;
-  /** File of the private key. */
+  /** Path of the private key. */
   readonly key: string | null;
-  /** Of the user there, or of the key. */
+  /** Password of the remote user, or of the key. */
   readonly password: string | null;
   readonly hostKeys: HostKeys | null;
 };
 
-/** `any`: every key is accepted and none remembered; else a value of ssh's own StrictHostKeyChecking. */
+/** `any`: accept every host key and remember none; else a value of ssh's StrictHostKeyChecking. */
 type HostKeys = 'any' | { readonly checking: string };
 
-/** Reads a checked config; a problem when it names no machine, or when ssh would take it for no settings. */
+/** Reads a checked config; returns a problem if it names no host, or contains values that ssh would misread. */
 export function sshSettings(config: JsonObject, attempt: Attempt): SshSettings | { readonly problem: string } {
   const { text } = toolSettings(config, attempt);
   const host = text('host');
@@ -43,14 +43,14 @@ function hostKeys(value: Json | undefined, text: string | null): HostKeys | null
 }
 
 /**
- * The arguments of ssh. What it has to say itself goes to `log`, apart from what the program over there prints. Nothing is
- * ever asked; a connection that cannot be made, or that nobody answers on any more, ends after a while.
+ * The arguments of ssh. Its own messages go to `log`, apart from the output of the remote program. It never prompts; a
+ * connection that fails or stalls ends after a while.
  */
 export function sshArgv(settings: SshSettings, log: string): readonly string[] {
   return ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), bootstrap];
 }
 
-/** How to reach the machine, and which it is. */
+/** The destination and how to connect to it. */
 function sshArguments({ host, user, port, key, password, hostKeys }: SshSettings): readonly string[] {
   const asking = password === null ? ['BatchMode=yes'] : ['BatchMode=no', 'NumberOfPasswordPrompts=1'];
   const options = ['ConnectTimeout=15', 'ServerAliveInterval=30', ...asking, ...hostKeyOptions(hostKeys)];
@@ -58,7 +58,7 @@ function sshArguments({ host, user, port, key, password, hostKeys }: SshSettings
     ...options.flatMap((option) => ['-o', option]),
     ...(user === null ? [] : ['-l', user]),
     ...(port === null ? [] : ['-p', port]),
-    // In the name of a key ssh replaces what begins with a percent sign.
+    // ssh expands percent signs in the name of a key.
     ...(key === null ? [] : ['-o', 'IdentitiesOnly=yes', '-i', key.replaceAll('%', '%%')]),
     ...['--', host],
   ];
@@ -70,7 +70,7 @@ function hostKeyOptions(hostKeys: HostKeys | null): readonly string[] {
   return ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
 }
 
-/** Values of which no ssh has ever refused one. */
+/** Values that every ssh accepts. */
 const plain = {
   name: /^[a-z0-9_][\w.-]*$/i,
   port: /^[1-9]\d{0,3}$/,
@@ -78,9 +78,9 @@ const plain = {
 };
 
 /**
- * What ssh says against the settings; null for nothing. That comes on the error output before ssh heeds its `-E`, where it
- * could be told from what a program on the other machine prints only by the missing connection: so it is asked before one
- * is made, and without the user's configuration, which may run programs. Plain settings are not asked about.
+ * The complaint of ssh about its settings; null if there is none. ssh prints it before it honours `-E`, where it looks
+ * like output of the remote program. So ssh is asked before a connection is made, and without the user's configuration,
+ * which may run programs. Plain settings are not checked.
  */
 function refusal(settings: SshSettings, args: readonly string[], env: Readonly<Record<string, string>>) {
   if (isPlain(settings)) return null;
@@ -91,7 +91,7 @@ function refusal(settings: SshSettings, args: readonly string[], env: Readonly<R
   return reason ? `ssh: ${reason}` : null;
 }
 
-/** Empty when ssh is content, and when it cannot be started, which its start for the step will tell. */
+/** Empty if ssh accepts the settings, or cannot be started, which its start for the step will report. */
 function complaint(args: readonly string[], env: Readonly<Record<string, string>>): string {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   try {

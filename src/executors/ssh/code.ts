@@ -11,21 +11,21 @@ import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt, Scope } from '../executor.ts';
 import { quoteWord } from './quote-word.ts';
 
-/** What the other machine is to do, as code for its `sh`: in the end it becomes the step's program. */
+/** Code for the remote `sh`, which finally becomes the step's program. */
 export type RemoteCode = {
   readonly code: string;
-  /** The text for the file `$wf_dir/script`; null without one. */
+  /** Content of the file `$wf_dir/script`; null without one. */
   readonly script: string | null;
-  /** Is what the program leaves in the background spared? */
+  /** Whether background processes of the program are spared. */
   readonly leaveBackground: boolean;
 };
 
 type Problem = { readonly problem: string };
 
-/** Where the script is on the other machine, as shell code. */
+/** Path of the remote script, as shell code. */
 const scriptPath = '"$wf_dir/script"';
 
-/** The step's command or script for another machine, with the same meaning as on this one. */
+/** The step's command or script for another machine, with the same meaning as locally. */
 export function remoteCode(attempt: Attempt): RemoteCode | Problem {
   const { step, params } = attempt;
   const args = (step.script !== null && step.args.length === 0 ? params : step.args.map(attempt.expand)).map(quoteWord);
@@ -67,7 +67,10 @@ function commandCode(
 
 const empty: Problem = { problem: 'the command is empty' };
 
-/** The text as it is, for the step's shell. Appended words travel in variables of which only the names are put behind it. */
+/**
+ * The text unchanged, for the step's shell. Appended words travel in variables and only the variables' names are
+ * appended.
+ */
 function shellCode(text: string, appended: readonly string[], attempt: Attempt): string | Problem {
   const shell = stepShell(attempt);
   if ('problem' in shell) return shell;
@@ -76,7 +79,7 @@ function shellCode(text: string, appended: readonly string[], attempt: Attempt):
   const pathless = withoutPaths(text, attempt.scope);
   const code = appended.length === 0 ? pathless.code : appendArgs(pathless.code, references);
   if (code === null)
-    return { problem: `nothing can be appended to the command ${JSON.stringify(text)}: put it in there` };
+    return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
   const values = names.map((name, i) => `export ${name}=${appended[i]}`);
   return [...exports(pathless.env), ...values, programCode(shellArgv(shell, code, attempt.params).map(quoteWord))].join(
     '\n',
@@ -87,20 +90,20 @@ function exports(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).map(([name, value]) => `export ${name}=${quoteWord(value)}`);
 }
 
-/** `exec`: between the supervisor and the program there is no shell that a signal could end before the program. */
+/** `exec`: no shell remains between the supervisor and the program that a signal could end first. */
 function programCode(words: readonly string[]): string {
   return `exec ${words.join(' ')}`;
 }
 
-/** What tells a step of its run; the rest of `WF_*` is about this machine. */
+/** Variables that describe the run; the rest of `WF_*` is about this machine. */
 const runVariables = [
   ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'],
   ...['DAG_NAME', 'DAG_REQUEST_ID'],
 ];
 
 /**
- * The names to which the workflow gives values: they mean the same on another machine. All others (`HOME`, `PATH`) are the
- * other machine's own.
+ * Variables with values from the workflow: they mean the same on another machine. All others (`HOME`, `PATH`) belong to
+ * the remote machine.
  */
 function ownNames(attempt: Attempt): ReadonlySet<string> {
   const { step, scope, env } = attempt;
@@ -109,8 +112,8 @@ function ownNames(attempt: Attempt): ReadonlySet<string> {
 }
 
 /**
- * Assignments, as shell code, for a program on another machine: the workflow's own variables, and those of this machine that
- * the text names and the other machine has not. What is too long for an environment is in none here either.
+ * Shell assignments for a remote program: the workflow's own variables, and those of this machine that the text
+ * mentions and the remote machine does not have. Values too long for an environment are left out, as locally.
  */
 function assignments(text: string, attempt: Attempt): readonly string[] {
   const own = ownNames(attempt);
@@ -126,17 +129,17 @@ function assignments(text: string, attempt: Attempt): readonly string[] {
   ];
 }
 
-/** Every name that may be meant as a variable; one too many does no harm. */
+/** Every name that may be a variable; extra ones do no harm. */
 function mentionedNames(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/\$\{?#?([A-Za-z_]\w*)/g)].map(([, name = '']) => name));
 }
 
-/** Words as shell code, and the assignments that have to come before it. */
+/** Words as shell code, and the assignments to run before it. */
 type WordsCode = { readonly words: readonly string[]; readonly before: readonly string[] };
 
 /**
- * Words of a command as code for the shell of another machine. Variables that `scope` knows are put in as data; the others
- * are left to that shell, each staying within its word.
+ * The words of a command as code for a remote shell. Variables known to `scope` are inserted as data; the others are
+ * left to that shell, each within its word.
  */
 function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode {
   const before: string[] = [];
@@ -144,7 +147,7 @@ function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode 
   return { words, before };
 }
 
-/** The empty text where nothing but empty variables is: that is no word. */
+/** Empty if there are only empty variables, which make no word. */
 function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]): string {
   return pieces
     .map((piece) => (typeof piece === 'string' ? quoteWord(piece) : variableCode(piece, scope, before)))

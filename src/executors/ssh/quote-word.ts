@@ -1,4 +1,4 @@
-/** A text as one word of POSIX shell code that stands for exactly this text. */
+/** Quotes a text as one word of POSIX shell code. */
 export function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

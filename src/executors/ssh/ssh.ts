@@ -14,12 +14,13 @@ import { stopLine, supervisedLine } from './supervisor.ts';
 
 const install = 'install the OpenSSH client (package "openssh-client")';
 
-/** What ssh ends with when it fails itself; the program over there may end with it too. */
+/** Exit code of ssh for its own failures; the remote program may use it too. */
 const sshFailed = 255;
 
 /**
- * Runs the step's command or script on another machine by the system's `ssh`. A stop reaches the program there as the step's
- * signal, and the step ends when it has ended; a kill, a crash of this process or a lost connection ends it too.
+ * Runs the step's command or script on another machine with the system's `ssh`. A stop reaches the remote program as
+ * the step's signal, and the step ends when the program has ended; a kill, a crash of this process or a lost connection
+ * ends it too.
  */
 export const executor: Executor = { run: runOverSsh };
 
@@ -34,16 +35,16 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
   return withFiles(attempt, settings.password, async ({ log, env }) => {
     const argv = sshArgv(settings, log);
     const feed = (input: Writable) => feedProgram(input, program, attempt);
-    // The stop goes over the connection, which therefore has to outlive it.
+    // The stop is sent over the connection, which must therefore outlive it.
     const unstopped = { ...attempt, signal: new EndSignal() };
     const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install, feed });
     return withOwnWords(outcome, log, attempt);
   });
 }
 
-/** Sends the program, then the stop when it comes. The input stays open until ssh ends: its end would be taken for a kill. */
+/** Sends the program, and a stop when requested. The input stays open until ssh ends: its end means a kill. */
 function feedProgram(input: Writable, program: RemoteCode, { step, signal }: Attempt): void {
-  // Ssh has ended, which tells more than that it does not read any more.
+  // ssh has ended; its exit says more than this error.
   input.on('error', () => {});
   input.write(supervisedLine(program, step.signalOnStop));
   const release = signal.onAbort(() => input.write(stopLine));
@@ -62,12 +63,12 @@ function keyProblem({ key }: SshSettings, { cwd }: Attempt): string | null {
 
 function nulProblem({ code, script }: RemoteCode): string | null {
   if (!`${code}${script}`.includes('\0')) return null;
-  return 'the command or one of its variables holds a NUL character, which no program can be given';
+  return 'the command or one of its variables contains a NUL character, which cannot be passed to a program';
 }
 
 type Files = { readonly log: string; readonly env: Attempt['env'] };
 
-/** Makes the files that ssh needs beside it, for the time of its run. */
+/** Creates the files that ssh needs while it runs. */
 async function withFiles(
   attempt: Attempt,
   password: string | null,
@@ -86,7 +87,7 @@ async function withFiles(
   }
 }
 
-/** Ssh asks it for the password, and also whether to trust an unknown machine. */
+/** ssh asks this program for the password, and whether to trust an unknown host. */
 const askpassProgram = `#!/bin/sh
 case $1 in
   *'(yes/no'*) echo no ;;
@@ -94,12 +95,12 @@ case $1 in
 esac
 `;
 
-/** Older versions of ssh look for it only where there is a display. */
+/** Older versions of ssh use it only if there is a display. */
 function askpassVariables(askpass: string, password: string): Attempt['env'] {
   return { SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':0', WF_SSH_PASSWORD: password };
 }
 
-/** Adds what ssh itself said: to the log, and as the reason of a failure that is its own. */
+/** Adds the messages of ssh itself to the log, and to the outcome if ssh failed. */
 function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome {
   const said = readFileSync(log, 'utf8').replaceAll('\r', '');
   const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
@@ -114,14 +115,14 @@ function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome 
   return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
 }
 
-/** Bytes at the end of the error output that hold the last words of ssh. */
+/** Bytes at the end of the error output that contain the last message of ssh. */
 const TAIL_BYTES = 1024;
 
-/** Such words end with CR LF, and are written to the error output even with `-E`. Source: clientloop.c of OpenSSH. */
+/** These messages end with CR LF, and go to the error output even with `-E`. Source: clientloop.c of OpenSSH. */
 const lastWords =
   /(?:^|\n)((?:Connection to .* closed by remote host|Read from remote host .*: .*|Write failed: .*)\.?)\r+\n$/;
 
-/** What ssh printed about a connection that was lost while the program ran; null when it printed no such line. */
+/** The message of ssh about a connection lost while the program was running; null if there is none. */
 function lostConnection(stderrPath: string): string | null {
   const words = lastWords.exec(tailOf(stderrPath))?.[1];
   return words === undefined ? null : `the connection was lost (ssh: ${words.replace(/\.$/, '')})`;

@@ -2,26 +2,26 @@ import type { RemoteCode } from './code.ts';
 import { quoteWord } from './quote-word.ts';
 
 /**
- * The command line for the other machine, the same for every step: whatever the user's login shell is, it starts an `sh` that
- * takes its code from the first line of its input. So no value is seen in a list of processes, none is too long, and the
- * input stays open behind it.
+ * The remote command line, the same for every step: from any login shell it starts an `sh` that reads its code from the
+ * first line of its input. So no value appears in a list of processes or exceeds a limit, and the rest of the input
+ * stays available.
  */
 export const bootstrap = `exec sh -c 'IFS= read -r wf_code && eval "$(printf %b "$wf_code")"'`;
 
-/** The input that asks the program to end. */
+/** Input that asks the program to end. */
 export const stopLine = 'stop\n';
 
 /**
- * The first line of the input: code that runs the program in the foreground, without input, with its exit code as its own.
- * In the background a watcher reads what comes next. A line: the program's whole group gets the signal. The end of the
- * input, which means that this machine has gone or kills the step: it gets the signal unless it had it, and soon SIGKILL.
+ * The first line of the input: code that runs the program in the foreground, without input, and exits with its exit code. A
+ * watcher in the background reads the rest of the input. On a line it sends the signal to the program's whole group. At the
+ * end of the input (this machine is gone or kills the step) it sends the signal, unless it already has, and soon SIGKILL.
  *
- *   - The group is the session that the SSH server made; its number is the supervisor's, which survives the signal.
- *   - Without a terminal a server does not tell the program of a lost connection; that is why there is a watcher.
- *   - A stop may come while the program is being started and its signal be lost: the watcher leaves a mark before it.
- *   - Only the program writes to the error output: a shell would comment on its end, with the code.
- *   - What the program leaves in the group is ended with it, since nobody can reach it later and since the server keeps the
- *     connection for as long as anyone has the output open.
+ *   - The group is the session created by the SSH server; its number is that of the supervisor, which survives the signal.
+ *   - Without a terminal the server does not notify the program of a lost connection, hence the watcher.
+ *   - A signal sent while the program is being started would be lost, so the watcher creates a mark before sending it.
+ *   - Only the program writes to the error output: a shell would print a message about its end, including the code.
+ *   - Processes that the program leaves in the group are ended with it: nothing can reach them later, and the server keeps
+ *     the connection while any process holds the output open.
  */
 export function supervisedLine(program: RemoteCode, signal: string): string {
   return `${asLine(supervisor(program, signal.replace(/^SIG/, '')))}\n`;
@@ -53,22 +53,22 @@ exit $wf_status`;
 }
 
 /**
- * The rest of the group gets SIGTERM, unless a stop has asked it already, and SIGKILL from one of its own that stays behind
- * for that: so the end of the step waits for nobody who has no output open.
+ * Sends the rest of the group SIGTERM, unless a stop already did, and later SIGKILL from a background process, so that
+ * the step does not wait for processes that have closed the output.
  */
 const groupEnd = `trap '' TERM
 ( sleep 5; kill -KILL -$$ ) >/dev/null 4>&- &
 [ -e "$wf_mark" ] || kill -TERM -$$`;
 
-/** A command needs no directory, so that it can do without a place to write. */
+/** Only scripts need a directory: a command runs without a writable one. */
 function writeScript(script: string): string {
   return `if [ -z "$wf_dir" ] || ! printf %s ${quoteWord(script)} >"$wf_dir/script"; then
-  echo 'there is no place for the script: a temporary directory could not be written' >&4
+  echo 'the script could not be stored: no temporary directory is writable' >&4
   exit 1
 fi`;
 }
 
-/** As `printf %b` reads it. */
+/** Escapes the code for `printf %b`. */
 function asLine(code: string): string {
   return code.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

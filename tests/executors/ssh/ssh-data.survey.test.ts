@@ -100,13 +100,13 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
 
   test('a NUL character arrives nowhere, and that is said', async () => {
     const { outcome } = await printed(['a\0b'], () => ({ command: `${argv} $V0` }));
-    const message = 'the command or one of its variables holds a NUL character, which no program can be given';
+    const message = 'the command or one of its variables contains a NUL character, which cannot be passed to a program';
     expect(outcome).toEqual(failed('error', message));
   });
 
   test('a command to which args cannot be appended for certain is not run', async () => {
     const { outcome } = await printed(['x'], () => ({ command: 'true; sleep 0 &', args: ['x'] }));
-    const message = 'nothing can be appended to the command "true; sleep 0 &": put it in there';
+    const message = 'cannot append arguments to the command "true; sleep 0 &": write them into the command';
     expect(outcome).toEqual(failed('error', message));
   });
 
