@@ -2,7 +2,9 @@ import type { Attempt, Executor } from './executor.ts';
 
 type FindExecutor = (type: string) => Executor | Promise<Executor>;
 
-/** The same executors, with `tell` called before each attempt: with its directory and its environment, secrets included. */
+/**
+ * Wraps executors so that `tell` is called before each attempt, with its directory and environment, secrets included.
+ */
 export function tellAttempts(find: FindExecutor, tell: (attempt: Attempt) => void): FindExecutor {
   const telling = ({ run }: Executor): Executor => ({
     run: (config, attempt) => {

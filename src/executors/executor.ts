@@ -2,12 +2,12 @@ import type { Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
 
-/** Looks a variable up (`NAME`, or `1` for `$1`); undefined when nothing has that name. */
+/** Looks up a variable (`NAME`, or `1` for `$1`); undefined if it does not exist. */
 export type Scope = (name: string) => string | undefined;
 
-/** Where an attempt's output goes: the descriptors are the files, open for appending, or pipes on whose way to them secrets are masked. */
+/** The output of an attempt: the descriptors are the log files, open for appending, or pipes that mask secrets. */
 export type AttemptLog = {
-  /** Whether the descriptors are the files, so that a process may just as well open these itself. */
+  /** Whether the descriptors are the files themselves, so that a process may also open the files by path. */
   readonly isDirect: boolean;
   readonly stdoutPath: string;
   readonly stderrPath: string;
@@ -15,46 +15,46 @@ export type AttemptLog = {
   readonly stderrFd: number;
 };
 
-/** Reports that the work has begun: in a process, or in a run of another workflow, whose id is `child`. */
+/** Reports that the work has started: in a process, or in a child run with the id `child`. */
 export type Started = (process: ProcessIdentity | null, child?: string) => void;
 
-/** One attempt at one step, as an executor sees it. */
+/** One attempt at a step, as seen by an executor. */
 export type Attempt = {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly step: Step;
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
-  /** Absolute; not checked to exist. */
+  /** An absolute path, which may not exist. */
   readonly cwd: string;
   /** The complete environment for a process of the step. */
   readonly env: Readonly<Record<string, string>>;
   /** The run's parameters as arguments: `$1` is the first; a named one reads `NAME=value`. */
   readonly params: readonly string[];
   readonly scope: Scope;
-  /** Replaces the variables of a text outside commands, where quotes are ordinary characters. */
+  /** Expands the variables of a text outside commands, where quotes are ordinary characters. */
   readonly expand: (text: Template) => string;
-  /** Whether a value that is masked in output stands in the text. */
+  /** Whether the text contains a value that is masked in output. */
   readonly holdsSecret: (text: string) => boolean;
-  /** A process writes here directly; an executor without one uses `write`. */
+  /** For processes, which write to it directly; other executors use `write`. */
   readonly log: AttemptLog;
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;
-  /** An existing directory of the run for private files (mode 0700); it goes with the run. */
+  /** An existing directory of the run for private files (mode 0700), removed with the run. */
   readonly scratch: () => string;
-  /** Call once when the work has begun, with the process where there is one; `runWorkflow` does it by itself. */
+  /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */
   readonly started: Started;
   /** Aborted when the attempt should end: pass the step's `signalOnStop` on. */
   readonly signal: EndSignal;
-  /** Aborted when the grace is over: end everything at once. */
+  /** Aborted when the grace period has passed: end everything at once. */
   readonly kill: EndSignal;
-  /** Runs another workflow as a run of its own, which starts the attempt, and returns how it ended. */
+  /** Runs another workflow as a child run, which starts the attempt, and returns its result. */
   readonly runWorkflow: (request: SubworkflowRequest) => Promise<SubworkflowResult>;
 };
 
-/** Which workflow a step runs (`run`) and with what (`params`, as text in the syntax of the command line). */
+/** The workflow to run (`run`) and its parameters (`params`, in command line syntax). */
 export type SubworkflowRequest = { readonly run: string; readonly params: string };
 
-/** How the other workflow ended; `json` is its result as a JSON text. `problem` is a line when it could not start. */
+/** The result of a child run; `json` describes it as JSON. `problem`: why it could not start, in one line. */
 export type SubworkflowResult = {
   readonly ok: boolean;
   readonly canceled: boolean;
@@ -63,9 +63,9 @@ export type SubworkflowResult = {
 };
 
 /**
- * One way to do the work of a step. It streams output as it comes, ends soon after `signal` and at once after `kill`,
- * and never throws for a step that fails: that is an `Outcome`. The engine adds `output` and turns an outcome after
- * `signal` into a timeout or a cancel.
+ * Does the work of a step. It streams output as it arrives, ends soon after `signal` and at once after `kill`, and
+ * never throws for a failing step: that is an `Outcome`. The engine adds `output` and turns an outcome after `signal`
+ * into a timeout or a cancel.
  */
 export type Executor = {
   readonly run: (config: JsonObject, attempt: Attempt) => Promise<Outcome>;

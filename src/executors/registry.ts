@@ -1,10 +1,10 @@
 import { executor as command } from './command/command.ts';
 import type { Executor } from './executor.ts';
 
-/** Loads an executor: at once where nearly every workflow needs it, else with its packages when the first step does. */
+/** Loads an executor: synchronously if nearly every workflow needs it, else with its packages for the first step. */
 type Entry = { readonly load: () => Executor | Promise<Executor> };
 
-/** Every value that `executor.type` may have. */
+/** All values of `executor.type`. */
 export const registry: { readonly [type: string]: Entry } = {
   command: { load: () => command },
   workflow: { load: async () => (await import('./workflow/workflow.ts')).executor },
@@ -18,7 +18,7 @@ export const registry: { readonly [type: string]: Entry } = {
   ssh: { load: async () => (await import('./ssh/ssh.ts')).executor },
 };
 
-/** The executor of a type that a checked workflow names; a promise only where its module is not loaded yet. */
+/** The executor for a type in a checked workflow; a promise only if its module is not loaded yet. */
 export function loadExecutor(type: string): Executor | Promise<Executor> {
   const entry = Object.hasOwn(registry, type) ? registry[type] : undefined;
   if (entry === undefined) throw new Error(`no executor has the type "${type}"`);

@@ -5,17 +5,17 @@ import type { Json, JsonObject } from '../core/workflow.ts';
 
 import type { Attempt } from './executor.ts';
 
-/** A checked config with its variables replaced. What comes to nothing counts as not given. */
+/** A checked config with variables replaced. Empty values count as absent. */
 export type ToolSettings = {
   readonly text: (key: string) => string | null;
-  /** A text stands for a list of one. */
+  /** A text counts as a list of one. */
   readonly texts: (key: string) => readonly string[];
-  /** In the order of the names. */
+  /** Sorted by name. */
   readonly entries: (key: string) => readonly (readonly [name: string, value: string])[];
   readonly isSet: (key: string) => boolean;
 };
 
-/** Reads the config of a program's executor. */
+/** Reads the config of a tool executor. */
 export function toolSettings(config: JsonObject, { expand }: Attempt): ToolSettings {
   const asText = (value: Json | undefined) =>
     typeof value === 'object' || value === undefined ? '' : expand(`${value}`);
@@ -31,13 +31,13 @@ export function toolSettings(config: JsonObject, { expand }: Attempt): ToolSetti
   };
 }
 
-/** The entries of an object in the order of their names; none for anything else. */
+/** The entries of an object sorted by name; none for other values. */
 export function sortedEntries(value: Json | undefined): readonly (readonly [name: string, value: Json])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** The words that a step's `command` and `args` add to those of its settings; null when `command` needs a shell. */
+/** The words that a step's `command` and `args` add to its settings; null if `command` needs a shell. */
 export function stepWords(attempt: Attempt): readonly string[] | null {
   const { step, scope, expand } = attempt;
   const args = step.args.map(expand);
@@ -47,7 +47,7 @@ export function stepWords(attempt: Attempt): readonly string[] | null {
   return parsed.kind === 'words' ? [...expandWords(parsed.words, scope), ...args] : null;
 }
 
-/** A path as the user wrote it, with the home directory for a `~` at its begin, which no shell is there to see. */
+/** Expands a leading `~` of a path to the home directory, as a shell would. */
 export function expandHome(path: string, { HOME: home }: Attempt['env']): string {
   return home !== undefined && (path === '~' || path.startsWith('~/')) ? join(home, path.slice(1)) : path;
 }

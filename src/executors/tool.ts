@@ -4,7 +4,7 @@ import type { Program } from '../processes/spawn-problem.ts';
 import { runProcess } from '../processes/subprocess.ts';
 import type { Attempt } from './executor.ts';
 
-/** Runs a program that may well not be installed; where it is not, the outcome says with `install` how to get it. */
+/** Runs a program that may not be installed; if it is not, the outcome explains with `install` how to get it. */
 export async function runTool(
   attempt: Attempt,
   program: Program,
@@ -16,20 +16,20 @@ export async function runTool(
 }
 
 /**
- * The attempt with SIGINT in the place of SIGTERM, for programs that clean up after the first and not after the second. That
- * SIGTERM is the default cannot be told from its being chosen, and for these nobody would choose it.
+ * Replaces SIGTERM by SIGINT, for programs that clean up only after SIGINT. A SIGTERM that was set explicitly cannot be
+ * distinguished from the default; for these programs there is no reason to set it.
  */
 export function stoppedByInterrupt(attempt: Attempt): Attempt {
   const { step } = attempt;
   return step.signalOnStop === 'SIGTERM' ? { ...attempt, step: { ...step, signalOnStop: 'SIGINT' } } : attempt;
 }
 
-/** Are colours shown where the output of a program with this environment goes? */
+/** Whether an environment asks for colours. */
 export function wantsColor({ FORCE_COLOR: force = '', NO_COLOR: no = '' }: Attempt['env']): boolean {
   return force !== '' && force !== '0' && force !== 'false' && no === '';
 }
 
-/** An outcome for settings with which nothing can be started. */
+/** The outcome for settings that nothing can be started with. */
 export function settingsProblem(message: string): Outcome {
   return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
 }

@@ -17,10 +17,7 @@ describe('exit codes', () => {
       './lost',
       failed('exit', '"./lost" cannot be started: "/no/such/interpreter", its interpreter, was not found', 127),
     ],
-    [
-      './windows',
-      failed('exit', '"./windows" cannot be started: its lines end as on Windows (CR LF), and must end in LF', 127),
-    ],
+    ['./windows', failed('exit', '"./windows" cannot be started: its lines end in CR LF; convert them to LF', 127)],
   ])('%s', async (command, expected) => {
     const world = testAttempt({ step: { command } });
     writeFileSync(join(world.dir, 'plain'), 'echo no', { mode: 0o644 });
@@ -67,13 +64,15 @@ describe('what cannot be started says why', () => {
   test('an argument with a NUL', async () => {
     const { outcome } = await runStep({ command: 'echo $X' }, { variables: { X: 'a\0b' } });
     expect(outcome).toEqual(
-      failed('error', 'argument 1 of "echo" holds a NUL character, which no program can be given'),
+      failed('error', 'argument 1 of "echo" contains a NUL character, which cannot be passed to a program'),
     );
   });
 
   test('a variable with a NUL', async () => {
     const { outcome } = await runStep({ command: 'true' }, { variables: { X: 'a\0b' } });
-    expect(outcome).toEqual(failed('error', 'variable "X" holds a NUL character, which no program can be given'));
+    expect(outcome).toEqual(
+      failed('error', 'variable "X" contains a NUL character, which cannot be passed to a program'),
+    );
   });
 
   test('a shell that is not there', async () => {

@@ -11,14 +11,14 @@ import { expandHome, sortedEntries, stepWords, type ToolSettings, toolSettings }
 
 const install = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
 
-/** Runs a playbook. It is stopped by SIGINT, after which Ansible removes its temporary files. */
+/** Runs a playbook. A stop sends SIGINT, after which Ansible removes its temporary files. */
 export const executor: Executor = { run: (config, attempt) => runPlaybook(config, stoppedByInterrupt(attempt)) };
 
 async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   const settings = toolSettings(config, attempt);
   const words = stepWords(attempt);
   if (words === null)
-    return settingsProblem('the "command" of an ansible step is its further arguments, not shell code');
+    return settingsProblem('the "command" of an ansible step holds additional arguments, not shell code');
   const playbook = settings.text('playbook');
   if (playbook === null) return settingsProblem('the ansible executor needs "playbook"');
   const variables = variablesFile(config.extraVars, attempt);
@@ -38,7 +38,10 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
 
 type VariablesFile = { readonly path: string; readonly remove: () => void };
 
-/** In a private file: on the command line everybody on the machine could read them, and their length would be limited. */
+/**
+ * Passed in a private file: on the command line other users could read the variables, and their length would be
+ * limited.
+ */
 function variablesFile(extraVars: Json | undefined, attempt: Attempt): VariablesFile | { problem: string } | null {
   if (typeof extraVars !== 'object' || extraVars === null || Array.isArray(extraVars)) return null;
   try {
@@ -53,7 +56,7 @@ function variablesFile(extraVars: Json | undefined, attempt: Attempt): Variables
   }
 }
 
-/** Values stand behind a `=`, where none can be taken for an option. */
+/** Values follow a `=`, so that none can be taken for an option. */
 function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt): readonly string[] {
   const list = (option: string, key: string) => (texts(key).length > 0 ? [`${option}=${texts(key).join(',')}`] : []);
   const one = (option: string, value: string | null) => (value === null ? [] : [`${option}=${value}`]);
@@ -72,7 +75,7 @@ function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt)
   ];
 }
 
-/** A name that begins with a dash is a file all the same. */
+/** Keeps a file name that begins with a dash from being read as an option. */
 function file(path: string, { env }: Attempt): string {
   return path.startsWith('-') ? `./${path}` : expandHome(path, env);
 }
@@ -82,16 +85,16 @@ function environment({ entries }: ToolSettings, { env }: Attempt): Attempt['env'
   return { ...color, ...env, ...Object.fromEntries(entries('env')) };
 }
 
-/** What begins an expression, a statement or a comment of Jinja. */
+/** Start of a Jinja expression, statement or comment. */
 const openers = /\{[{%#]/g;
 
-/** A variable's value would be evaluated as an expression, and nothing can prevent it where the text has one already. */
+/** A text contains an expression next to a variable: Ansible would evaluate the variable's value too. */
 class MixedTemplate extends Error {}
 
 /**
- * `extraVars` as the JSON that Ansible reads, names sorted. Types are kept. A text is a template to Ansible as anywhere in a
- * playbook, but not by what came in with a variable: such a text is marked as one that Ansible leaves as it is. Throws a
- * `MixedTemplate` where a text has an expression of its own beside it.
+ * Serializes `extraVars` as JSON for Ansible, sorted by name, types preserved. Ansible treats texts as templates, as
+ * anywhere in a playbook; a text with an expression that came from a variable is marked so that Ansible does not
+ * evaluate it. Throws a `MixedTemplate` if a text also has an expression of its own.
  */
 function extraVarsJson(extraVars: JsonObject, expand: (text: string) => string): string {
   return JSON.stringify(expandValue(extraVars, expand, 'extraVars'));
@@ -111,7 +114,7 @@ function expandString(template: string, expand: (text: string) => string, path: 
   if (countOpeners(text) === own) return text;
   if (own === 0) return { __ansible_unsafe: text };
   throw new MixedTemplate(
-    `"${path}" mixes an expression with a variable whose value has one too: give the value a variable of its own`,
+    `"${path}" contains an expression and a variable whose value contains another: put the value into a variable of its own`,
   );
 }
 

@@ -7,10 +7,10 @@ import { shellArgv, shellWords } from '../../processes/shell-argv.ts';
 import type { Program } from '../../processes/spawn-problem.ts';
 import type { Attempt } from '../executor.ts';
 
-/** A program to be started, or why the step's settings name none. */
+/** A program to start, or why the step's settings do not name one. */
 export type CommandLine = Program | { readonly problem: string };
 
-/** The program that a step's `command` names, with words appended that are already what they should be. */
+/** The program named by a step's `command`, with words appended verbatim. */
 export function commandLine(
   command: Template | readonly Template[],
   appended: readonly string[],
@@ -33,14 +33,14 @@ export function stepShell({ step, workflow, scope }: Attempt): readonly string[]
 }
 
 function programOf(words: readonly string[], appended: readonly string[], { cwd, env }: Attempt): CommandLine {
-  // Otherwise the first argument would be taken for the program.
+  // Otherwise the first argument would become the program.
   if (words.length === 0 || words[0] === '') return { problem: 'the command is empty' };
   return { argv: [...words, ...appended], cwd, env };
 }
 
 /**
- * The text as it is. Appended words travel in variables of which only the names are put behind it: what they hold is never
- * read as shell code.
+ * Runs the text in the shell unchanged. Appended words travel in variables and only the variables' names are appended,
+ * so their values are never parsed as shell code.
  */
 function throughShell(text: string, appended: readonly string[], attempt: Attempt): CommandLine {
   const shell = stepShell(attempt);
@@ -55,7 +55,7 @@ function throughShell(text: string, appended: readonly string[], attempt: Attemp
     names.map((name) => `"$${name}"`),
   );
   if (code === null)
-    return { problem: `nothing can be appended to the command ${JSON.stringify(text)}: put it in there` };
+    return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
   const values = Object.fromEntries(appended.map((value, i) => [names[i], value]));
   return { argv: shellArgv(shell, code, params), cwd, env: { ...env, ...values } };
 }

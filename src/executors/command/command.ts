@@ -4,7 +4,7 @@ import type { Attempt, Executor } from '../executor.ts';
 import { type CommandLine, commandLine, stepShell } from './command-line.ts';
 import { interpreterLine, type ScriptFile, writeScript } from './script-file.ts';
 
-/** Runs `command` with its `args`, or a `script` by its interpreter, as a process whose output goes straight to the log. */
+/** Runs `command` with its `args`, or a `script` with its interpreter, as a process that writes directly to the log. */
 export const executor: Executor = { run: (_config, attempt) => runStep(attempt) };
 
 async function runStep(attempt: Attempt): Promise<Outcome> {
@@ -14,7 +14,7 @@ async function runStep(attempt: Attempt): Promise<Outcome> {
   return runLine(commandLine(step.command, step.args.map(attempt.expand), attempt), attempt);
 }
 
-/** The script gets the step's `args`, or else the run's parameters, as arguments. */
+/** The script's arguments are the step's `args`, or else the run's parameters. */
 async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
   const { step } = attempt;
   let file: ScriptFile;

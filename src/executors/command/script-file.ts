@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeIfPossible } from '../../remove-file.ts';
 
-/** The text of a script in a private file; to be removed when its interpreter has ended. */
+/** A script in a private file; remove it when its interpreter has ended. */
 export type ScriptFile = { readonly path: string; readonly remove: () => void };
 
 /**
- * Writes a script, as it is, to a file that nobody else may read. The name begins like the step's, for error messages; what
- * follows only tells it from others in a private directory, which is not worth loading `node:crypto` (3 ms) for.
+ * Writes a script verbatim to a file that only this user can read. The name begins with the step's, for error messages;
+ * the rest only has to be unique in a private directory, which does not justify loading `node:crypto` (3 ms).
  */
 export function writeScript(directory: string, step: string, text: string): ScriptFile {
   const name = step.replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
@@ -17,8 +17,8 @@ export function writeScript(directory: string, step: string, text: string): Scri
 }
 
 /**
- * The interpreter that a script names in its first line, with its one argument, as Linux reads it; null without one. The
- * file is given to it as an argument, not started itself: that works also where nothing may be executed.
+ * The interpreter in the first line of a script, with its one argument, parsed like Linux does; null if there is none.
+ * It gets the file as an argument, which also works where files must not be executed.
  */
 export function interpreterLine(script: string): readonly string[] | null {
   const line = /^#![ \t]*([^ \t\n]+)(?:[ \t]+([^\n]*))?/.exec(script);

@@ -9,12 +9,12 @@ import { escapeJson, expandJson } from '../http/json-template.ts';
 import { type JqEnd, startJq } from './jq-thread/thread.ts';
 
 /**
- * Runs `command`, a filter of jq, over the JSON of `script`. Without a filter the input is printed with sorted keys.
- * Exit codes as jq has them: 2 for input that is not JSON, 3 for a filter that is none, 5 for an error of the filter.
+ * Runs `command`, a jq filter, over the JSON in `script`. Without a filter, prints the input with sorted keys. Exit
+ * codes are those of jq: 2 for input that is not JSON, 3 for an invalid filter, 5 for an error of the filter.
  */
 export const executor: Executor = { run };
 
-/** Printed in front of the line that counts, and of no interest in a workflow. */
+/** Prefixes of jq's error line that mean nothing in a workflow. */
 const NOISE = / \(at <\w+>(?::\d+)?\)| \(Unix shell quoting issues\?\)| at <top-level>(?=, line)/g;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
@@ -34,39 +34,39 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   }
 }
 
-/** Each result is written out when it is there. */
+/** Each result is written as soon as it is available. */
 function argsOf(config: JsonObject, { step, scope }: Attempt): string[] {
   const { command } = step;
   const words = [...(typeof command === 'string' ? [command] : (command ?? [])), ...step.args];
   const { filter, variables } = jqProgram(words.join(' '), scope);
   const options = ['--unbuffered', '--indent', '4', ...(config.raw === true ? ['-r'] : [])];
-  // As JSON, in which a text may hold anything.
+  // As JSON, in which a text may contain anything.
   for (const [name, value] of variables) options.push('--argjson', name, JSON.stringify(value));
-  // The blank keeps a filter that begins with a minus from being taken for an option.
+  // The blank keeps a filter that begins with a minus from being read as an option.
   return filter.trim() === '' ? [...options, '-S', '.'] : [...options, filter.replace(/^-/, ' -')];
 }
 
 function toOutcome(end: JqEnd): Outcome {
   if ('problem' in end) {
-    const message = `jq could not go on: ${end.problem}`;
+    const message = `jq failed: ${end.problem}`;
     return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
   }
   const { code, firstError, lastError } = end;
   if (code === 0 && firstError === '') return { status: 'succeeded', exitCode: 0, outputs: {} };
   const message = firstError === '' ? `exit ${code}` : firstError.replaceAll(NOISE, '').replace(/:$/, '');
-  // This jq has 5 for it, as for any error, and 0 for an error that another input follows.
+  // This jq exits with 5 for it, as for any error, and with 0 for an error followed by more input.
   const exitCode = lastError.startsWith('jq: parse error') ? 2 : code || 5;
   return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
 }
 
-/** A filter for jq, and the values of the workflow's variables that it uses as jq's own, by name. */
+/** A jq filter, and the values of the workflow variables that it uses as jq variables, by name. */
 type JqProgram = { readonly filter: string; readonly variables: ReadonlyMap<string, string> };
 
-/** `\$`; `${NAME}` with its default, in which one more may stand; `$NAME` and `$1`. */
+/** `\$`; `${NAME}` with its default, which may contain another one; `$NAME` and `$1`. */
 const VARIABLE = String.raw`\\\$|\$\{(?:[A-Za-z_]\w*|[1-9]\d*)(?:${PATH})?(?:\}|:-(?:[^{}]|\$\{[^{}]*\})*\})|\$(?:[A-Za-z_]\w*(?!\w|::)|[1-9])`;
 const variable = new RegExp(VARIABLE, 'y');
 const comment = /#[^\n]*/y;
-/** Everything in a string up to what may mean something: an escape, the begin of a variable, the end. */
+/** Text of a string up to the next escape, variable or end. */
 const stringText = /[^"\\$]+|\\[^($]|\$/y;
 const codeText = /[^"#$()\\]+|[\s\S]/y;
 
@@ -76,9 +76,9 @@ const OWN = new Set(['$ENV', '$__loc__', '$__prog_args', '$ARGS']);
 type Cursor = { readonly text: string; at: number; readonly scope: Scope; readonly variables: Map<string, string> };
 
 /**
- * Makes a step's filter one for jq, in which `$x` is a variable of jq's own. `$NAME` and `$1` of the workflow become such
- * variables, which hold text: no value can become part of the filter, and `as $x` goes first. Within a string they are
- * replaced where they are known. `${NAME}` is replaced in the text of the filter, before jq sees it.
+ * Translates a step's filter, in which `$x` may be a jq variable. The workflow's `$NAME` and `$1` become jq variables
+ * that hold text: no value can become part of the filter, and `as $x` takes precedence. Within strings, known variables
+ * are replaced. `${NAME}` is replaced in the text of the filter before jq parses it.
  */
 export function jqProgram(template: string, scope: Scope): JqProgram {
   const cursor: Cursor = { text: template, at: 0, scope, variables: new Map() };
@@ -87,7 +87,7 @@ export function jqProgram(template: string, scope: Scope): JqProgram {
   return { filter, variables: cursor.variables };
 }
 
-/** Code up to the bracket that closes more than was opened, or the end; null when that is here. */
+/** Reads code up to an unmatched closing bracket, or the end; null if that is here. */
 function readCode(cursor: Cursor): string | null {
   let code = '';
   for (let depth = 0; cursor.at < cursor.text.length; ) {
@@ -121,7 +121,7 @@ function readCodeVariable(cursor: Cursor): string | null {
   const name = found.slice(1);
   const value = cursor.scope(name);
   if (/^\d/.test(name)) {
-    // jq has no such names. In the name of ours nothing of the workflow can be hidden.
+    // jq has no numeric names. The prefix cannot hide a variable of the workflow.
     cursor.variables.set(`__wf_${name}`, value ?? '');
     return `$__wf_${name}`;
   }

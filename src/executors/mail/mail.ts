@@ -9,7 +9,7 @@ import { type MailServer, mailServer } from '../../mail/server.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
 
-/** Sends a mail through the workflow's `smtp`, and prints what was sent to whom. */
+/** Sends a mail through the workflow's `smtp`, and prints its recipients. */
 export const executor: Executor = { run };
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
@@ -42,12 +42,12 @@ function readMail(config: JsonObject, server: MailServer, { cwd, expand }: Attem
   };
 }
 
-/** A server that one logs in to by an address sends for it. */
+/** A server whose login is a mail address sends for that address. */
 function ownAddress({ login }: MailServer): Mail['from'] {
   return login?.username.includes('@') ? addresses([login.username], 'smtp.username', String) : [];
 }
 
-/** Looked at before anything is sent, so that a missing file is told as such. */
+/** Checked before anything is sent, so that a missing file is reported as such. */
 function attachment(name: string, path: string): Attachment {
   const problem = fileProblem(path);
   if (problem !== null) throw new MailProblem(`the attachment "${name}" ${problem} (${path})`);

@@ -7,8 +7,8 @@ import { expandHome, stepWords, type ToolSettings, toolSettings } from '../tool-
 const install = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
 
 /**
- * Runs Terraform: `init` first when asked, then the subcommand. It is stopped by SIGINT, after which it saves its state and
- * gives back its lock; so it would after SIGTERM, but that reaches the providers too, which do not survive it.
+ * Runs Terraform: `init` first if requested, then the subcommand. A stop sends SIGINT, after which Terraform saves its
+ * state and releases its lock. SIGTERM would also reach the providers, which do not survive it.
  */
 export const executor: Executor = { run: (config, attempt) => runTerraform(config, stoppedByInterrupt(attempt)) };
 
@@ -16,7 +16,7 @@ async function runTerraform(config: JsonObject, attempt: Attempt): Promise<Outco
   const settings = toolSettings(config, attempt);
   const words = stepWords(attempt);
   if (words === null)
-    return settingsProblem('the "command" of a terraform step is its further arguments, not shell code');
+    return settingsProblem('the "command" of a terraform step holds additional arguments, not shell code');
   const commands = terraformCommands(terraformSettings(settings, words, attempt));
   if ('problem' in commands) return settingsProblem(commands.problem);
   const env = { ...attempt.env, ...Object.fromEntries(settings.entries('env')) };
@@ -28,7 +28,7 @@ async function runTerraform(config: JsonObject, attempt: Attempt): Promise<Outco
   return run(commands.main, attempt);
 }
 
-/** What `init` prints is no part of what somebody is to read from the step's output: then it goes where warnings go. */
+/** The output of `init` is not part of the step's result, so it goes to standard error. */
 function besideOutput(attempt: Attempt): Attempt {
   const { step, log } = attempt;
   if (step.output === null && step.stdout === null) return attempt;
@@ -36,7 +36,7 @@ function besideOutput(attempt: Attempt): Attempt {
   return { ...attempt, log: { ...log, stdoutFd: stderrFd, stdoutPath: stderrPath } };
 }
 
-/** What could not even be started says enough. */
+/** The message of a failed start needs no prefix. */
 function ofInit(outcome: Outcome): Outcome {
   if (outcome.status !== 'failed' || outcome.reason === 'error' || outcome.exitCode === 127) return outcome;
   return { ...outcome, message: `terraform init: ${outcome.message}` };
@@ -66,7 +66,7 @@ function terraformSettings(settings: ToolSettings, words: readonly string[], { e
   };
 }
 
-/** What a step asks of Terraform, with all variables replaced. */
+/** The settings of a Terraform step, with all variables replaced. */
 export type TerraformSettings = {
   readonly binary: string;
   readonly workingDir: string | null;
@@ -74,9 +74,9 @@ export type TerraformSettings = {
   readonly initArgs: readonly string[];
   /** `name=value` texts or files. */
   readonly backendConfig: readonly string[];
-  /** The subcommand and what the step adds to it; empty when only `init` is asked for. */
+  /** The subcommand and its words; empty if only `init` is requested. */
   readonly words: readonly string[];
-  /** Options of the subcommand beyond those that have a setting. */
+  /** Additional options of the subcommand. */
   readonly args: readonly string[];
   readonly varFiles: readonly string[];
   readonly vars: readonly (readonly [name: string, value: string])[];
@@ -86,13 +86,13 @@ export type TerraformSettings = {
   readonly color: boolean;
 };
 
-/** What is to be started: the step's own command, and `init` before it where that is asked for. */
+/** The commands to run: the step's own, preceded by `init` if requested. */
 type TerraformCommands = {
   readonly init: readonly string[] | null;
   readonly main: readonly string[];
 };
 
-/** Which subcommands take an option, by Terraform's own help (1.11); to others it is not given. */
+/** Subcommands that accept an option, according to Terraform's help (1.11); others do not get it. */
 const takers = {
   variables: new Set(['plan', 'apply', 'destroy', 'refresh', 'import', 'console', 'test']),
   targets: new Set(['plan', 'apply', 'destroy', 'refresh']),
@@ -105,10 +105,10 @@ const takers = {
   ]),
 };
 
-/** Subcommands whose next word says more: `state list`. */
+/** Subcommands followed by another one: `state list`. */
 const families = new Set(['state', 'workspace', 'providers', 'metadata']);
 
-/** The arguments for Terraform, or why there are none. */
+/** The arguments for Terraform, or the problem with them. */
 export function terraformCommands(settings: TerraformSettings): TerraformCommands | { readonly problem: string } {
   const { words, planFile, init } = settings;
   const [subcommand] = words;
@@ -116,7 +116,7 @@ export function terraformCommands(settings: TerraformSettings): TerraformCommand
     return init ? { init: null, main: initArgv(settings) } : { problem: 'the terraform executor needs "subcommand"' };
   }
   if (planFile !== null && !takers.planFile.has(subcommand)) {
-    return { problem: `"planFile" is written by plan and read by apply and show; "${subcommand}" would not use it` };
+    return { problem: `"planFile" is used by plan, apply and show, not by "${subcommand}"` };
   }
   return { init: init ? initArgv(settings) : null, main: mainArgv(subcommand, settings) };
 }
@@ -127,7 +127,7 @@ function initArgv(settings: TerraformSettings): readonly string[] {
   return [...beginning(settings), 'init', ...generalOptions('init', initArgs, settings), ...backend, ...initArgs];
 }
 
-/** Terraform takes nothing for an option that stands behind the first argument that is none. */
+/** Terraform reads no options after the first positional argument. */
 function mainArgv(subcommand: string, settings: TerraformSettings): readonly string[] {
   const { words, args, planFile } = settings;
   const isInFamily = families.has(subcommand) && words[1]?.startsWith('-') === false;
@@ -154,7 +154,7 @@ function generalOptions(subcommand: string, given: readonly string[], { color }:
   ];
 }
 
-/** A plan that is applied holds its variables and targets, and Terraform refuses to be given them again. */
+/** An applied plan contains its variables and targets, and Terraform refuses to be given them again. */
 function planOptions(subcommand: string, settings: TerraformSettings): readonly string[] {
   const { varFiles, vars, targets, autoApprove, planFile } = settings;
   const isPlanned = planFile !== null && subcommand === 'apply';

@@ -2,11 +2,11 @@ import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 
-/** Runs another workflow (`run`, with `params`) as a run of its own; its result, as JSON, is the step's output. */
+/** Runs another workflow (`run`, with `params`) as a child run; its result, as JSON, is the step's output. */
 export const executor: Executor = { run: runOther };
 
 async function runOther({ run, params }: JsonObject, attempt: Attempt): Promise<Outcome> {
-  // Variables are replaced by the engine, once the parameters have been told apart: a value stays one parameter.
+  // The engine expands variables after it has split the parameters, so that each value stays one parameter.
   const result = await attempt.runWorkflow({ run: String(run), params: typeof params === 'string' ? params : '' });
   if (result.json !== '') attempt.write('stdout', `${result.json}\n`);
   if (result.ok) return { status: 'succeeded', exitCode: null, outputs: {} };

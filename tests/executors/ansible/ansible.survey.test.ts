@@ -188,7 +188,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     const extraVars = { nested: { all: '{{ inventory_hostname }} $X' } };
     const { outcome } = await run({ extraVars }, { variables: { X: "{{ lookup('pipe', 'id') }}" } });
     const message =
-      '"extraVars.nested.all" mixes an expression with a variable whose value has one too: give the value a variable of its own';
+      '"extraVars.nested.all" contains an expression and a variable whose value contains another: put the value into a variable of its own';
     expect(outcome).toEqual(failed('error', message));
   });
 
@@ -264,7 +264,7 @@ test.each<[JsonObject, Settings['step'], string]>([
   [
     { playbook: 'x' },
     { command: 'a | b' },
-    'the "command" of an ansible step is its further arguments, not shell code',
+    'the "command" of an ansible step holds additional arguments, not shell code',
   ],
 ])('a step that does not say what to run is not run: %j %j', async (config, step, message) => {
   const world = testAttempt({ step: { command: null, ...step } });

@@ -179,13 +179,13 @@ describe('an error fails the step with the words of jq', () => {
 
   test('of a filter that takes all the memory', async () => {
     const { outcome } = await jq('def f: 1 + f; f', '1');
-    expect(outcome).toEqual(failed('error', 'jq could not go on: it ran out of memory (1 GiB)'));
+    expect(outcome).toEqual(failed('error', 'jq failed: it ran out of memory (1 GiB)'));
   });
 
   test('of a value that is nested without end', async () => {
     const { outcome } = await jq('reduce range(200000) as $i (0; [.]) | tojson', '1');
     expect(outcome).toEqual(
-      failed('error', 'jq could not go on: a value is nested too deeply, or a function calls itself without end'),
+      failed('error', 'jq failed: a value is nested too deeply, or a function calls itself without end'),
     );
   });
 });
@@ -239,5 +239,5 @@ test('a log that cannot be written fails the step', async () => {
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
   const outcome = await executor.run({}, { ...attempt, log: { ...attempt.log, stdoutFd: full } });
-  expect(outcome).toEqual(failed('error', 'jq could not go on: ENOSPC: no space left on device, write'));
+  expect(outcome).toEqual(failed('error', 'jq failed: ENOSPC: no space left on device, write'));
 });

@@ -122,10 +122,10 @@ test('a receiver who is refused is told, and does not fail the step', async () =
 
 describe('a mail is not sent', () => {
   test.each<[string, JsonObject, string]>([
-    ['with a line break in its subject', { subject: 'a\nBcc: b@x.org' }, '"subject" has a line break'],
-    ['with a line break in an address', { to: 'a@x.org\r\nBcc: b@x.org' }, '"to" has a line break'],
-    ['with a line break in its sender', { from: '$EVIL' }, '"from" has a line break'],
-    ['to nobody', { to: '$NONE' }, 'the mail has no receiver: "to" is empty'],
+    ['with a line break in its subject', { subject: 'a\nBcc: b@x.org' }, '"subject" contains a line break'],
+    ['with a line break in an address', { to: 'a@x.org\r\nBcc: b@x.org' }, '"to" contains a line break'],
+    ['with a line break in its sender', { from: '$EVIL' }, '"from" contains a line break'],
+    ['to nobody', { to: '$NONE' }, 'the mail has no recipient: "to" is empty'],
     ['from nobody', { from: '' }, 'the mail has no sender: "from" is empty'],
     ['to what is no address', { cc: 'a b' }, '"a b" in "cc" is not an address such as name@example.com'],
     ['without its attachment', { attachments: ['gone.csv'] }, 'the attachment "gone.csv" does not exist ('],
@@ -149,7 +149,7 @@ describe('a mail is not sent', () => {
   test('with a login that the server refuses', async () => {
     const server = await smtpServer({ login: true });
     const { outcome } = await mail(smtpOf(server, { username: 'me', password: 'guess' }), plain);
-    const message = `mail server 127.0.0.1:${server.port}: it refused the login as "me": 535 Wrong username or password`;
+    const message = `mail server 127.0.0.1:${server.port}: it rejected the login as "me": 535 Wrong username or password`;
     expect(outcome).toEqual(failed('error', message));
   });
 });

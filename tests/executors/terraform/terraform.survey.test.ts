@@ -256,7 +256,7 @@ test.each<[JsonObject, Settings['step'], string]>([
   [
     { subcommand: 'plan' },
     { command: 'a | b' },
-    'the "command" of a terraform step is its further arguments, not shell code',
+    'the "command" of a terraform step holds additional arguments, not shell code',
   ],
   [
     { subcommand: 'destroy', planFile: 'p' },

@@ -1,28 +1,28 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread of jq is started with. */
+/** Input of a jq thread. */
 export type JqJob = {
-  /** As for the program `jq`, the filter at the end. */
+  /** As for the program `jq`, with the filter last. */
   readonly args: readonly string[];
   readonly input: string;
-  /** What `$ENV` is. */
+  /** The value of `$ENV`. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdoutFd: number;
   readonly stderrFd: number;
 };
 
-/** How jq ended: with an exit code and the first and last line about an error (empty: none), or not by itself. */
+/** How jq ended: with an exit code and the first and last error line (empty: none), or with a problem of the thread. */
 export type JqEnd =
   | { readonly code: number; readonly firstError: string; readonly lastError: string }
   | { readonly problem: string };
 
-/** A running jq; `end` ends it wherever it is, and then `ended` tells of a problem. */
+/** A running jq; `end` stops it wherever it is, and `ended` then resolves to a problem. */
 export type JqThread = { readonly ended: Promise<JqEnd>; readonly end: () => void };
 
 /**
- * Runs jq in a thread of its own, where it can be ended in the middle of a loop and reaches nothing but the two open files,
- * to which it writes by itself. `directory` is where `worker.cjs` lies.
+ * Runs jq in a thread, which can be ended in the middle of a loop and reaches nothing but the two open files it writes
+ * to. `directory` contains `worker.cjs`.
  */
 export function startJq(job: JqJob, directory: string): JqThread {
   const worker = new Worker(join(directory, 'worker.cjs'), { workerData: job, env: {}, execArgv: [], argv: [] });
