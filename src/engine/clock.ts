@@ -1,21 +1,21 @@
-/** The time and its timers; tests put their own in its place. */
+/** Current time and timers. Tests replace it. */
 export type Clock = {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
-  /** Calls back once at the given time, or soon when it has passed; the result takes the timer back. */
+  /** Calls back once at the given time, or soon if it has passed; returns a function that cancels the timer. */
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
 
-const longestTimeoutMs = 2 ** 31 - 1;
+const maxTimeoutMs = 2 ** 31 - 1;
 
-/** The system's clock. Waits beyond the 24.8 days that a Node timer can hold are made in several steps. */
+/** The system clock. A wait longer than the 24.8 days of a Node timer is split into several timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer: (at, callback) => {
     let timer: NodeJS.Timeout;
     const arm = () => {
       const left = at - Date.now();
-      timer = left > longestTimeoutMs ? setTimeout(arm, longestTimeoutMs) : setTimeout(callback, Math.max(0, left));
+      timer = left > maxTimeoutMs ? setTimeout(arm, maxTimeoutMs) : setTimeout(callback, Math.max(0, left));
     };
     arm();
     return () => clearTimeout(timer);

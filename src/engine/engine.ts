@@ -5,54 +5,54 @@ import type { Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
 import type { RunJournal } from '../store/store.ts';
 
-/** A run to be made: what to run, with what, for whom. */
+/** Everything the engine needs to run a workflow. */
 export type RunRequest = {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly sources: readonly Source[];
-  /** As given by the caller: data, never evaluated. */
+  /** As given by the caller: plain data, never evaluated. */
   readonly params: readonly Param[];
   readonly trigger: Trigger;
   readonly retryOf: string | null;
   readonly restored: readonly RestoredStep[];
-  /** Files of the workflows that this one is a step of, outermost first. */
+  /** Files of the workflows that run this one as a sub-workflow, outermost first. */
   readonly ancestors: readonly string[];
-  /** Failures that `continueOn.failure` tolerates fail the run, and so do those of its sub-workflows. */
+  /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
-  /** What the run that this one is a step of hides; whatever becomes secret here is then hidden there too. */
+  /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
   readonly family?: Secrets;
 };
 
-/** A run that this process owns. */
+/** A run owned by this process. */
 export type ActiveRun = {
   readonly runId: string;
   readonly workflow: Workflow;
-  /** Its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  /** The stored workflow has secrets masked, so a retry needs the original file. */
   readonly isMasked: boolean;
-  /** Where the run's logs are. */
+  /** Locates the logs of the run. */
   readonly journal: Pick<RunJournal, 'logPaths'>;
   readonly state: () => RunState;
-  /** The state with its secrets: not to be stored or shown. */
+  /** The unmasked state: never store or show it. */
   readonly result: () => RunState;
   readonly cancel: (request: { reason: CancelReason; message: string; force: boolean }) => void;
-  /** Resolves once the last event is on the disk (or could not be put there) and every process has ended. */
+  /** Resolves once the last event is on disk (or could not be written) and every process has ended. */
   readonly finished: Promise<RunState>;
 };
 
-/** Called for every event after it was stored, in order, with the state that it led to. */
+/** Called for every event after it was stored, in order, with the resulting state. */
 export type RunWatcher = (event: StoredEvent, state: RunState) => void;
 
-/** A run that was accepted earlier and belongs to this process now. */
+/** A run accepted earlier that this process has taken over. */
 export type TakenRun = {
   readonly journal: RunJournal;
-  /** Those of the journal so far. */
+  /** The events in the journal so far. */
   readonly events: readonly StoredEvent[];
 };
 
-/** What carries a run from its first event to its last. */
+/** Carries a run from its first event to its last. */
 export type Engine = {
-  /** Starts a run that waits; its watcher is told what was stored before, too. */
+  /** Starts an accepted run; the watcher also gets the events stored before. */
   readonly carry: (request: RunRequest, taken: TakenRun, watcher: RunWatcher) => ActiveRun;
-  /** Stores and starts the run. Throws a `WfError` (`run-exists`, `storage`) before anything has begun. */
+  /** Stores and starts the run. Throws a `WfError` (`run-exists`, `storage`) before anything has started. */
   readonly start: (request: RunRequest, watcher: RunWatcher) => ActiveRun;
 };

@@ -7,23 +7,23 @@ import type { Environment } from './environment/environment.ts';
 import { RunSecrets } from './environment/run-secrets.ts';
 import { logDirectory } from './output/log-directory.ts';
 
-/** How a run is accepted, and for whom. */
+/** Options for accepting a run. */
 export type AcceptOptions = {
   readonly queue: RunQueue;
   readonly clock: Clock;
-  /** The environment that the run will see. */
+  /** The environment of the run. */
   readonly processEnv: Environment;
-  /** Who promises to start it. */
+  /** The process that promises to start the run. */
   readonly by: Owner;
-  /** The promise outlives `by`: whoever takes its place keeps it. */
+  /** The promise outlives `by`: its successor keeps it. */
   readonly lasting: boolean;
-  /** What the process that will carry the run has to know. */
+  /** Everything the carrier of the run needs, serialized. */
   readonly launch: string;
 };
 
 /**
- * Stores a run that waits for a process; once this resolves it cannot be lost any more. Throws a `WfError`: `run-exists`,
- * `storage`, `usage` for an id that cannot be one.
+ * Stores a run that waits for a process; once this resolves the run cannot be lost. Throws a `WfError`: `run-exists`,
+ * `storage`, or `usage` for an invalid id.
  */
 export async function acceptRun(request: RunRequest, options: AcceptOptions): Promise<void> {
   const { queue, clock, processEnv, by, lasting, launch } = options;

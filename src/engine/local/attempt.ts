@@ -23,7 +23,7 @@ import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
 import { formatSeconds } from './seconds.ts';
 
-/** Runs a shell command and takes what it prints; for backticks and `condition` commands. */
+/** Runs a shell command and captures its output; for backticks and `condition` commands. */
 export type Capture = (
   command: string,
   options: {
@@ -36,15 +36,15 @@ export type Capture = (
   },
 ) => Promise<Captured>;
 
-/** What an attempt has of its run. */
+/** Context of one attempt, provided by its run. */
 export type AttemptContext = {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly step: Step;
   readonly number: number;
-  /** Steps of this run whose preconditions were met: they are not checked again at a retry or a repetition. */
+  /** Steps whose preconditions were met: retries and repetitions do not check them again. */
   readonly admitted: Set<string>;
-  /** Already open; the attempt closes it. */
+  /** Already open; closed by the attempt. */
   readonly output: AttemptOutput;
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
@@ -58,8 +58,8 @@ export type AttemptContext = {
 };
 
 /**
- * Makes one attempt at a step: its precondition, variables, directory and output files, then the executor, then its
- * `output`. What a step does wrong is an outcome; a rejection is a bug.
+ * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
+ * is an outcome; a rejection is an internal error.
  */
 export async function runAttempt(context: AttemptContext): Promise<Outcome> {
   const { step, output, secrets, variables } = context;
@@ -86,14 +86,14 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
   }
 }
 
-/** Backticks in a step's `env` run where those of the workflow's `env` do. */
+/** Backticks in a step's `env` run in the same directory as those in the workflow's `env`. */
 function captureFor({ workflow, step, signal, capture, variables }: AttemptContext) {
   const shell = step.shell ?? workflow.shell;
   return (command: string, env: Environment) =>
     capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
 }
 
-/** An outcome of reason `error`: something around the step went wrong, not its program. */
+/** An outcome with reason `error`: the failure is not the program's own. */
 export function errorOutcome(message: string): Outcome {
   return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
 }
@@ -115,7 +115,7 @@ function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
   return resolve(workflow.dir, dir);
 }
 
-/** Null where the step may go on. */
+/** Returns null if the step may proceed. */
 async function checkPreconditions(
   context: AttemptContext,
   scope: Scope,
@@ -163,7 +163,7 @@ function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environm
   return attempt;
 }
 
-/** Runs the work with its output copied to the files that `stdout` and `stderr` name, then reads `output`. */
+/** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
 async function withCopies(
   context: AttemptContext,
   scope: Scope,
@@ -196,13 +196,13 @@ function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outc
   return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
 }
 
-/** A program that cannot write its output fails without a word, since that would go to the same disk. */
+/** A program that cannot write its output cannot report why either, since its messages go to the same disk. */
 function withCause(outcome: Outcome, { log }: AttemptOutput): Outcome {
   if (outcome.status !== 'failed' || !log.isDirect || !isDeviceFull(log.stdoutPath)) return outcome;
   return { ...outcome, message: `${outcome.message} (no space is left on the device of its log)` };
 }
 
-/** What was asked to end has ended for that reason, whatever its last act was: the first cause counts. */
+/** An attempt that was asked to end reports that as its cause, whatever it did last: the first cause counts. */
 function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
   if (outcome.status === 'skipped' || !isAskedToEnd(context)) return outcome;
   const { signal, step } = context;

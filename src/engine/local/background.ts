@@ -2,14 +2,14 @@ import type { ProcessIdentity } from '../../core/run/run.ts';
 import type { RunMark } from '../../processes/process-selection.ts';
 import type { ProcessMoment } from '../../processes/process-table.ts';
 
-/** A process that led an attempt; `endedAt` once it has ended, in milliseconds since 1970-01-01 UTC. */
+/** The first process of an attempt; `endedAt` is set once it has ended, in milliseconds since 1970-01-01 UTC. */
 export type Leader = ProcessIdentity & { readonly endedAt?: number };
 
-/** How the processes that a run has left behind are found and ended. */
+/** Finds and ends processes that a run left behind. */
 export type BackgroundProcesses = {
-  /** The present moment, before which none of the processes was started that a run starts later. */
+  /** The current moment: every process of a run started later starts after it. */
   readonly moment: () => ProcessMoment | null;
-  /** Those of the run that still live. `spared`: names of steps whose processes are none of our business. */
+  /** Living processes of the run. `spared`: names of steps whose processes are left alone. */
   readonly find: (
     run: RunMark,
     options: {
@@ -18,55 +18,58 @@ export type BackgroundProcesses = {
       readonly since: ProcessMoment | null;
     },
   ) => readonly ProcessIdentity[];
-  /** The signal, then SIGKILL after the grace; resolves when they are gone. */
+  /** Sends the signal, then SIGKILL after the grace period; resolves when the processes are gone. */
   readonly end: (
     processes: readonly ProcessIdentity[],
     options: { readonly signal: NodeJS.Signals; readonly graceMs: number },
   ) => Promise<void>;
-  /** After that: ends what cannot be found, where something holds all processes of a run. `spares`: some may live on. */
+  /**
+   * Called after `end`: ends what cannot be found where all processes of a run are held together. `spares`: some may
+   * live on.
+   */
   readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
 };
 
-/** The longest that leftovers may hold the end of a run after their SIGTERM. */
+/** Longest time that leftover processes may delay the end of a run after SIGTERM. */
 const longestGraceMs = 5000;
 
-/** How often is looked for what comes to light only when others were ended. */
-const mostLooks = 5;
+/** Ending one process may reveal others; this limits the rounds of searching. */
+const maxSearches = 5;
 
-/** The processes that a run's attempts have led, so that what they leave behind can be found and ended. */
+/** Records the processes led by a run's attempts, so that their leftovers can be found and ended. */
 export class Background {
   readonly #processes: BackgroundProcesses;
   readonly #markOf: (step: string) => RunMark;
   readonly #leaders = new Map<string, Leader[]>();
   readonly #since: ProcessMoment | null;
 
-  /** To be made before anything of the run is started. `markOf`: the mark of the run, as one of its steps has it. */
+  /** Create it before anything of the run starts. `markOf`: the run's mark as seen by one of its steps. */
   constructor(processes: BackgroundProcesses, markOf: (step: string) => RunMark) {
     this.#processes = processes;
     this.#markOf = markOf;
     this.#since = processes.moment();
   }
 
-  /** Whether any process of the run may have left others. */
+  /** Whether any process of the run may have left others behind. */
   get isUsed(): boolean {
     return this.#leaders.size > 0;
   }
 
-  /** An attempt at a step has begun with this process. */
+  /** Records that an attempt at a step has started with this process. */
   add(step: string, process: ProcessIdentity): void {
     const leaders = this.#leaders.get(step);
     if (leaders) leaders.push(process);
     else this.#leaders.set(step, [process]);
   }
 
-  /** The attempt at a step is over. */
+  /** Records that the attempt at a step has ended. */
   ended(step: string, endedAt: number): void {
     const leaders = this.#leaders.get(step);
     const last = leaders?.at(-1);
     if (leaders && last && last.endedAt === undefined) leaders.splice(-1, 1, { ...last, endedAt });
   }
 
-  /** Ends what the steps left behind, but not what those of `spared` did. */
+  /** Ends the processes that steps left behind, except those of the steps in `spared`. */
   async end(spared: ReadonlySet<string>, graceMs: number): Promise<void> {
     const recorded = [...this.#leaders].flatMap(([step, leaders]) => (spared.has(step) ? [] : leaders));
     const [first] = this.#leaders.keys();
@@ -82,8 +85,8 @@ export class Background {
     graceMs: number,
   ): Promise<void> {
     const known = new Set<number>();
-    // More than once, since what is found may start something else before it gets the signal.
-    for (let looks = 0; looks < mostLooks; looks += 1) {
+    // Repeated, since a process found here may start another before the signal reaches it.
+    for (let searches = 0; searches < maxSearches; searches += 1) {
       const found = this.#processes.find(mark, { ...which, since: this.#since });
       const left = found.filter(({ pid }) => !known.has(pid));
       if (left.length === 0) return;

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../core/run/run.ts';
 import type { RunRequest } from '../engine.ts';
 
-/** The first event of a run, with its secrets. */
+/** The first event of a run, unmasked. */
 export function createdEvent(request: RunRequest, at: number): RunEvent {
   const { runId, workflow, trigger, retryOf, params, strict } = request;
   const { name, group, file } = workflow;

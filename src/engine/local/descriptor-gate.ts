@@ -1,28 +1,28 @@
 import type { EndSignal } from '../../processes/end-signal.ts';
 
-/** Lets attempts begin while there are descriptors for them. */
+/** Admits attempts while file descriptors are available. */
 export type DescriptorGate = {
-  /** Resolves when the attempt may begin, or when it is asked to end; it then counts until `leave`. */
+  /** Resolves when the attempt may start or is asked to end; the attempt then counts until `leave`. */
   readonly enter: (signal: EndSignal) => Promise<void> | null;
   readonly leave: () => void;
 };
 
-/** So few attempts need no more than what is reserved: they begin without a look. */
-const unseen = 2;
+/** Attempts admitted without a check: they need no more than the reserved descriptors. */
+const uncheckedAttempts = 2;
 
 /**
- * A gate for all attempts of this process. One that finds no room waits for another to end, which gives its descriptors back;
- * where no other is running it is let in and will say itself what is missing. So nothing waits for what cannot come.
+ * A gate for all attempts of this process. An attempt that finds no room waits for another to release its descriptors.
+ * If no other attempt is running, it is admitted and reports the shortage itself, so that nothing waits forever.
  */
 export function createDescriptorGate(areScarce: () => boolean): DescriptorGate {
   const waiting = new Set<() => void>();
   let running = 0;
-  const hasRoom = () => running < unseen || !areScarce();
+  const hasRoom = () => running < uncheckedAttempts || !areScarce();
   const beginNext = () => {
     const [begin] = waiting;
     if (begin === undefined || (running > 0 && !hasRoom())) return;
     begin();
-    // What it opens is only seen once it has begun.
+    // The descriptors an attempt opens are counted only once it has started.
     setImmediate(beginNext);
   };
   return {

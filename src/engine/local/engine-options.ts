@@ -11,14 +11,14 @@ import type { Environment } from './environment/environment.ts';
 import type { Notify } from './notices.ts';
 import type { OpenPipes } from './output/masked-output.ts';
 
-/** What the engine of this process works with. */
+/** Dependencies of the local engine. */
 export type LocalEngineOptions = {
   readonly store: RunStore;
   readonly clock: Clock;
-  /** The environment beneath every step's own. */
+  /** The base environment of every step. */
   readonly processEnv: Environment;
   readonly owner: Owner;
-  /** The executor of a type; a promise only where its module is not loaded yet. */
+  /** Returns the executor for a type; a promise only if its module is not loaded yet. */
   readonly executor: (type: string) => Executor | Promise<Executor>;
   readonly capture: Capture;
   readonly background: BackgroundProcesses;
@@ -30,23 +30,23 @@ export type LocalEngineOptions = {
   readonly openPipes: OpenPipes;
 };
 
-/** Called for each run that a step carries out, before it starts; returns who watches it. */
+/** Called before a child run starts; returns its watcher. */
 export type OnChild = (parent: ParentStep, child: Subworkflow) => ChildWatcher;
 
-/** The step that carries out another run. */
+/** The step that runs a child run. */
 export type ParentStep = { readonly runId: string; readonly step: string; readonly attempt: number };
 
-/** Who watches a child run; `attach` is called in the turn in which it starts. */
+/** Watches a child run; `attach` is called in the turn of the event loop in which the run starts. */
 export type ChildWatcher = { readonly watch: RunWatcher; readonly attach: (run: ActiveRun) => void };
 
-/** Another workflow for a step that runs it; `params` come with their variables still in place. */
+/** A sub-workflow to run; `params` still contain variables. */
 export type Subworkflow = {
   readonly workflow: Workflow;
   readonly sources: readonly Source[];
   readonly params: readonly { readonly name: string | null; readonly value: Template }[];
 };
 
-/** What a step that runs another workflow asks for in a retry: what its earlier run of that workflow achieved. */
+/** The earlier child run of a step, to be retried with its parent. */
 export type ChildRetryRequest = {
   /** The run that is retried. */
   readonly retryOf: string;
@@ -55,10 +55,10 @@ export type ChildRetryRequest = {
   readonly params: readonly Param[];
 };
 
-/** Plans the retry of the earlier run; null where a new run begins from the start. */
+/** Plans the retry of an earlier child run; null starts a new run from the beginning. */
 export type RetryChild = (
   request: ChildRetryRequest,
 ) => Promise<{ readonly retryOf: string; readonly restored: readonly RestoredStep[] } | null>;
 
-/** Finds a workflow as `run:` names it. Throws a `WfError` that says what is wrong with it. */
+/** Resolves the workflow named by `run:`. Throws a `WfError` if it is missing or invalid. */
 export type FindSubworkflow = (request: { run: string; params: string; parent: Workflow }) => Subworkflow;

@@ -25,32 +25,32 @@ import { RunTimers } from './run-timers.ts';
 import { RunningAttempts } from './running-attempts.ts';
 import { StepRunner } from './step-runner.ts';
 
-/** The longest that a finished step's record waits for the disk when nothing builds on it. */
+/** Longest wait before a result that no step depends on is flushed to disk. */
 const flushDelayMs = 10;
 
-/** A shorter run has ended before anybody could ask for its stop, and is spared the time that listening takes. */
+/** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;
 
-/** To start a program takes a millisecond or two, in which no signal, no end of a step and no output is taken in. */
-const mostStartsInATurn = 8;
+/** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
+const maxStartsPerTurn = 8;
 
-/** What goes through the mailbox: inputs for the decision, and facts that need none. */
+/** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
 type Letter = RunInput | { readonly type: 'note'; readonly event: RunEvent };
 
-/** What a run works with beside the request for it. */
+/** Resources of a run besides its request. */
 export type LocalRunParts = {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
   readonly watcher: RunWatcher;
-  /** What its journal holds already, of a run that was accepted before; else empty. */
+  /** Events already in the journal of an accepted run; else empty. */
   readonly earlier: readonly StoredEvent[];
-  /** The one of this process. */
+  /** The descriptor gate of this process. */
   readonly gate: DescriptorGate;
 };
 
 /**
- * One run in this process. A mailbox around `transition`: inputs are taken one at a time, their events stored, then
- * folded, then acted on, then told, so that an executor that ends at once cannot get its events between another's.
+ * One run in this process. A mailbox around `transition`: for each input in turn, its events are stored, folded, acted
+ * on and reported, so that the events of an executor that ends at once never interleave with another's.
  */
 export class LocalRun {
   readonly finished: Promise<RunState>;
@@ -69,10 +69,10 @@ export class LocalRun {
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
   readonly #gate: DescriptorGate;
-  readonly #takeTurn = createTurns(mostStartsInATurn);
+  readonly #takeTurn = createTurns(maxStartsPerTurn);
   readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
   #isFlushDue = false;
-  /** All steps and handlers have ended, and what they left is being ended. */
+  /** All steps and handlers have ended; their background processes are being ended. */
   #isEnding = false;
   #cancelTimeout: () => void = () => {};
   #resolve: (state: RunState) => void = () => {};
@@ -109,17 +109,17 @@ export class LocalRun {
     });
   }
 
-  /** As everybody may see it. */
+  /** The masked state. */
   get state(): RunState {
     return this.#record.shown;
   }
 
-  /** With its secrets, for the run that this one is a step of. */
+  /** The unmasked state, for the parent run. */
   get result(): RunState {
     return this.#record.state;
   }
 
-  /** Stores the run's first events, then evaluates its environment and starts it. */
+  /** Stores the first events, then evaluates the environment and starts the run. */
   begin(): void {
     const at = this.#options.clock.now();
     if (this.#earlier.length === 0) this.#note(createdEvent(this.#request, at));
@@ -130,7 +130,7 @@ export class LocalRun {
     this.#guard(this.#prepare());
   }
 
-  /** Once a run is over it is only told of: a stop then, or a kill at any time, means that nobody waits for that. */
+  /** A stop after the end of the run, or a kill at any time, also abandons pending notifications. */
   cancel(asked: { reason: CancelReason; message: string; force: boolean }): void {
     const isOver = this.#isEnding || isFinished(this.result);
     const isUnwanted = asked.force || (asked.reason === 'stop' && isOver);
@@ -138,7 +138,7 @@ export class LocalRun {
     this.#post({ type: 'cancel', at: this.#options.clock.now(), ...asked });
   }
 
-  /** Its parameters were stored without what is secret in them. */
+  /** Restores the real parameters, which were stored masked. */
   #resume(stored: readonly StoredEvent[]): void {
     const { params } = this.#request;
     const real = stored.map((event) => (event.type === 'run.created' ? { ...event, params } : event));
@@ -146,7 +146,7 @@ export class LocalRun {
     for (const event of stored) this.#watcher(event, this.state);
   }
 
-  /** Takes requests of other processes to stop. */
+  /** Listens for stop requests from other processes. */
   #listen(): void {
     const heard = ({ by, force }: StopRequest) => this.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
     this.#guard(this.#journal.listen(heard));
@@ -183,9 +183,9 @@ export class LocalRun {
   }
 
   #read(letter: Letter): void {
-    // What is found out later, about a mail for example, is still noted; nothing else can happen to the run.
+    // After the end only warnings are recorded, for example about a mail.
     if (letter.type === 'note' && isFinished(this.result) && letter.event.type !== 'run.warned') return;
-    // How the run ends is decided.
+    // The outcome of the run is already decided.
     if (letter.type !== 'note' && this.#isEnding) return;
     const decision =
       letter.type === 'note'
@@ -198,13 +198,13 @@ export class LocalRun {
     if (decision.events.length === 0) return;
     const { events, stored } = this.#record.add(decision.events, decision.run);
     for (const event of events) this.#act(event);
-    // To show something may take its time, which the next steps need not wait for.
+    // Watchers may be slow; act on the events first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
   }
 
   /**
-   * Takes the end out of a decision until what steps left in the background has ended: a crash in between must leave a run that is
-   * not finished, so that whoever finds it ends what is left.
+   * Holds back the final event of a decision until the steps' background processes have ended: after a crash in
+   * between, the run is still unfinished and its next owner ends them.
    */
   #endFirst(decision: Decision): Decision {
     const end = decision.events.at(-1);
@@ -221,12 +221,12 @@ export class LocalRun {
     await this.#background.end(spared, workflow.graceMs);
   }
 
-  /** It comes while a letter is read, or from a flush. */
+  /** Called while a message is read, or by a flush. */
   #storageFailed({ message }: WfError): void {
     this.cancel({ reason: 'storage', message, force: false });
   }
 
-  /** Results that nothing waits for go to the disk together. */
+  /** Flushes results that no step waits for together. */
   #flushSoon(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
@@ -288,11 +288,11 @@ export class LocalRun {
     if (!step) throw new Error(`the run has no step "${name}"`);
     const signals = this.#attempts.enter(name);
     const isHandler = handlerKind(name) !== null;
-    // What this attempt builds on must not be forgotten by a crash that its effects survive.
+    // Flush what this attempt depends on, so that a crash cannot lose it while the attempt's effects survive.
     if (isHandler) await this.#record.flush();
     else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
-    // What runs another workflow waits for steps that need descriptors, and needs none itself.
+    // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await this.#gate.enter(signals.signal);
     this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
@@ -345,12 +345,12 @@ export class LocalRun {
     this.#guard(this.#tell(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
     const left = await this.#record.close();
-    // The journal is closed: only who watches the run is notified.
+    // The journal is closed: only the watcher can be notified.
     if (left !== null) this.#watcher({ ...warning(this.#options.clock.now(), null, left), seq: 0 }, this.state);
     this.#resolve(this.state);
   }
 
-  /** A rejection in here is a bug of ours: it ends the run for everyone who waits for it. */
+  /** A rejection here is an internal error: fail the run for everyone awaiting it. */
   #guard(work: Promise<void>): void {
     work.catch((error: unknown) => this.#fail(error));
   }

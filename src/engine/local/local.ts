@@ -6,7 +6,7 @@ import { RunSecrets } from './environment/run-secrets.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
 import { logDirectory } from './output/log-directory.ts';
 
-/** The engine that runs everything in this process, as its children. */
+/** Creates an engine that runs every step as a child of this process. */
 export function createLocalEngine(options: LocalEngineOptions): Engine {
   const gate = createDescriptorGate(areDescriptorsScarce);
   const engine: Engine = {

@@ -1,4 +1,4 @@
-/** Takes letters one at a time and in order: those that come while one is read wait for that. */
+/** Handles letters one at a time, in order; letters put while one is being read wait. */
 export class Mailbox<Letter> {
   readonly #read: (letter: Letter) => void;
   readonly #letters: Letter[] = [];
@@ -8,7 +8,7 @@ export class Mailbox<Letter> {
     this.#read = read;
   }
 
-  /** Throws what reading throws; then the letters behind stay unread. */
+  /** Throws what the reader throws; later letters then stay unread. */
   put(letter: Letter): void {
     this.#letters.push(letter);
     if (this.#isReading) return;

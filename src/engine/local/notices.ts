@@ -4,34 +4,34 @@ import type { Step, Template, Workflow } from '../../core/workflow.ts';
 import type { RunJournal } from '../../store/store.ts';
 import type { Clock } from '../clock.ts';
 
-/** Something that somebody outside may want to be told of: a step has settled, or the run is over. Both are stored. */
+/** A stored event worth a notification: a step settled or the run finished. */
 export type Notice = {
-  /** The step or handler that has settled; null when the run is over. */
+  /** The settled step or handler; null for the run. */
   readonly step: Step | null;
-  /** How it ended. */
+  /** The final status of the step or the run. */
   readonly status: SettledStatus | FinishedStatus;
-  /** Without secrets. */
+  /** The masked state. */
   readonly state: RunState;
   readonly workflow: Workflow;
   /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
   readonly isMasked: boolean;
-  /** Replaces variables, as they are at the moment of the notice. */
+  /** Expands variables as of the time of the notice. */
   readonly expand: (text: Template) => string;
   readonly logPaths: RunJournal['logPaths'];
-  /** Aborted, with a line that says why, when the run does not wait any longer. */
+  /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Tells somebody, by mail for example. Null when nobody wants to know; else it resolves soon after `signal` to what could
- * not be told, as lines for a person. What becomes of it changes no outcome.
+ * Sends a notification, for example by mail. Returns null if none is wanted; else resolves, soon after `signal` at the
+ * latest, to the failures as lines for the user. Never changes an outcome.
  */
 export type Notify = (notice: Notice) => Promise<readonly string[]> | null;
 
-/** The longest that a run which is over waits for its notices. */
+/** Longest time that a finished run waits for its notifications. */
 const patienceMs = 30_000;
 
-/** The notices of one run that are on their way. */
+/** The pending notifications of one run. */
 export class Notices {
   readonly #notify: Notify;
   readonly #warn: (step: string | null, message: string) => void;
@@ -47,7 +47,7 @@ export class Notices {
     return this.#pending.size > 0;
   }
 
-  /** Resolves when it is told or given up. */
+  /** Resolves when the notification is sent or abandoned. */
   tell(notice: Omit<Notice, 'signal'>): Promise<void> {
     const telling = this.#notify({ ...notice, signal: this.#end.signal });
     if (telling === null) return Promise.resolve();
@@ -60,7 +60,7 @@ export class Notices {
     for (const problem of await telling) this.#warn(step?.name ?? null, problem);
   }
 
-  /** Resolves when all have been told or given up, which they are after a while. */
+  /** Resolves when all notifications are sent, or abandoned after the time limit. */
   async settled(clock: Clock): Promise<void> {
     const message = `given up after ${patienceMs / 1000}s`;
     const cancel = clock.setTimer(clock.now() + patienceMs, () => this.abandon(message));

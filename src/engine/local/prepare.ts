@@ -12,7 +12,9 @@ import { firstUnmet } from './environment/precondition.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import { RunVariables } from './environment/variables.ts';
 
-/** What a run starts with, or why it cannot. `unmet` tells which precondition of the workflow is not met. */
+/**
+ * The starting state of a run, or why it cannot start. `unmet` names the precondition of the workflow that is not met.
+ */
 export type Prepared =
   | { readonly variables: RunVariables; readonly params: readonly Param[]; readonly unmet: string | null }
   | { readonly variables: null; readonly reason: 'error'; readonly message: string };
@@ -60,7 +62,7 @@ export async function prepare(
   }
 }
 
-/** What every step of the run is told about it, under our names and those of the tools whose format this is. */
+/** Variables that describe the run to every step, also under the names that tools with the same file format use. */
 function runEnvironment(runId: string, workflow: string): Environment {
   return { WF_RUN_ID: runId, WF_WORKFLOW: workflow, DAG_NAME: workflow, DAG_REQUEST_ID: runId };
 }

@@ -5,15 +5,15 @@ import { WfError } from '../../errors.ts';
 import type { RunJournal } from '../../store/store.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 
-/** What a run is made of beside its journal. */
+/** Dependencies of a run record. */
 export type RunRecordOptions = {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
-  /** The disk refused; it is told each time. */
+  /** Called each time the disk refuses a write. */
   readonly onFailure: (error: WfError) => void;
 };
 
-/** Events as they count, and the same as everybody may see them. */
+/** Events as they count for the run, and the same events masked. */
 type Recorded = { readonly events: readonly RunEvent[]; readonly stored: readonly StoredEvent[] };
 
 /** The last events of a run, which the disk refused. */
@@ -24,16 +24,16 @@ type UnstoredEnd = {
 };
 
 /**
- * A run's events on their way to the disk, and the two states they lead to: the run's own, and the same without secrets,
- * which is the fold of what was stored. A disk that refuses does not end the report: what it did not take is kept, told
- * with the number 0, and goes first when the disk takes some again.
+ * Stores a run's events and folds them into two states: the real one, and the masked one, which is the fold of what was
+ * stored. If the disk refuses, reporting goes on: refused events are kept, reported with number 0, and stored first
+ * once the disk accepts writes again.
  */
 export class RunRecord {
   readonly #options: RunRecordOptions;
   #state: RunState;
   #shown: RunState;
   #unstored: RunEvent[] = [];
-  /** The numbers of each step's last result, and of the last one that set variables for all steps after it. */
+  /** Sequence numbers of each step's last result, and of the last event that set variables for all later steps. */
   readonly #results = new Map<string, number>();
   #lastOutputs = 0;
 
@@ -43,24 +43,26 @@ export class RunRecord {
     this.#shown = initial;
   }
 
-  /** With its secrets. */
+  /** The unmasked state. */
   get state(): RunState {
     return this.#state;
   }
 
-  /** As everybody may see it. */
+  /** The masked state. */
   get shown(): RunState {
     return this.#shown;
   }
 
-  /** Takes what was stored earlier: as it stands there for everybody, and as it really was. */
+  /** Restores events stored earlier, masked and real. */
   resume(stored: readonly RunEvent[], real: readonly RunEvent[]): void {
     const isSame = this.#options.secrets.mask(real) === real;
     this.#shown = stored.reduce(evolve, this.#shown);
     this.#state = isSame ? this.#shown : real.reduce(evolve, this.#state);
   }
 
-  /** Stores events that have led to a state. A run whose end the disk refuses has failed, however its steps ended. */
+  /**
+   * Stores events that led to a state. If the disk refuses the final event, the run has failed however its steps ended.
+   */
   add(events: readonly RunEvent[], state: RunState): Recorded {
     const masked = this.#options.secrets.mask(events);
     const isSame = masked === events && this.#shown === this.#state;
@@ -72,18 +74,18 @@ export class RunRecord {
     return { events, stored };
   }
 
-  /** Resolves when everything so far is on the disk, or when it was told that it cannot be. */
+  /** Resolves when everything so far is on disk, or after `onFailure` was called. */
   async flush(): Promise<void> {
     await this.#orTell(this.#options.journal.flush());
   }
 
-  /** As `flush`, for what is built on when these steps have ended: their results, and every variable set so far. */
+  /** Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. */
   async flushResults(steps: readonly string[]): Promise<void> {
     const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
     await this.#orTell(this.#options.journal.flush(last));
   }
 
-  /** Gives the run up. Resolves to what went wrong with its files, else null. */
+  /** Closes the journal. Resolves to the problem with the run's files, or null. */
   close(): Promise<string | null> {
     return this.#options.journal.close().catch((error: unknown) => {
       if (error instanceof WfError) return `the end of this run may be lost: ${error.message}`;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** The timers of one run, so that none outlives it. */
+/** The timers of one run, cancelled with it. */
 export class RunTimers {
   readonly #clock: Clock;
   readonly #pending = new Set<() => void>();
@@ -9,7 +9,7 @@ export class RunTimers {
     this.#clock = clock;
   }
 
-  /** Calls back once at the given time, with the time it then is; the result takes the timer back. */
+  /** Calls back once at the given time, with the current time; returns a function that cancels the timer. */
   at(time: number, then: (at: number) => void): () => void {
     const cancel = this.#clock.setTimer(time, () => {
       this.#pending.delete(cancel);
@@ -19,7 +19,7 @@ export class RunTimers {
     return cancel;
   }
 
-  /** Takes all of them back. */
+  /** Cancels all timers. */
   clear(): void {
     for (const cancel of this.#pending) cancel();
   }

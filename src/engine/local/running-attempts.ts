@@ -4,12 +4,12 @@ import type { Clock } from '../clock.ts';
 type Running = {
   readonly end: EndSignal;
   readonly kill: EndSignal;
-  /** True for a repeating step once it has begun: a stop lets it finish the repetition it is in. */
+  /** True for a repeating step once it has started: a stop lets it finish the current repetition. */
   finishesWhenStopped: boolean;
   cancelTimer: () => void;
 };
 
-/** The attempts that are under way, and their ends: the request, then, when the grace is over, the kill. */
+/** Running attempts and how they are ended: a request first, then a kill after the grace period. */
 export class RunningAttempts {
   readonly #clock: Clock;
   readonly #graceMs: number;
@@ -20,7 +20,7 @@ export class RunningAttempts {
     this.#graceMs = graceMs;
   }
 
-  /** Enters an attempt that waits for its start. */
+  /** Adds an attempt that waits to start. */
   enter(step: string): AttemptSignals {
     const running: Running = {
       end: new EndSignal(),
@@ -32,7 +32,7 @@ export class RunningAttempts {
     return { signal: running.end, kill: running.kill };
   }
 
-  /** It starts, unless it was asked to end before. `timeoutMs` 0: no limit. */
+  /** Marks the attempt as started, unless it was asked to end before. `timeoutMs` 0: no limit. */
   begin(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): void {
     const running = this.#running.get(step);
     if (running === undefined || running.end.aborted) return;
@@ -40,13 +40,13 @@ export class RunningAttempts {
     if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
   }
 
-  /** Takes an attempt out that has ended. */
+  /** Removes an attempt that has ended. */
   leave(step: string): void {
     this.#running.get(step)?.cancelTimer();
     this.#running.delete(step);
   }
 
-  /** Asks all of them to end. */
+  /** Asks all attempts to end. */
   stop(): void {
     for (const running of this.#running.values()) {
       if (running.end.aborted) continue;
@@ -55,7 +55,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Ends all of them at once. */
+  /** Kills all attempts at once. */
   kill(): void {
     for (const running of this.#running.values()) {
       running.cancelTimer();

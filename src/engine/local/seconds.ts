@@ -1,4 +1,4 @@
-/** A time limit as its file gives it, in seconds: `2s`, `0.5s`. */
+/** Formats a time limit in seconds, as in the workflow file: `2s`, `0.5s`. */
 export function formatSeconds(ms: number): string {
   return `${ms / 1000}s`;
 }

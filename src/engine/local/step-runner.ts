@@ -15,19 +15,19 @@ import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
-/** What the steps of one run write to, and what must not be seen in it. */
+/** What the attempts of one run share. */
 export type StepRunnerParts = {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
   readonly warn: (step: string, message: string) => void;
 };
 
-/** One attempt to be made. */
+/** An attempt to be made. */
 export type AttemptRequest = {
   readonly step: Step;
   readonly number: number;
   readonly signals: AttemptSignals;
-  /** The run as it stands, for the variables of handlers. */
+  /** The current state of the run, for the variables of handlers. */
   readonly run: RunState;
   readonly started: Started;
 };
@@ -50,23 +50,23 @@ export class StepRunner {
     this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
   }
 
-  /** Gives the steps the variables that the run begins with. */
+  /** Sets the variables that the run starts with. */
   prepare(variables: RunVariables): void {
     this.#variables = variables;
     for (const { outputs } of this.#request.restored) this.set(outputs);
   }
 
-  /** Sets variables for all that starts from now on. */
+  /** Sets variables for everything that starts afterwards. */
   set(outputs: Outputs): void {
     for (const [name, value] of Object.entries(outputs)) this.#variables?.set(name, value);
   }
 
-  /** What a run that could not even be prepared has is the environment of this process. */
+  /** The scope of a run; the environment of this process if the run was never prepared. */
   scope(): Scope {
     return this.#variables?.forStep({}).scope ?? ((name) => this.#options.processEnv[name]);
   }
 
-  /** Never rejects for what a step does wrong or the machine refuses: that is an outcome. */
+  /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
   async attempt(request: AttemptRequest): Promise<Outcome> {
     try {
       return await this.#attempt(request);
@@ -110,22 +110,22 @@ export class StepRunner {
     return outcome;
   }
 
-  /** An output with a NUL character is an empty variable in every command, which looks like an empty output. */
+  /** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */
   #warnOfNul({ name, output }: Step, outcome: Outcome): void {
     if (output === null || !('outputs' in outcome) || !outcome.outputs[output]?.includes('\0')) return;
-    const reason = 'holds a NUL character, so that no program gets it as a variable';
-    this.#parts.warn(name, `the output "${output}" ${reason}: the file $WF_OUTPUT_FILE_${output} holds it`);
+    const reason = 'contains a NUL character and cannot be an environment variable';
+    this.#parts.warn(name, `the output "${output}" ${reason}: read it from the file $WF_OUTPUT_FILE_${output}`);
   }
 
-  /** Ends the outputs that what steps have left in the background holds open. */
+  /** Ends the outputs that leftover processes hold open. */
   close(): void {
     this.#outputs.close();
   }
 }
 
 /**
- * What a handler is told of the run: its status word, the step that failed first, and why it or the run failed; empty
- * texts where there is nothing to tell.
+ * Variables for handlers: the status of the run, the first failed step, and the reason of the failure; empty where not
+ * applicable.
  */
 function handlerVariables(run: RunState): Readonly<Record<string, string>> {
   const { status, message } = verdict(run);

@@ -6,7 +6,7 @@ import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../execu
 import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
 import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './engine-options.ts';
 
-/** Runs another workflow for a step, as a run of its own that is stopped with the step. */
+/** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
   options: LocalEngineOptions & { readonly engine: Engine },
   parent: RunRequest,
@@ -54,7 +54,9 @@ export async function runSubworkflow(
   }
 }
 
-/** A handler belongs to its own run, and a further attempt of a retry policy is to begin from the start. */
+/**
+ * Returns null for a handler, which belongs to its own run, and for further attempts, which start from the beginning.
+ */
 function earlierRun(
   { retryChild }: LocalEngineOptions,
   { retryOf }: RunRequest,
@@ -68,7 +70,7 @@ function earlierRun(
 function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): void {
   if (file === null || !ancestors.includes(file)) return;
   const path = [...ancestors.slice(ancestors.indexOf(file)), file].join(' -> ');
-  throw new WfError('invalid-workflow', `workflow "${name}" would run itself without end: ${path}`);
+  throw new WfError('invalid-workflow', `workflow "${name}" runs itself: ${path}`);
 }
 
 async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<void> {
@@ -82,7 +84,7 @@ async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<voi
   }
 }
 
-/** With its secrets: the step that gets this masks them in its turn. */
+/** Returns unmasked values: the parent step masks them in turn. */
 function describe({ runId, workflow, result }: ActiveRun): SubworkflowResult {
   const state = result();
   const outputs: Record<string, string> = {};

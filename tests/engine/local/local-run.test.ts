@@ -264,7 +264,7 @@ describe('a run in this process', () => {
       const state = await start(workflow({ steps: [step('a')] })).finished;
       expect([state.status, state.warnings.map(({ message }) => message)]).toEqual([
         'succeeded',
-        ['the output of "a" is not kept: no space left on the device'],
+        ['the output of "a" is not stored: no space left on the device'],
       ]);
     });
   });

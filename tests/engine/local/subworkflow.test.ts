@@ -74,11 +74,11 @@ it('says that a workflow is not there', async () => {
   });
 });
 
-it('refuses a workflow that would run itself without end', async () => {
+it('refuses a workflow that runs itself', async () => {
   const findSubworkflow: FindSubworkflow = () => ({ workflow: parent, sources: [], params: [] });
   await withEngine({ work: { call: calling([]) }, findSubworkflow }, async ({ start }) => {
     const { message } = stepState(await start(parent).finished, 'call');
-    expect(message).toBe('workflow "parent" would run itself without end: /w/parent.yaml -> /w/parent.yaml');
+    expect(message).toBe('workflow "parent" runs itself: /w/parent.yaml -> /w/parent.yaml');
   });
 });
 

@@ -7,23 +7,23 @@ import type { Assignment, Template, Workflow } from '../../../core/workflow.ts';
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** Runs the command between backticks, whose text was `written`, with an environment; resolves to what it printed, throws when it fails. */
+/** Runs the command between backticks, as `written` in the file; resolves to its output, throws if it fails. */
 export type Substitute = (command: string, env: Environment, written: string) => Promise<string>;
 
-/** A value of `params` or `env` that cannot be evaluated; the message is for the user. */
+/** A value of `params` or `env` that cannot be evaluated; the message is shown to the user. */
 export class EvaluationProblem extends Error {}
 
-/** What the file's `params` and `env` come to for one run. */
+/** The evaluated `params` and `env` of one run. */
 export type RunEnvironment = {
   readonly params: readonly Param[];
-  /** The `env` entries and, over them, the named parameters. */
+  /** The `env` entries, overridden by named parameters. */
   readonly variables: Environment;
 };
 
 /**
- * Evaluates the defaults that the caller did not replace, and `env`. An entry may use the process's environment, earlier
- * entries and parameters; a default may use earlier parameters and `env`. Each value is evaluated once, when first needed.
- * Throws an `EvaluationProblem` when a substitution fails or two values need each other.
+ * Evaluates `env` and the defaults that the caller did not replace. An entry may use the process environment, earlier
+ * entries and parameters; a default may use earlier parameters and `env`. Each value is evaluated once, on first use.
+ * Throws an `EvaluationProblem` when a substitution fails or a value depends on itself.
  */
 export async function evaluateEnvironment(
   workflow: Pick<Workflow, 'params' | 'env' | 'secrets'>,
@@ -35,12 +35,12 @@ export async function evaluateEnvironment(
   return evaluation.all();
 }
 
-/** A parameter on its way: given ones are data, defaults are still templates. */
+/** A parameter before evaluation: given values are data, defaults are still templates. */
 type PendingParam = Param & { readonly isTemplate: boolean };
 
 /**
- * Puts given parameters in the place of defaults: named ones by name, the others in order into the places that no name
- * took; a place keeps its name. What is left over comes after, as it was given.
+ * Replaces defaults by given parameters: named ones by name, the others in order at the positions that no name took; a
+ * position keeps its name. Extra values follow, as given.
  */
 export function mergeParams(defaults: Workflow['params'], given: readonly Param[]): readonly PendingParam[] {
   const merged: PendingParam[] = defaults.map((param) => ({ ...param, isTemplate: true }));
@@ -67,8 +67,8 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
 }
 
 /**
- * A parameter as `$1` and a program's arguments show it: a named one with its name. Other users of the machine see the
- * arguments of processes, so that a secret one is empty there and keeps its place.
+ * A parameter as seen in `$1` and in a program's arguments: a named one with its name. Other users of the machine can
+ * read the arguments of processes, so a secret value is empty there and keeps its position.
  */
 export function paramText({ name, value }: Param, secrets: Workflow['secrets']): string {
   if (name === null) return value;
@@ -122,7 +122,7 @@ class Evaluation {
     const entry = this.#env[index];
     const place = this.#envSlots[index];
     if (!entry || !place) return '';
-    // What the substitution's command reads without naming it has to be there too.
+    // The substitution's command may read variables that its text does not name, so they are evaluated too.
     if (splitBackticks(entry.value).some((part) => 'command' in part)) {
       for (let i = 0; i < index; i++) if (!this.#envSlots[i]?.isBusy) await this.#entry(i);
     }
@@ -131,7 +131,7 @@ class Evaluation {
 
   async #once(place: Slot, template: Template, lookup: (name: string) => Promise<string | undefined>): Promise<string> {
     if (place.value !== null) return place.value;
-    if (place.isBusy) throw new EvaluationProblem(`${place.label} needs its own value`);
+    if (place.isBusy) throw new EvaluationProblem(`${place.label} depends on itself`);
     place.isBusy = true;
     place.value = await this.#evaluate(template, lookup, place.label);
     place.isBusy = false;
@@ -144,7 +144,7 @@ class Evaluation {
     label: string,
   ): Promise<string> {
     const found = new Map<string, string | undefined>();
-    // expandText is synchronous: the values of all names have to be there first.
+    // expandText is synchronous: evaluate all names first.
     const parts = splitBackticks(template);
     const names = parts.flatMap((part) => [...namesIn('text' in part ? part.text : part.command)]);
     for (const name of names) if (!found.has(name)) found.set(name, await lookup(name));
@@ -168,7 +168,7 @@ class Evaluation {
     }
   }
 
-  /** The value of a name as seen from before parameter `params` and entry `env`. */
+  /** The value of a name, visible before parameter `params` and entry `env`. */
   async #lookup(name: string, params: number, env: number): Promise<string | undefined> {
     if (/^\d+$/.test(name)) return this.#position(Number(name) - 1, params);
     const param = this.#params.findIndex((candidate, i) => candidate.name === name && i < params);

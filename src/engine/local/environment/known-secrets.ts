@@ -14,27 +14,27 @@ import {
 import { readRegular } from '../../../regular-file.ts';
 import { type Environment, mergeParams } from './environment.ts';
 
-/** What is known of a run's secrets before anything of it is evaluated. */
+/** Secrets of a run that are known before anything of it is evaluated. */
 export type KnownSecrets = {
   readonly secrets: Secrets;
-  /** The variables that are secret by name. */
+  /** Names of secret variables. */
   readonly names: ReadonlySet<string>;
-  /** Those whose values are read from elsewhere. */
+  /** Secret variables whose values are read from elsewhere. */
   readonly variables: Environment;
-  /** Why one of them cannot be read; null when all can. */
+  /** Why a secret cannot be read; null if all can. */
   readonly problem: string | null;
   /** Names of secrets that are too short to be masked. */
   readonly tooShort: readonly string[];
 };
 
-/** Can anything in a run of this workflow be secret? */
+/** Whether anything in a run of this workflow can be secret. */
 export function hasSecrets({ secrets, smtp, ...workflow }: Workflow): boolean {
   return secrets.length > 0 || Boolean(smtp?.password) || allSteps(workflow).some((step) => passwords(step).length > 0);
 }
 
 /**
- * Reads the secrets that lie elsewhere and takes those that the caller gives, the process's environment holds or the file
- * spells out. They go into `secrets`, which may hold those of the run that this one is a part of.
+ * Reads secrets from their sources and collects those given by the caller, the process environment or the file. Adds
+ * them to `secrets`, which may already hold those of the parent run.
  */
 export function knownSecrets(
   workflow: Workflow,
@@ -58,8 +58,8 @@ export function knownSecrets(
 }
 
 /**
- * What must not be found in a copy of the file: the secrets known so far, and the texts from which further ones will be
- * made, unless such a text only names another variable.
+ * Values that a stored copy of the file must not contain: the secrets known so far and the texts that produce further
+ * ones, unless such a text only names another variable.
  */
 export function secretsAtRest(
   workflow: Workflow,
@@ -70,7 +70,7 @@ export function secretsAtRest(
   return all;
 }
 
-/** The values of an executor's settings that are passwords. */
+/** Executor settings that are passwords. */
 export function passwords({ executor }: Step): readonly Template[] {
   return passwordsIn(executor.config);
 }
@@ -94,7 +94,7 @@ function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readon
   ];
 }
 
-/** Does the text mean itself? */
+/** Whether the text is free of variables and substitutions. */
 function isLiteral(template: Template): boolean {
   return namesIn(template).size === 0 && splitBackticks(template).every((part) => 'text' in part);
 }
@@ -117,7 +117,7 @@ function readSources({ secrets, dir }: Workflow, processEnv: Environment): Read 
   return { variables, problem };
 }
 
-/** Null for a secret that is a variable of the workflow anyway. */
+/** Returns null for a secret that is a variable of the workflow anyway. */
 function readSource(
   { env, file }: SecretSource,
   dir: string,
@@ -135,7 +135,7 @@ function readSource(
   return env === null ? null : { problem: `the environment has no variable "${env}"` };
 }
 
-/** Without the line end that editors and `echo` put there. */
+/** Drops the line end that editors and `echo` append. */
 function readSecretFile(path: string): { readonly value: string } | { readonly problem: string } {
   try {
     return {

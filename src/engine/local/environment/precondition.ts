@@ -5,25 +5,25 @@ import type { Precondition } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
-/** What a precondition is checked with. */
+/** Context for checking preconditions. */
 export type PreconditionContext = {
   readonly scope: Scope;
-  /** Runs a command of the condition, with these variables besides. */
+  /** Runs a command of the condition with these extra variables. */
   readonly capture: (command: string, extra: Environment) => Promise<Captured>;
 };
 
-/** What a command of a condition printed. `ok`: it exited with 0; `ended` is false where it could not run to its end. */
+/** Result of a condition's command. `ok`: exit code 0; `ended` is false if it could not run to its end. */
 export type Captured = {
   readonly ok: boolean;
   readonly ended: boolean;
   readonly stdout: string;
-  /** Why it is not `ok`. */
+  /** Why the command is not `ok`. */
   readonly message: string;
 };
 
 /**
- * Null when all are met, else one line that says which is not and what was found instead. Throws an `EvaluationProblem` for a
- * condition that cannot be evaluated: it is neither met nor unmet, and to skip the step would hide the mistake.
+ * Returns null if all preconditions are met, else one line naming the one that is not and the actual value. Throws an
+ * `EvaluationProblem` for a condition that cannot be evaluated: skipping the step would hide the mistake.
  */
 export async function firstUnmet(
   preconditions: readonly Precondition[],
@@ -79,7 +79,7 @@ function withoutPathsOf(command: string, condition: string, { scope }: Precondit
   }
 }
 
-/** The whole value counts, and each of its lines: `^` and `$` of a pattern are also the ends of a line. */
+/** Compares the whole value and each of its lines: `^` and `$` in a pattern also match at line ends. */
 async function matches(condition: string, actual: string, wanted: string): Promise<boolean> {
   const texts = [actual, ...actual.split(/\r?\n/)];
   if (!wanted.startsWith('re:')) return texts.includes(wanted);
@@ -88,7 +88,7 @@ async function matches(condition: string, actual: string, wanted: string): Promi
     const pattern = RE2JS.compile(wanted.slice('re:'.length));
     return texts.some((text) => pattern.matcher(text).find());
   } catch (error) {
-    // A pattern in the file was checked; one that a variable holds is only known now.
+    // Patterns in the file were checked at load time; one from a variable is known only now.
     throw unevaluated(condition, `"${wanted}" is not a regular expression: ${messageOf(error)}`);
   }
 }

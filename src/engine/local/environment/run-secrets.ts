@@ -12,9 +12,9 @@ import { hasSecrets, type KnownSecrets, knownSecrets, passwords, secretsAtRest }
 
 const none: Omit<KnownSecrets, 'secrets'> = { names: new Set(), variables: {}, problem: null, tooShort: [] };
 
-/** What one run must not show, and how it is kept from being shown. */
+/** The secrets of one run and the masking of everything it stores or shows. */
 export class RunSecrets {
-  /** True: output has to be read before it may be written anywhere. */
+  /** Whether output has to be masked before it is written anywhere. */
   readonly areInPlay: boolean;
   readonly #known: KnownSecrets;
   readonly #request: RunRequest;
@@ -22,7 +22,7 @@ export class RunSecrets {
   #warn: (message: string) => void = () => {};
   readonly #warned = new Set<string>();
 
-  /** Reads what can be known now; what cannot be read is the `problem`. */
+  /** Reads the secrets known at the start; `problem` says which one cannot be read. */
   constructor(request: RunRequest, processEnv: Environment) {
     const { workflow, params, family } = request;
     const own = hasSecrets(workflow);
@@ -32,12 +32,12 @@ export class RunSecrets {
     this.#request = request;
   }
 
-  /** Values of this run and of those that it is a part of, or that are a part of it. */
+  /** Secret values of this run, its parent and its children. */
   get shared(): Secrets {
     return this.#known.secrets;
   }
 
-  /** Secrets that are read from elsewhere, as variables. */
+  /** Secrets read from elsewhere, as variables. */
   get variables(): Environment {
     return this.#known.variables;
   }
@@ -46,7 +46,7 @@ export class RunSecrets {
     return this.#known.problem;
   }
 
-  /** What a run starts from, as it may be stored. */
+  /** The snapshot of the run, masked for storage. */
   snapshot(): Snapshot {
     this.#snapshot ??= this.#makeSnapshot();
     return this.#snapshot;
@@ -65,42 +65,42 @@ export class RunSecrets {
     return isMasked ? { ...shown, masked: true } : shown;
   }
 
-  /** Whether secrets stand in the texts of the workflow, so that its snapshot cannot be run. */
+  /** Whether the workflow's texts contain secrets, so that the masked snapshot cannot be run. */
   get isTextMasked(): boolean {
     return this.snapshot().masked === true;
   }
 
-  /** The events as they may be stored and shown; the same list when there is nothing to hide. */
+  /** Masks events for storing and showing; returns the same list if there is nothing to hide. */
   mask(events: readonly RunEvent[]): readonly RunEvent[] {
     const { secrets, names } = this.#known;
     if (secrets.isEmpty && names.size === 0) return events;
     return events.map((event) => maskEvent(event, { secrets, names }));
   }
 
-  /** Tells from now on which secrets cannot be masked, and those that are known already. */
+  /** Warns of secrets that cannot be masked, those found so far included. */
   warnOfShort(warn: (message: string) => void): void {
     this.#warn = warn;
     for (const name of this.#known.tooShort) this.#tooShort(name);
   }
 
-  /** Takes the values that the secret variables have by now. */
+  /** Learns the current values of secret variables. */
   learn(variables: Environment): void {
     for (const name of this.#known.names) this.#add(name, variables[name] ?? '');
   }
 
-  /** Takes what a step is about to use: its own entries, and the passwords of its executor. */
+  /** Learns the secrets a step is about to use: its own entries and the passwords of its executor. */
   learnStep(step: Step, variables: Environment, scope: Scope): void {
     this.learn(variables);
     for (const password of passwords(step)) this.#add(`password of step "${step.name}"`, expandText(password, scope));
   }
 
-  /** Takes the password of the mail server. */
+  /** Learns the password of the mail server. */
   learnSmtp(scope: Scope): void {
     const { smtp } = this.#request.workflow;
     if (smtp?.password) this.#add('smtp.password', expandText(smtp.password, scope));
   }
 
-  /** Is the variable of this name to be hidden whole? */
+  /** Whether the whole value of this variable is hidden. */
   isSecret(name: string): boolean {
     return this.#known.names.has(name);
   }

@@ -4,18 +4,17 @@ import type { Assignment } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
-/** What the entries of a step's `env` are evaluated with. */
+/** Context for evaluating the entries of a step's `env`. */
 type StepEnvContext = {
   readonly scope: Scope;
-  /** Gets the entries, one after the other; `scope` looks into it. */
+  /** Receives the entries one by one; `scope` reads from it. */
   readonly env: Record<string, string>;
   readonly capture: (command: string, env: Environment) => Promise<{ ok: boolean; stdout: string; message: string }>;
 };
 
 /**
- * Evaluates the `env` of a step or handler, variables and backticks, into its environment. An entry may use all before it.
- * Throws an `EvaluationProblem` when a substitution fails, and a
- * `PathProblem`.
+ * Evaluates the `env` of a step or handler (variables and backticks) into its environment. An entry may use all entries
+ * before it. Throws an `EvaluationProblem` when a substitution fails, or a `PathProblem`.
  */
 export async function addStepEnv(entries: readonly Assignment[], context: StepEnvContext): Promise<void> {
   for (const { name, value } of entries) context.env[name] = await evaluate({ name, value }, context);

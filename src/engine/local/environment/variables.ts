@@ -1,22 +1,22 @@
 import type { Scope } from '../../../executors/executor.ts';
 import type { Environment } from './environment.ts';
 
-/** What no environment takes is kept out of it: every later program would fail to start. */
-const longestEnvironmentValue = 100 * 1024;
+/** Larger values stay out of the environment: with them every program would fail to start. */
+const maxEnvironmentValueBytes = 100 * 1024;
 
 function fitsEnvironment(value: string): boolean {
-  return Buffer.byteLength(value) <= longestEnvironmentValue && !value.includes('\0');
+  return Buffer.byteLength(value) <= maxEnvironmentValueBytes && !value.includes('\0');
 }
 
 /**
- * The variables of one run as its steps see them: the process's environment beneath the workflow's `env` and parameters,
- * beneath the outputs of the steps so far.
+ * The variables of one run as seen by its steps, in rising precedence: process environment, workflow `env` and
+ * parameters, outputs of finished steps.
  */
 export class RunVariables {
   readonly #args: readonly string[];
-  /** Stores an output that no environment takes, and tells where. */
+  /** Stores an output that does not fit into the environment; returns its path. */
   readonly #keep: (name: string, value: string) => string;
-  /** Outputs that no environment takes, for their length or a NUL. */
+  /** Outputs kept out of the environment because of their length or a NUL character. */
   readonly #others = new Map<string, string>();
   readonly #env: Record<string, string>;
 
@@ -31,7 +31,7 @@ export class RunVariables {
     return this.#args;
   }
 
-  /** Sets a variable for everything that starts from now on. */
+  /** Sets a variable for everything that starts afterwards. */
   set(name: string, value: string): void {
     if (fitsEnvironment(value)) {
       this.#env[name] = value;
@@ -43,7 +43,7 @@ export class RunVariables {
     }
   }
 
-  /** What a step sees, with variables of its own on top. Further ones may be added to `env`; `scope` sees them too. */
+  /** The variables of a step, its own on top. Entries may be added to `env`; `scope` sees them too. */
   forStep(own: Environment): { readonly scope: Scope; readonly env: Record<string, string> } {
     const env = { ...this.#env, ...own };
     const scope: Scope = (name) => {

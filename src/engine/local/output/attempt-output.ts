@@ -2,20 +2,20 @@ import { closeSync, statfsSync, writeSync } from 'node:fs';
 import type { Attempt, AttemptLog } from '../../../executors/executor.ts';
 import { type OutputText, readOutput } from './output.ts';
 
-/** Where the output of one attempt goes, and how to get at it. */
+/** The output of one attempt. */
 export type AttemptOutput = {
-  /** For processes: they write to its descriptors. */
+  /** The log whose descriptors processes write to. */
   readonly log: AttemptLog;
   readonly write: Attempt['write'];
-  /** To be called when the executor is done: what its process wrote is in the log when it returns. */
+  /** Call when the executor is done: on return, everything its process wrote is in the log. */
   readonly settle: () => void;
-  /** The whole standard output as the value of a variable; after `settle`. */
+  /** The whole standard output as a variable's value; only after `settle`. */
   readonly text: (name: string) => OutputText;
-  /** Gives the descriptors back. */
+  /** Releases the descriptors. */
   readonly close: () => void;
 };
 
-/** Straight into the files: nothing of what a process prints comes through here. */
+/** Output written directly into the log files, without passing through this process. */
 export function directOutput(log: AttemptLog): AttemptOutput {
   return {
     log,
@@ -32,23 +32,23 @@ export function directOutput(log: AttemptLog): AttemptOutput {
   };
 }
 
-/** A process that could not write its output need not say so, nor fail; and what it says has no room either. */
+/** A program whose output was lost to a full disk may neither fail nor be able to report it, so check the device. */
 export function isDeviceFull(path: string): boolean {
   try {
     const { blocks, bfree, bavail } = statfsSync(path);
     return blocks > 0 && (process.getuid?.() === 0 ? bfree : bavail) === 0;
   } catch {
-    // The log was removed: what it holds can still be read.
+    // The log was removed; its content is still readable through the descriptor.
     return false;
   }
 }
 
-/** Writes all of it, however often the system takes only a part. */
+/** Writes all bytes, repeating partial writes. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }
 
-/** UTF-8 for a text. */
+/** Encodes text as UTF-8. */
 export function bytesOf(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }

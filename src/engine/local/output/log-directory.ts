@@ -6,8 +6,8 @@ import { WfError } from '../../../errors.ts';
 import type { Environment } from '../environment/environment.ts';
 
 /**
- * The absolute directory that `logDir` names, null when the file names none. It is needed before anything of the run is
- * evaluated, so it may use the process's environment and plain entries of `env`, but no substitution and no parameter.
+ * The absolute path of `logDir`; null if the file has none. It is needed before the run is evaluated, so it may use the
+ * process environment and plain `env` entries, but no substitution and no parameter.
  */
 export function logDirectory(workflow: Workflow, processEnv: Environment): string | null {
   if (workflow.logDir === null) return null;

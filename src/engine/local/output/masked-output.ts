@@ -5,19 +5,22 @@ import { type AttemptOutput, bytesOf } from './attempt-output.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { gatherOutput } from './output.ts';
 
-/** Opens two pipes with names in a directory. Rejects when that is not possible. */
+/** Opens two named pipes in a directory. Rejects if that is impossible. */
 export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
 
 export type MaskedOutputOptions = {
-  /** Null where there is no process: only `write` is used. */
+  /** Null if there is no process: only `write` is used. */
   readonly pipes: readonly [Pipe, Pipe] | null;
-  /** Whether standard output is also wanted as a value. With a secret one the log shows nothing of either stream. */
+  /**
+   * Whether standard output is also captured as a value. If that value is secret, the log shows nothing of either
+   * stream.
+   */
   readonly output: 'shown' | 'secret' | null;
-  /** The log cannot be written any more; told once for each of its files. */
+  /** Called once per log file that can no longer be written. */
   readonly onFailure: (error: unknown) => void;
 };
 
-/** The outputs of one run that are masked on their way; some outlive their attempts. */
+/** The masked outputs of one run; some outlive their attempts. */
 export class MaskedOutputs {
   readonly #secrets: Secrets;
   readonly #open = new Set<MaskedStream>();
@@ -26,10 +29,11 @@ export class MaskedOutputs {
     this.#secrets = secrets;
   }
 
-  /** Takes the log over. */
+  /** Takes over the log. */
   start(log: AttemptLog, { pipes, output, onFailure }: MaskedOutputOptions): AttemptOutput {
     const gathered = gatherOutput();
-    // The value is known at the end only, and programs repeat what they print: `set -x`, `tee /dev/stderr`, `curl -v`.
+    // The secret value is known only at the end, and programs repeat what they print: `set -x`, `tee /dev/stderr`,
+    // `curl -v`.
     const common = { onFailure, isWithheld: output === 'secret' };
     const keep = output === null ? null : gathered.add;
     const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep });

@@ -5,32 +5,32 @@ import type { Pipe } from '../../../processes/named-pipes.ts';
 import { writeAll } from './attempt-output.ts';
 
 export type MaskedStreamOptions = {
-  /** The log; closed at the end of the stream. */
+  /** Descriptor of the log; closed at the end of the stream. */
   readonly logFd: number;
-  /** What processes write to; null where there are none. */
+  /** The pipe that processes write to; null if there are none. */
   readonly pipe: Pipe | null;
   readonly masking: MaskStream;
-  /** Nothing of it may be shown: then the log says so instead. */
+  /** Nothing of the stream may be shown; the log gets a single mask. */
   readonly isWithheld: boolean;
-  /** Gets what is written, with its secrets, until the attempt is settled. */
+  /** Receives the unmasked bytes until the attempt settles. */
   readonly keep: ((bytes: Uint8Array) => void) | null;
-  /** The log cannot be written any more; told once. */
+  /** Called once if the log can no longer be written. */
   readonly onFailure: (error: unknown) => void;
 };
 
 const bufferBytes = 64 * 1024;
-/** The most that a pipe can hold: what a process wrote before its end is not further back. */
-const longestBacklog = 1024 * 1024;
+/** Capacity of the largest pipe: bytes that a process wrote before it ended are within this many. */
+const maxBacklogBytes = 1024 * 1024;
 
-/** What it takes is loaded here: most runs have no secrets. */
+/** Loads `node:net` on demand: most runs have no secrets. */
 function readingSocket(fd: number): Socket {
   const { Socket } = process.getBuiltinModule('node:net');
   return new Socket({ fd, readable: true, writable: false });
 }
 
 /**
- * One stream of an attempt on its way to the log: read from a pipe, masked, then written. It outlives the attempt while a
- * process that was left behind has the pipe open, and ends with the run at the latest.
+ * One stream of an attempt: read from a pipe, masked, written to the log. It outlives the attempt while a leftover
+ * process holds the pipe open, and ends with the run at the latest.
  */
 export class MaskedStream {
   readonly #options: MaskedStreamOptions;
@@ -57,27 +57,27 @@ export class MaskedStream {
     this.#socket?.on('end', () => this.#endOfPipe());
   }
 
-  /** Writes a line of `wf` itself, after what processes have written so far. To be called before `close`. */
+  /** Writes a line of `wf` itself after everything that processes have written so far. Call it before `close`. */
   write(bytes: Uint8Array): void {
     this.#readBacklog();
     this.#take(bytes);
   }
 
-  /** Takes what was written so far, as the whole value of the stream. `write` still works. */
+  /** Captures everything written so far as the stream's whole value. `write` still works. */
   settle(): void {
     this.#closeWriteEnd();
     if (this.#readBacklog()) this.#flush();
     this.#keep = null;
   }
 
-  /** Ends the stream, unless a process that was left behind can still write: then its end is the end of the pipe. */
+  /** Ends the stream, or lets it end with the pipe if a leftover process can still write. */
   close(): void {
     this.settle();
     this.#isReleased = true;
     if (this.#readBacklog()) this.end();
   }
 
-  /** Takes what is left, and no more. */
+  /** Reads what is left, then closes. */
   end(): void {
     if (!this.#isOpen) return;
     this.#readBacklog();
@@ -99,7 +99,7 @@ export class MaskedStream {
     this.#writeFd = null;
   }
 
-  /** Logs what masking holds back, or the mask in the place of a stream that is withheld. */
+  /** Writes what masking holds back, or the mask of a withheld stream. */
   #flush(): void {
     this.#put(this.#options.masking.flush());
     if (!this.#options.isWithheld || !this.#hasWritten || this.#hasLoggedMask) return;
@@ -107,13 +107,13 @@ export class MaskedStream {
     this.#log(Buffer.from(`${mask}\n`));
   }
 
-  /** Reads without waiting. True: no process can write any more. */
+  /** Reads without blocking. Returns true if no process can write any more. */
   #readBacklog(): boolean {
     const { pipe } = this.#options;
-    // At its end the socket closes the descriptor.
+    // The socket closes the descriptor at its end.
     if (pipe === null || !this.#isOpen || this.#isPipeAtEnd) return true;
     const buffer = Buffer.allocUnsafe(bufferBytes);
-    for (let taken = 0; taken < longestBacklog; ) {
+    for (let taken = 0; taken < maxBacklogBytes; ) {
       const read = readNow(pipe.readFd, buffer);
       if (read === null) return false;
       if (read === 0) return true;
@@ -145,7 +145,7 @@ export class MaskedStream {
   }
 }
 
-/** Null: nothing is there now, but somebody may still write. */
+/** Returns null if there is nothing to read yet but a process may still write. */
 function readNow(fd: number, buffer: Uint8Array): number | null {
   try {
     return readSync(fd, buffer);

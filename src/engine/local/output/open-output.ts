@@ -9,7 +9,7 @@ import type { RunSecrets } from '../environment/run-secrets.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
 import type { MaskedOutputs } from './masked-output.ts';
 
-/** What an output is opened with. */
+/** Options for opening an attempt's output. */
 export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
@@ -18,8 +18,8 @@ export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
 };
 
 /**
- * Opens where an attempt's output goes. Where nothing is secret a process writes straight into its log; else through a
- * pipe and a mask. What another workflow tells may hold its secrets, so that is always masked.
+ * Opens the output of an attempt. Without secrets a process writes directly into its log; otherwise through a pipe that
+ * masks. Sub-workflow steps are always masked, since a child run may report secrets of its own.
  */
 export async function openOutput(
   step: Step,
@@ -44,7 +44,7 @@ export async function openOutput(
     return outputs.start(log, { pipes, output, onFailure });
   } catch (error) {
     directOutput(log).close();
-    return { problem: `the output cannot be masked, since no pipe can be made for it: ${reasonOf(error)}` };
+    return { problem: `the output cannot be masked: cannot create a pipe: ${reasonOf(error)}` };
   }
 }
 
@@ -52,7 +52,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Opens an attempt's log; where the disk refuses, the step can run all the same, and what it prints is lost. */
+/** Opens an attempt's log. If the disk refuses, the step still runs and its output is lost. */
 function openLog(
   journal: RunJournal,
   step: string,
@@ -76,7 +76,7 @@ function nullLog(): AttemptLog {
   }
 }
 
-/** What is told of a step whose log the disk refuses. */
+/** Warning for a step whose log cannot be written. */
 function notKept(step: string, why: string): string {
-  return `the output of "${step}" is not kept: ${why}`;
+  return `the output of "${step}" is not stored: ${why}`;
 }

@@ -5,29 +5,28 @@ import type { EndSignal } from '../../../processes/end-signal.ts';
 const pollIntervalMs = 100;
 const chunkBytes = 64 * 1024;
 
-/** Never waits: to open a named pipe that nothing reads would block this process, and so would a write to a full one. */
+/** Non-blocking: opening a named pipe without a reader, or writing to a full one, would block this process. */
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 /**
- * Copies what a step writes into the file its `stdout` or `stderr` names, while it writes. The step itself writes to
- * the stored log, so that it neither waits for the copy nor dies with it. Where the file is a named pipe, its reader may come
- * late and be slow.
+ * Copies a step's output to the file named by `stdout` or `stderr` while the step writes. The step writes to the stored
+ * log, so it neither waits for the copy nor dies with it. A named pipe's reader may come late and be slow.
  */
 export class OutputCopy {
-  /** The file cannot be opened; the message is for the user. */
+  /** The file cannot be opened; the message is shown to the user. */
   static readonly Problem = class OutputCopyProblem extends Error {};
 
   readonly #from: number;
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
   readonly #chunk = Buffer.allocUnsafe(chunkBytes);
-  /** Null for a named pipe that nothing reads yet. */
+  /** Null for a named pipe without a reader. */
   #to: number | null = null;
-  /** The part of the chunk that is read and not yet written. */
+  /** The part of the chunk that is read but not yet written. */
   #rest = { start: 0, end: 0 };
   #problem: string | null = null;
 
-  /** Throws an `OutputCopy.Problem` when the file cannot be opened. */
+  /** Throws an `OutputCopy.Problem` if the file cannot be opened. */
   constructor(logPath: string, path: string) {
     this.#path = path;
     try {
@@ -42,18 +41,18 @@ export class OutputCopy {
     this.#timer.unref();
   }
 
-  /** Copies the rest and closes; the reader of a pipe is waited for until `signal`. Resolves to what went wrong, or null. */
+  /** Copies the rest and closes; waits for the reader of a pipe until `signal`. Resolves to the problem, or null. */
   async end(signal: EndSignal): Promise<string | null> {
     clearInterval(this.#timer);
     while (!this.#copy() && !signal.aborted) await afterInterval(signal);
     if (this.#problem === null && !this.#copy())
-      this.#problem = `cannot write "${this.#path}": its reader does not take it`;
+      this.#problem = `cannot write "${this.#path}": its reader does not read it`;
     closeSync(this.#from);
     if (this.#to !== null) closeSync(this.#to);
     return this.#problem;
   }
 
-  /** False while there is something that the file cannot take yet. */
+  /** Returns false while the file cannot take everything yet. */
   #copy(): boolean {
     if (this.#problem !== null) return true;
     try {
@@ -73,7 +72,7 @@ export class OutputCopy {
   }
 }
 
-/** Null for a named pipe that nothing reads yet. */
+/** Returns null for a named pipe without a reader. */
 function openForAppending(path: string): number | null {
   try {
     return openSync(path, appending);
@@ -99,20 +98,20 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** With those above it. Not `recursive`, which never ends where a directory takes no other, as those of /proc. */
+/** Creates missing parents too. Not `recursive`, which never returns below /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
   try {
     mkdirSync(path);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!existsSync(path)) throw error;
   }
 }
 
 function problemWith(path: string, error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  // Without what Node adds for programmers: `EISDIR: illegal operation on a directory, open '/tmp'`.
+  // Drop the parts Node adds for programmers: `EISDIR: illegal operation on a directory, open '/tmp'`.
   return `cannot write "${path}": ${text.replace(/^[A-Z]+: /, '').replace(/, \w+(?: '.*')?$/, '')}`;
 }

@@ -81,7 +81,7 @@ describe('evaluateEnvironment', () => {
 
   it('names the two ends of a circle', async () => {
     const circle = evaluate({ params: [named('P', '$A')], env: [{ name: 'A', value: '$P' }] });
-    await expect(circle).rejects.toThrow(new EvaluationProblem('parameter "P" needs its own value'));
+    await expect(circle).rejects.toThrow(new EvaluationProblem('parameter "P" depends on itself'));
   });
 
   it('shows no secret parameter by its position', async () => {
