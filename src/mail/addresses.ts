@@ -1,23 +1,24 @@
 import type { Template } from '../core/workflow.ts';
 import { MailProblem } from './problem.ts';
 
-/** Somebody a mail comes from or goes to; `name` is empty where only the address is known. */
+/** A mail address; `name` is empty if only the address is known. */
 export type Address = { readonly name: string; readonly address: string };
 
 /**
- * A text that becomes a header, without blanks around it. Throws a `MailProblem` for a line break or NUL inside: whoever
- * can put one there could add headers and receivers of their own.
+ * Trims a text for use in a header. Throws a `MailProblem` for a line break or NUL, which could inject headers and
+ * recipients.
  */
 export function headerText(text: string, key: string): string {
   const trimmed = text.trim();
-  if (/[\r\n\0]/.test(trimmed)) throw new MailProblem(`"${key}" has a line break, which no header may have`);
+  if (/[\r\n\0]/.test(trimmed))
+    throw new MailProblem(`"${key}" contains a line break, which is not allowed in headers`);
   return trimmed;
 }
 
 /**
- * The addresses of one or several texts, each of which may hold several with commas, once its variables are replaced:
- * `ops@example.com`, `Ops <ops@example.com>`, `"Doe, Jo" <jo@example.com>`, or the name of a user of the server's own
- * machine. Throws a `MailProblem` for anything else, since a receiver must not be left out in silence.
+ * Parses the addresses in one or several comma-separated texts after replacing variables: `ops@example.com`, `Ops
+ * <ops@example.com>`, `"Doe, Jo" <jo@example.com>`, or the name of a local user of the server. Throws a `MailProblem`
+ * for anything else: a recipient must never be dropped silently.
  */
 export function addresses(
   texts: readonly Template[],
@@ -27,7 +28,7 @@ export function addresses(
   return texts.flatMap((text) => splitList(headerText(expand(text), key))).map((text) => parseAddress(text, key));
 }
 
-/** Splits at commas that are in no quotes. */
+/** Splits at commas outside quotes. */
 function splitList(text: string): readonly string[] {
   const entries = text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|")+/g) ?? [];
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');

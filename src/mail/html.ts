@@ -1,13 +1,13 @@
-/** Tags with which a message begins that is meant as HTML. */
+/** Tags that mark a message as HTML when it starts with one. */
 const leadingTag =
   /^\s*(?:<!--|<!doctype html\b|<(?:html|head|body|div|p|h[1-6]|table|ul|ol|dl|pre|span|b|strong|i|em|a|br|hr|img|style|center|font|section|article|header)\b[^<>]*>)/i;
 
-/** Does the message begin with a tag? `<root@host> says` does not. */
+/** Whether the message starts with a tag; `<root@host> says` does not. */
 export function isHtml(message: string): boolean {
   return leadingTag.test(message);
 }
 
-/** What a person reads in the HTML, for those whose mail program shows text only. */
+/** Converts HTML to text for mail programs that show only text. */
 export function htmlToText(html: string): string {
   return decodeEntities(
     html
@@ -26,7 +26,7 @@ export function htmlToText(html: string): string {
     .trim();
 }
 
-/** Text that stands for itself in HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

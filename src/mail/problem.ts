@@ -1,20 +1,20 @@
-/** Why a mail was not sent; the message is one line for the user. */
+/** Why a mail was not sent, as one line for the user. */
 export class MailProblem extends Error {}
 
-/** What an explanation says of the server. */
+/** Server fields used in messages. */
 type NamedServer = {
   readonly host: string;
   readonly port: number;
   readonly login: { readonly username: string } | null;
 };
 
-/** One receiver whom the server did not want, and its answer. */
+/** A recipient rejected by the server, with its answer. */
 type RefusedRecipient = { readonly recipient?: string | undefined; readonly response?: string | undefined };
 
-/** What the errors of nodemailer carry besides a message. */
+/** Fields of nodemailer errors. */
 type MailError = Error & {
   readonly code?: string;
-  /** The code of the system or of TLS beneath. */
+  /** The underlying system or TLS error code. */
   readonly originalCode?: string;
   readonly command?: string;
   readonly response?: string;
@@ -27,63 +27,64 @@ const byCode: { readonly [code: string]: string } = {
   ECONNRESET: 'the connection was closed before the mail was accepted',
   ECONNECTION: 'the connection was closed before the mail was accepted',
   EPIPE: 'the connection was closed before the mail was accepted',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
-  EAI_AGAIN: 'its name cannot be looked up just now: no name server answers',
-  EPROTO: 'no TLS is spoken there',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS is spoken there',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no TLS is spoken there',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  EAI_AGAIN: 'its name cannot be resolved: no name server responds',
+  EPROTO: 'the server does not speak TLS on this port',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
 const byTimeout: { readonly [type: string]: string } = {
-  CONNECT_TIMEOUT: 'nobody answers there',
-  GREETING_TIMEOUT: 'it accepts connections but says nothing (one that wants TLS at once has port 465)',
-  SOCKET_TIMEOUT: 'it stopped answering',
+  CONNECT_TIMEOUT: 'the connection timed out',
+  GREETING_TIMEOUT: 'it accepts connections but sends no greeting (for TLS from the start, use port 465)',
+  SOCKET_TIMEOUT: 'it stopped responding',
 };
 
-/** Those of a certificate that one may trust all the same. */
+/** Certificate errors that a trusted certificate file resolves. */
 const untrusted = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE/;
 
-/** Puts what went wrong between us and a mail server in one line. */
+/** Explains a mail server error in one line. */
 export function explainMailError(error: unknown, server: NamedServer): string {
   const cause: MailError = error instanceof Error ? error : new Error(String(error));
   return `mail server ${server.host}:${server.port}: ${explain(cause, server)}`;
 }
 
-/** The recipient with what the server said of it. */
+/** The recipient with the server's answer. */
 export function refusedRecipient({ recipient = '', response = '' }: RefusedRecipient): string {
   return response === '' ? recipient : `${recipient} (${firstLine(response)})`;
 }
 
 function refused({ rejectedErrors = [], response = '', message }: MailError): string {
-  if (rejectedErrors.length > 0) return `it refused every receiver: ${rejectedErrors.map(refusedRecipient).join(', ')}`;
-  return response === '' ? firstLine(message) : `it refused the sender: ${firstLine(response)}`;
+  if (rejectedErrors.length > 0)
+    return `it rejected every recipient: ${rejectedErrors.map(refusedRecipient).join(', ')}`;
+  return response === '' ? firstLine(message) : `it rejected the sender: ${firstLine(response)}`;
 }
 
 function explain(error: MailError, { host, login }: NamedServer): string {
   const { code = '', originalCode = '', response = '', timeoutType = '', command = '' } = error;
   if (code === 'EENVELOPE') return refused(error);
-  if (code === 'EAUTH') return `it refused the login as "${login?.username ?? ''}": ${said(error)}`;
-  if (code === 'EDNS') return byCode[originalCode] ?? `no host has the name "${host}"`;
-  if (code === 'ETIMEDOUT') return byTimeout[timeoutType] ?? 'it stopped answering';
+  if (code === 'EAUTH') return `it rejected the login as "${login?.username ?? ''}": ${said(error)}`;
+  if (code === 'EDNS') return byCode[originalCode] ?? `unknown host "${host}"`;
+  if (code === 'ETIMEDOUT') return byTimeout[timeoutType] ?? 'it stopped responding';
   const known = byCode[originalCode];
   if (known !== undefined) return known + certificateHelp(originalCode);
   if (code === 'ETLS') return noTls(command, response);
-  if (response !== '') return `it refused the mail: ${firstLine(response)}`;
+  if (response !== '') return `it rejected the mail: ${firstLine(response)}`;
   return byCode[code] ?? firstLine(error.message);
 }
 
 function noTls(command: string, response: string): string {
   const why = response === '' ? '' : ` (${firstLine(response)})`;
-  if (command !== 'STARTTLS') return `no TLS could be agreed on${why}`;
+  if (command !== 'STARTTLS') return `TLS negotiation failed${why}`;
   return `it offers no TLS${why}, and a password is not sent without it`;
 }
 

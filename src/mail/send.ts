@@ -9,33 +9,33 @@ export type Mail = {
   readonly to: readonly Address[];
   readonly cc?: readonly Address[];
   readonly bcc?: readonly Address[];
-  /** Without line breaks, as `headerText` makes it. */
+  /** Without line breaks, see `headerText`. */
   readonly subject: string;
-  /** Text, or HTML when it begins with a tag; then a text is made of it for those who see no HTML, unless one is given. */
+  /** Text, or HTML if it starts with a tag; then a text version is generated unless one is given. */
   readonly message: string;
   readonly text?: string;
   readonly attachments?: readonly Attachment[];
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A file by its path, or what a file would hold. */
+/** A file by path, or inline content. */
 export type Attachment =
   | { readonly filename: string; readonly path: string }
   | { readonly filename: string; readonly content: Buffer };
 
-/** What became of a mail that was taken. `refused` are receivers that the server did not want, each with its reason. */
+/** An accepted mail. `refused`: recipients that the server rejected, with reasons. */
 export type Sent = {
   readonly messageId: string;
   readonly accepted: readonly string[];
   readonly refused: readonly string[];
 };
 
-/** How long what may take, in milliseconds. */
+/** Timeouts in milliseconds. */
 export type Patience = {
   readonly dnsTimeout: number;
   readonly connectionTimeout: number;
   readonly greetingTimeout: number;
-  /** Without any answer, also while the server looks through a mail. */
+  /** Without any answer, including the time the server takes to scan a mail. */
   readonly socketTimeout: number;
 };
 
@@ -47,8 +47,8 @@ const usualPatience: Patience = {
 };
 
 /**
- * Hands a mail to the server. The login is never sent without TLS, except to this machine itself, whose certificate is
- * not checked either: nothing goes over a network. Throws a `MailProblem`, also when `signal` is aborted.
+ * Sends a mail. The login is never sent without TLS, except to this machine, whose certificate is not checked either.
+ * Throws a `MailProblem`, also when `signal` is aborted.
  */
 export async function sendMail(
   server: MailServer,
@@ -56,7 +56,7 @@ export async function sendMail(
   { signal, patience = usualPatience }: { readonly signal: AbortSignal; readonly patience?: Patience },
 ): Promise<Sent> {
   const { from, to, cc = [], bcc = [] } = mail;
-  if (to.length + cc.length + bcc.length === 0) throw new MailProblem('the mail has no receiver: "to" is empty');
+  if (to.length + cc.length + bcc.length === 0) throw new MailProblem('the mail has no recipient: "to" is empty');
   if (from.length === 0) throw new MailProblem('the mail has no sender: "from" is empty');
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ ...connection(server), ...patience });
@@ -80,9 +80,9 @@ function connection(server: MailServer) {
     secure,
     requireTLS: login !== null && !isNear,
     tls: { rejectUnauthorized: !isNear },
-    // A server that does not offer a login gets ours all the same, and says what it thinks of it.
+    // Send the login even if the server does not offer one: its answer explains why.
     ...(login === null ? {} : { auth: { user: login.username, pass: login.password }, forceAuth: true }),
-    // When the mail is taken or given up, nothing more is to be said.
+    // Do not wait after the mail is accepted or abandoned.
     socketCloseTimeout: 0,
     disableUrlAccess: true,
   };

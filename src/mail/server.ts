@@ -2,29 +2,30 @@ import { isIPv4 } from 'node:net';
 import type { SmtpSettings, Template } from '../core/workflow.ts';
 import { MailProblem } from './problem.ts';
 
-/** A mail server as it is used, every variable replaced. */
+/** A mail server with every variable replaced. */
 export type MailServer = {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise it begins with STARTTLS where the server offers that. */
+  /** TLS from the first byte; otherwise STARTTLS if the server offers it. */
   readonly secure: boolean;
   readonly login: { readonly username: string; readonly password: string } | null;
 };
 
-/** The port on which TLS begins at once (RFC 8314). */
+/** The port for implicit TLS (RFC 8314). */
 const securePort = 465;
 
-/** The server that `smtp` of a workflow names. Throws a `MailProblem` that names the key that is missing or wrong. */
+/** The server configured by a workflow's `smtp`. Throws a `MailProblem` that names the missing or invalid key. */
 export function mailServer(smtp: SmtpSettings | null, expand: (text: Template) => string): MailServer {
   if (smtp === null) throw new MailProblem('the workflow has no "smtp": give it the "host" of a mail server');
   const value = (text: Template | null) => expand(text ?? '').trim();
   const host = value(smtp.host).replace(/^\[(.*)\]$/, '$1');
-  if (!/^[^\s/@]+$/.test(host)) throw new MailProblem(`"smtp.host" is ${JSON.stringify(host)}, which names no host`);
+  if (!/^[^\s/@]+$/.test(host))
+    throw new MailProblem(`"smtp.host" is ${JSON.stringify(host)}, which is not a host name`);
   const port = portNumber(value(smtp.port));
   return { host, port, secure: port === securePort, login: login(value(smtp.username), expand(smtp.password ?? '')) };
 }
 
-/** Nothing that is sent there leaves this machine. */
+/** Whether the server is on this machine, so that nothing crosses a network. */
 export function isLoopback({ host }: Pick<MailServer, 'host'>): boolean {
   if (isIPv4(host)) return host.startsWith('127.');
   return host === '::1' || /^(?:.+\.)?localhost\.?$/i.test(host);
@@ -36,7 +37,7 @@ function portNumber(text: string): number {
   throw new MailProblem(`"smtp.port" is ${JSON.stringify(text)}, which is not a port from 1 to 65535`);
 }
 
-/** Variables that are not set leave an empty text: both empty is no login, one of them a slip. */
+/** Unset variables become empty texts: no login if both are empty, an error if only one is. */
 function login(username: string, password: string): MailServer['login'] {
   if (username === '' && password === '') return null;
   if (username === '') throw new MailProblem('"smtp.password" is given but "smtp.username" is empty');

@@ -62,14 +62,16 @@ describe('addresses', () => {
   test.each(['a@x.org\nBcc: b@x.org', 'a@x.org\r\nSubject: x', 'a@x.org\0'.concat('b')])(
     '%j cannot add a header',
     (text) => {
-      expect(() => addresses([text], 'cc', expand)).toThrow('"cc" has a line break, which no header may have');
+      expect(() => addresses([text], 'cc', expand)).toThrow(
+        '"cc" contains a line break, which is not allowed in headers',
+      );
     },
   );
 });
 
 test('a header has no line break, but may be written with one at its end', () => {
   expect(headerText('  Grüße \n', 'subject')).toBe('Grüße');
-  expect(() => headerText('a\nb', 'subject')).toThrow('"subject" has a line break, which no header may have');
+  expect(() => headerText('a\nb', 'subject')).toThrow('"subject" contains a line break, which no header may have');
 });
 
 describe('a message', () => {
@@ -146,8 +148,8 @@ describe('the server', () => {
 
   test.each([
     [null, 'the workflow has no "smtp": give it the "host" of a mail server'],
-    [{ ...smtp, host: '$NONE' }, '"smtp.host" is "", which names no host'],
-    [{ ...smtp, host: 'smtp://h' }, '"smtp.host" is "smtp://h", which names no host'],
+    [{ ...smtp, host: '$NONE' }, '"smtp.host" is "", which is not a host name'],
+    [{ ...smtp, host: 'smtp://h' }, '"smtp.host" is "smtp://h", which is not a host name'],
     [{ ...smtp, port: '' }, '"smtp.port" is "", which is not a port from 1 to 65535'],
     [{ ...smtp, port: '70000' }, '"smtp.port" is "70000", which is not a port from 1 to 65535'],
     [{ ...smtp, username: 'me' }, '"smtp.username" is given but "smtp.password" is empty'],

@@ -80,7 +80,7 @@ describe('encryption', () => {
 
   test('that is expected at once and not spoken is told', async () => {
     const server = await smtpServer();
-    await expect(send(server.at({ secure: true }))).rejects.toThrow('no TLS is spoken there');
+    await expect(send(server.at({ secure: true }))).rejects.toThrow('the server does not speak TLS on this port');
   });
 });
 
@@ -96,7 +96,7 @@ describe('a login', () => {
     const login = { username: 'me', password: 'wrong' };
     await expect(send(server.at({ login }))).rejects.toThrow(
       new MailProblem(
-        `mail server 127.0.0.1:${server.port}: it refused the login as "me": 535 Wrong username or password`,
+        `mail server 127.0.0.1:${server.port}: it rejected the login as "me": 535 Wrong username or password`,
       ),
     );
     expect(server.received).toEqual([]);
@@ -136,13 +136,13 @@ describe('receivers', () => {
   test('that are all refused are a failure', async () => {
     const server = await smtpServer();
     await expect(send(server.at(), { to: to('nobody@a', 'nobody@b') })).rejects.toThrow(
-      'it refused every receiver: nobody@a (550 no such user here), nobody@b (550 no such user here)',
+      'it rejected every recipient: nobody@a (550 no such user here), nobody@b (550 no such user here)',
     );
   });
 
   test('must be there, as must a sender', async () => {
     const server = await smtpServer();
-    await expect(send(server.at(), { to: [] })).rejects.toThrow('the mail has no receiver: "to" is empty');
+    await expect(send(server.at(), { to: [] })).rejects.toThrow('the mail has no recipient: "to" is empty');
     await expect(send(server.at(), { from: [] })).rejects.toThrow('the mail has no sender: "from" is empty');
     expect(server.received).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('receivers', () => {
 
 test('a sender that the server refuses is told', async () => {
   const server = await smtpServer({ refusesSender: true });
-  await expect(send(server.at())).rejects.toThrow('it refused the sender: 550 no mail from you');
+  await expect(send(server.at())).rejects.toThrow('it rejected the sender: 550 no mail from you');
 });
 
 describe('a server', () => {
@@ -162,21 +162,21 @@ describe('a server', () => {
 
   test('whose name nobody knows is told', async () => {
     await expect(send({ ...nowhere, host: 'no-such-host.invalid' })).rejects.toThrow(
-      /^mail server no-such-host\.invalid:1: (?:no host has the name "no-such-host\.invalid"|its name cannot be looked up)/,
+      /^mail server no-such-host\.invalid:1: (?:unknown host "no-such-host\.invalid"|its name cannot be resolved)/,
     );
   });
 
   test('that says nothing is given up', async () => {
     const port = await muteServer();
     await expect(send({ ...nowhere, port }, {}, { patience: hasty })).rejects.toThrow(
-      `mail server 127.0.0.1:${port}: it accepts connections but says nothing`,
+      `mail server 127.0.0.1:${port}: it accepts connections but sends no greeting`,
     );
   });
 
   test.each(['RCPT', 'DATA'] as const)('that stops answering at %s is given up', async (hangs) => {
     const server = await smtpServer({ hangs });
     await expect(send(server.at(), {}, { patience: { ...hasty, greetingTimeout: 2000 } })).rejects.toThrow(
-      'it stopped answering',
+      'it stopped responding',
     );
   });
 

@@ -12,23 +12,23 @@ import { type Attachment, type Mail, type Sent, sendMail } from '../send.ts';
 import { mailServer } from '../server.ts';
 import { type ReportFacts, report } from './mail-report.ts';
 
-/** For which outcomes a workflow or a step mails. */
+/** Outcomes that can trigger a mail. */
 export type MailOccasion = 'success' | 'failure' | 'cancel';
 
-/** What a mail about a run is made with. */
+/** Dependencies of mails about runs. */
 export type MailNoticeOptions = {
   /** Reads the last lines of a step's log. */
   readonly readTail: (paths: LogPaths, lines: number) => readonly string[];
-  /** The name of this machine. */
+  /** Name of this machine. */
   readonly host: string;
-  /** The commands that exist and may therefore be suggested. */
+  /** Commands that the mail may suggest. */
   readonly commands: { readonly retry: boolean };
 };
 
 const tailLines = 20;
 const noLogs: AttachedLogs = { attachments: [], cut: [] };
 
-/** Sends the mail; resolves to what could not be told to whom. */
+/** Sends the mail; resolves to warnings about failed deliveries. */
 export async function sendNotice(
   notice: Notice,
   occasion: MailOccasion,
@@ -58,11 +58,11 @@ function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOpt
   const logs = settings.attachLogs ? attachLogs(facts.summary, notice.logPaths) : noLogs;
   return {
     from: addresses([settings.from], `${key}.from`, expand),
-    // One text: a name may hold a comma, and stands in two entries then.
+    // Joined first, since a name may contain a comma and is then split over two entries.
     to: addresses([settings.to.join(', ')], `${key}.to`, expand),
     ...report(settings.prefix, facts, logs.cut),
     attachments: logs.attachments,
-    // Keeps the answers of people who are away from coming back (RFC 3834).
+    // Suppresses out-of-office replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }
@@ -103,14 +103,14 @@ function retryOf({ runId, status, file }: RunSummary, isMasked: boolean): string
   return file === null ? null : `wf retry ${runId} --file`;
 }
 
-/** Logs as they go with a mail, and a line for each that is not whole. */
+/** Logs to attach, and a note for each truncated one. */
 type AttachedLogs = { readonly attachments: readonly Attachment[]; readonly cut: readonly string[] };
 
 const mebibyte = 1024 * 1024;
-/** Mail servers mostly take 10 to 25 MB, and the encoding makes a third more of it. */
+/** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
 const mostBytes = { each: mebibyte, all: 10 * mebibyte };
 
-/** The output of every step's last attempt, its end where it is too long; streams that are empty are left out. */
+/** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty streams. */
 export function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
   logPaths: (step: string, attempt: number) => LogPaths,
@@ -141,7 +141,7 @@ function cutLine(filename: string, kept: number, size: number): string {
   return kept === 0 ? `${filename} is left out (${size} bytes)` : `${filename} holds the last ${kept} of ${size} bytes`;
 }
 
-/** Nothing for a file that cannot be read: the mail is still worth sending. */
+/** Returns an empty buffer for an unreadable file: the mail is still worth sending. */
 function readEnd(path: string, most: number): { readonly content: Buffer; readonly size: number } {
   let fd: number | null = null;
   try {

@@ -3,8 +3,8 @@ import type { Notice, Notify } from '../../engine/local/notices.ts';
 import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
 
 /**
- * Mails about runs and steps as `mailOn` asks for it. A mail that could not be sent, or not to all, is told as a line;
- * that changes no outcome.
+ * Sends mails about runs and steps according to `mailOn`. Failed deliveries are reported as lines and change no
+ * outcome.
  */
 export function createMailNotifier(options: MailNoticeOptions): Notify {
   return (notice) => {
@@ -14,7 +14,7 @@ export function createMailNotifier(options: MailNoticeOptions): Notify {
   };
 }
 
-/** Null when nobody asked for a mail. Whoever kills a run knows how it ended, and does not wait for a mail server. */
+/** Null if no mail is configured, or if the run was killed: the user knows and does not wait for a mail server. */
 function occasionFor({ status, step, state, workflow }: Notice): MailOccasion | null {
   if (state.cancellation?.force) return null;
   const mailOn: Partial<Workflow['mailOn']> & Step['mailOn'] = step === null ? workflow.mailOn : step.mailOn;
@@ -22,7 +22,7 @@ function occasionFor({ status, step, state, workflow }: Notice): MailOccasion | 
   return occasion !== null && mailOn[occasion] ? occasion : null;
 }
 
-/** What was skipped did nothing that anybody waits for; a step that was not reached is told of with its run. */
+/** Skipped steps send no mail; steps that were not reached are covered by the mail about the run. */
 function occasionOf(status: Notice['status']): MailOccasion | null {
   switch (status) {
     case 'succeeded':

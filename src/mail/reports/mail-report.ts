@@ -2,35 +2,35 @@ import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { escapeHtml } from '../html.ts';
 
-/** What a mail tells about a run, or about one of its steps. */
+/** Facts about a run, or one of its steps, for a mail. */
 export type ReportFacts = {
   readonly summary: RunSummary;
-  /** Null: the mail is about the run. */
+  /** Null if the mail is about the run. */
   readonly step: string | null;
-  /** Of the step or the run. */
+  /** Status of the step or the run. */
   readonly status: FinishedStatus | SettledStatus;
   readonly host: string;
   readonly tail: (step: StepSummary) => readonly string[];
-  /** The command that runs it again; null when there is none. */
+  /** The command to retry; null if there is none. */
   readonly again: string | null;
 };
 
-/** The words of a mail: HTML, and the same as text. */
+/** The content of a mail: HTML, and the same as text. */
 export type Report = { readonly subject: string; readonly message: string; readonly text: string };
 
-/** Beyond this many steps, and this many failed ones with their last lines, the rest is only counted. */
+/** Limits: rows, failed steps shown with their last lines, and line length; further steps are only counted. */
 const most = { rows: 500, failures: 20, lineLength: 500 };
 
-/** Terminals read these sequences, people do not. */
+/** Terminal escape sequences and control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** Puts a run or a step in the words of a mail. `cut` are lines about attached logs that are not whole. */
+/** Renders the mail about a run or a step. `cut`: notes about truncated logs. */
 export function report(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
   const heads = headRows(facts);
   const rows = stepRows(facts);
   const failures = failuresOf(facts);
-  const notes = [...leftOut(facts), ...cut, ...(facts.again === null ? [] : [`Again from there: ${facts.again}`])];
+  const notes = [...leftOut(facts), ...cut, ...(facts.again === null ? [] : [`Retry with: ${facts.again}`])];
   return {
     subject: subject(prefix, facts),
     message: htmlPage([
@@ -89,7 +89,7 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
     .map((row) => row.map(oneLine));
 }
 
-/** Failed steps with their last lines; in a mail about one step only that one's, failed or not. */
+/** Failed steps with their last lines; in a mail about one step only that step, failed or not. */
 function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
   return [...summary.steps, ...summary.handlers]
     .filter(({ name, status }) => (step === null ? status === 'failed' : name === step))
@@ -125,7 +125,7 @@ function textTable(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** `partially_succeeded` as people say it; a step that a failure kept from running was not run. */
+/** `partially_succeeded` in plain words; a step kept from running by a failure was not run. */
 function words(status: string): string {
   return status === 'upstream_failed' ? 'not run' : status.replaceAll('_', ' ');
 }

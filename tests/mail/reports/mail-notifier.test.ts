@@ -100,7 +100,7 @@ Last lines of "lädt"
   <one>
   two
 
-Again from there: wf retry <id>
+Retry with: wf retry <id>
 `,
     );
     const html = unquoted(received.raw);
@@ -114,7 +114,7 @@ Again from there: wf retry <id>
       'secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\nmailOn: {failure: true}\nsteps: [{name: a, command: "false"}]\n';
     expect((await run(yaml, server.port)).code).toBe(1);
     const [received] = server.received;
-    expect(received && textOf(received)).toContain('Again from there: wf retry <id> --file\n');
+    expect(received && textOf(received)).toContain('Retry with: wf retry <id> --file\n');
   });
 
   test('mails nothing when only a success is of interest', async () => {

@@ -66,10 +66,10 @@ a     failed  2026-03-01 12:00:00 UTC  2026-03-01 12:01:05 UTC  1m 5s  exit 1
 
 a.log is left out
 
-Again from there: wf retry run-1
+Retry with: wf retry run-1
 `);
     expect(message).toContain('<tr><td>Took</td><td>2h 2m</td></tr>');
-    expect(message).toContain('<p>a.log is left out</p>\n<p>Again from there: wf retry run-1</p>');
+    expect(message).toContain('<p>a.log is left out</p>\n<p>Retry with: wf retry run-1</p>');
   });
 
   test('has no line break in its subject, whatever the names', () => {
