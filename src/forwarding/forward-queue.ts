@@ -2,15 +2,15 @@ import type { LogForwarding } from '../core/log-forwarding.ts';
 import type { ForwardedRecord } from './forwarded-record.ts';
 import type { Sink, SinkAnswer } from './http-sink.ts';
 
-/** What became of the records; at every moment `queued` is `forwarded`, `failed` and the depth of the queue together. */
+/** Counts of records; at any time `queued` equals `forwarded` plus `failed` plus the depth of the queue. */
 export type ForwardCounts = {
   readonly queued: number;
   readonly forwarded: number;
-  /** Never queued, since there was no room. */
+  /** Never queued, because the queue was full. */
   readonly dropped: number;
-  /** Not taken by the sink, however often it was asked. */
+  /** Not accepted by the sink after all retries. */
   readonly failed: number;
-  /** Requests that were made again. */
+  /** Repeated requests. */
   readonly retried: number;
   readonly queueDepth: number;
   readonly queueCapacity: number;
@@ -23,20 +23,20 @@ export type ForwardQueueOptions = Pick<
 > & {
   readonly sink: Sink;
   readonly now: () => number;
-  /** There is room again. */
+  /** Called when the queue has room again. */
   readonly onRoom: () => void;
 };
 
-/** A full queue out of which nothing has come for so long counts as stuck. */
+/** A full queue without progress for this long counts as stuck, in milliseconds. */
 const stuckMs = 1000;
 
-/** Records that wait for the sink, in their order, one request at a time. */
+/** A queue of records for the sink, sent in order, one request at a time. */
 export class ForwardQueue {
   readonly #options: ForwardQueueOptions;
   readonly #records: ForwardedRecord[] = [];
   readonly #end = new AbortController();
   readonly #counts = { queued: 0, forwarded: 0, dropped: 0, failed: 0, retried: 0 };
-  /** Requests in a row that got no answer of use: a sink that is gone is asked less and less, whatever waits for it. */
+  /** Failed requests in a row; the backoff grows with them. */
   #failures = 0;
   #lastTakenAt: number;
   #isDown = false;
@@ -57,12 +57,12 @@ export class ForwardQueue {
     return this.#records.length >= this.#options.queueSize;
   }
 
-  /** Waiting for room is of no use: nothing has been taken for a while, or nothing will be any more. */
+  /** Whether waiting for room is pointless: nothing was accepted for a while, or nothing will be. */
   get isStuck(): boolean {
     return this.#end.signal.aborted || (this.isFull && this.#options.now() - this.#lastTakenAt > stuckMs);
   }
 
-  /** To be asked only while there is room. */
+  /** Call only while there is room. */
   add(record: ForwardedRecord): void {
     if (this.#end.signal.aborted) {
       this.drop(1);
@@ -78,24 +78,24 @@ export class ForwardQueue {
     this.#counts.dropped += count;
   }
 
-  /** From now on the end is near: a sink that does not answer is given up at its next failure, or at once. */
+  /** Starts closing: a sink that does not respond is abandoned at its next failure, or at once. */
   close(): void {
     this.#isClosed = true;
     if (this.#isDown) this.abort();
   }
 
-  /** Gives up what waits. */
+  /** Drops all waiting records. */
   abort(): void {
     this.#end.abort();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#working !== null) await this.#working;
   }
 
   async #work(): Promise<void> {
-    // Not in the turn of `add`, so that lines that come together can go together.
+    // In a later turn than `add`, so that lines that arrive together are sent together.
     await Promise.resolve();
     while (this.#records.length > 0) {
       const batch = this.#records.slice(0, this.#options.batchSize);

@@ -2,26 +2,26 @@ import type { ProcessIdentity } from '../core/run/run.ts';
 import type { RunNotes } from '../store/store.ts';
 import type { ForwardCounts } from './forward-queue.ts';
 
-/** How the forwarding of one run goes, as its process leaves word of it. */
+/** The forwarding state of one run, as reported by its process. */
 type Report = { readonly process: ProcessIdentity; readonly counts: ForwardCounts; readonly isFinal: boolean };
 
-/** What is added up. */
+/** Fields that are summed over runs. */
 const summed = ['queued', 'forwarded', 'dropped', 'failed', 'retried', 'queueDepth'] as const;
 type Sums = { readonly [key in (typeof summed)[number]]: number };
 
-/** Whoever asks more often gets the same answer. */
+/** Repeated queries within this time get the same answer, in milliseconds. */
 const freshMs = 250;
 
-/** How the process of a run leaves word of it. */
+/** Reports the state of forwarding from the process of a run. */
 export function forwardTeller(notes: RunNotes, runId: string, process: ProcessIdentity) {
   return (counts: ForwardCounts, isFinal: boolean): void =>
     notes.write(runId, JSON.stringify({ process, counts, isFinal } satisfies Report));
 }
 
 /**
- * How the forwarding of all runs together goes. What is known of a run is kept when it ends, so that no count ever goes back;
- * what was still waiting in a process that died has failed. `queueCapacity` is what the queues of the runs that are going on
- * hold together; where there are none, what one would hold.
+ * Sums the forwarding of all runs. Counts of finished runs are kept so that no total ever decreases; records still
+ * queued in a process that died count as failed. `queueCapacity` is the total capacity of the running runs' queues, or
+ * that of one queue if none is running.
  */
 export function createForwardTotal(
   notes: RunNotes,
@@ -58,12 +58,12 @@ function plus(a: Sums, b: Sums): Sums {
   return Object.fromEntries(summed.map((key) => [key, a[key] + b[key]])) as Sums;
 }
 
-/** Nothing waits any more once the process is gone. */
+/** The final counts of a process that is gone: nothing is queued any more. */
 function settled(counts: ForwardCounts): Sums {
   return { ...counts, failed: counts.failed + counts.queueDepth, queueDepth: 0 };
 }
 
-/** Null for what another version has written. */
+/** Returns null for a file written by an incompatible version. */
 function parse(text: string): Report | null {
   try {
     const report = JSON.parse(text) as Report;

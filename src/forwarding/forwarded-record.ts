@@ -1,23 +1,23 @@
 import type { RecordField } from '../core/log-forwarding.ts';
 import type { StoredEvent } from '../core/run/run.ts';
 
-/** One line on its way to the sink, in the words of its wire format. */
+/** One line for the sink, in its wire format. */
 export type ForwardedRecord = {
   readonly requestId: string;
   readonly dagName: string;
-  /** Empty for what is about the run as a whole. */
+  /** Empty for lines about the run as a whole. */
   readonly stepName: string;
   readonly line: string;
   readonly timestamp?: string;
-  /** `stdout`, `stderr`, or `run` for what is told of the run itself. */
+  /** `stdout`, `stderr`, or `run` for lines about the run itself. */
   readonly stream?: string;
   readonly attempt?: number;
 };
 
-/** The run that lines come from. */
+/** The run that produced the lines. */
 export type LineSource = { readonly requestId: string; readonly dagName: string };
 
-/** Everything that can be said about a line. */
+/** All data of a line. */
 export type Line = {
   readonly stepName: string;
   readonly line: string;
@@ -26,7 +26,7 @@ export type Line = {
   readonly attempt: number;
 };
 
-/** A record with the four fields that each has, and those that were asked for. */
+/** Builds a record with the four mandatory fields and the requested ones. */
 export function makeRecord(source: LineSource, line: Line, fields: readonly RecordField[]): ForwardedRecord {
   return {
     ...source,
@@ -38,7 +38,7 @@ export function makeRecord(source: LineSource, line: Line, fields: readonly Reco
   };
 }
 
-/** What is told of an event in one line; null for events that only the engine needs. */
+/** Describes an event in one line; null for internal events. */
 export function eventLine(event: StoredEvent): Line | null {
   const tell = (line: string, stepName = '', attempt = 0): Line => ({
     stepName,

@@ -1,22 +1,22 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { LogForwarding } from '../core/log-forwarding.ts';
 
-/** How a request ended: taken, refused for good, or perhaps better next time. */
+/** The result of a request: accepted, rejected for good, or worth a retry. */
 export type SinkAnswer = 'taken' | 'refused' | 'unavailable';
 
-/** Where records are sent to. */
+/** Destination of records. */
 export type Sink = {
-  /** For messages: without what may be secret in an address. */
+  /** Name for messages, without secrets from the URL. */
   readonly name: string;
-  /** One request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
+  /** Sends one request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
   readonly send: (body: string, signal: AbortSignal) => Promise<SinkAnswer>;
   readonly close: () => void;
 };
 
-/** Statuses besides 5xx that may change by themselves: too slow, too early, too many. */
+/** Temporary statuses besides 5xx: timeout, too early, too many requests. */
 const temporary = new Set([408, 425, 429]);
 
-/** A sink that takes POSTs over connections that are kept open. */
+/** A sink that POSTs over keep-alive connections. */
 export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'headers' | 'timeoutMs'>): Promise<Sink> {
   const { httpUrl, timeoutMs } = settings;
   const { Agent, request } = httpUrl.startsWith('https:') ? await import('node:https') : await import('node:http');
@@ -51,7 +51,7 @@ function post(
     signal.addEventListener('abort', giveUp, { once: true });
     request.on('error', () => end('unavailable'));
     request.on('response', (response) => {
-      // What it says is of no use, but the connection can only be used again once it was read.
+      // Drain the body so that the connection can be reused.
       response.resume();
       response.on('close', () => end(response.complete ? answerOf(response) : 'unavailable'));
     });

@@ -1,8 +1,8 @@
 import type { LogChunk } from '../store/files/logs/log-follower.ts';
 import type { Line } from './forwarded-record.ts';
 
-/** A line that is longer is given in pieces of this many bytes. */
-const longestLine = 64 * 1024;
+/** Longer lines are split into pieces of this many bytes. */
+const maxLineBytes = 64 * 1024;
 
 type Stream = Pick<Line, 'stepName' | 'attempt'> & { readonly stream: 'stdout' | 'stderr'; begun: Buffer };
 type Item =
@@ -10,7 +10,7 @@ type Item =
   | { readonly kind: 'bytes'; readonly from: Stream; readonly at: number; bytes: Buffer }
   | { readonly kind: 'end'; readonly from: Stream; readonly at: number };
 
-/** Output on its way to becoming lines. They are cut one at a time, so that what waits takes little memory. */
+/** Splits output into lines. Lines are cut on demand, so that waiting output takes little memory. */
 export class LineFeed {
   readonly #now: () => number;
   readonly #streams = new Map<string, Stream>();
@@ -35,7 +35,7 @@ export class LineFeed {
     this.#items.push({ kind: 'line', line });
   }
 
-  /** The attempt is over: what it began without a line end is a line too. */
+  /** Ends an attempt: an unterminated last line becomes a line. */
   end(step: string, attempt: number): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       const from = this.#streams.get(streamKey(step, attempt, stream));
@@ -44,7 +44,7 @@ export class LineFeed {
     }
   }
 
-  /** The next whole line; null when there is none. */
+  /** The next complete line; null if there is none. */
   take(): Line | null {
     for (let item = this.#items[this.#next]; item; item = this.#items[this.#next]) {
       const line = lineOf(item);
@@ -55,8 +55,8 @@ export class LineFeed {
   }
 
   /**
-   * Forgets what waits and answers how many lines that was; nothing is made of them. What a line has begun with is kept,
-   * since its end may come when lines are wanted again.
+   * Drops waiting output and returns its number of lines. The beginning of an unfinished line is kept, since its end
+   * may arrive when lines are wanted again.
    */
   drop(): number {
     let lines = 0;
@@ -66,7 +66,7 @@ export class LineFeed {
     return lines;
   }
 
-  /** The same for output that did not wait, when nothing else does: its bytes are only looked at. */
+  /** Drops new output while nothing waits; only counts its lines. */
   skip({ step, attempt, stream, bytes }: LogChunk): number {
     return passOver(this.#stream(step, attempt, stream), bytes);
   }
@@ -101,18 +101,18 @@ function lineOf(item: Item): Line | null {
   }
 }
 
-/** Takes bytes up to the next line end, or as many as a line may have. */
+/** Cuts the bytes up to the next line end, or a piece of the maximum length. */
 function cut(item: Extract<Item, { kind: 'bytes' }>): Line | null {
   const { from, at } = item;
   const end = item.bytes.indexOf(0x0a);
-  const room = longestLine - from.begun.length;
+  const room = maxLineBytes - from.begun.length;
   const length = Math.min(end === -1 ? item.bytes.length : end, room);
   from.begun =
     from.begun.length === 0
       ? item.bytes.subarray(0, length)
       : Buffer.concat([from.begun, item.bytes.subarray(0, length)]);
   item.bytes = item.bytes.subarray(length === end ? length + 1 : length);
-  return length === end || from.begun.length === longestLine ? finish(from, at) : null;
+  return length === end || from.begun.length === maxLineBytes ? finish(from, at) : null;
 }
 
 function finish(from: Stream, at: number): Line {
@@ -135,13 +135,13 @@ function countDropped(item: Item): number {
   }
 }
 
-/** Answers how many lines end in the bytes, and leaves their rest to be the beginning of one. */
+/** Counts the line ends in the bytes and keeps the rest as the beginning of a line. */
 function passOver(from: Stream, bytes: Uint8Array): number {
   let lines = 0;
   let start = 0;
   let length = from.begun.length;
   for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] !== 0x0a && ++length < longestLine) continue;
+    if (bytes[at] !== 0x0a && ++length < maxLineBytes) continue;
     lines += 1;
     start = at + 1;
     length = 0;

@@ -8,29 +8,29 @@ import { openHttpSink } from './http-sink.ts';
 import { LineFeed } from './line-feed.ts';
 import { openMonitor } from './monitor.ts';
 
-/** Sends the lines of one run on while it goes. */
+/** Forwards the lines of a running run. */
 export type LogForwarder = {
-  /** For every event of the run, as it was stored. */
+  /** Called for every stored event of the run. */
   readonly watch: (event: StoredEvent) => void;
-  /** Where the logs of the run are; to be told in the turn in which it starts. */
+  /** Locates the logs of the run; call it in the turn in which the run starts. */
   readonly attach: (logPaths: (step: string, attempt: number) => LogPaths) => void;
-  /** Sends what is left, for at most so long and not beyond the signal; then nothing of it goes on. */
+  /** Sends what is left within the given time and until the signal; then stops. */
   readonly close: (patienceMs: number, signal: AbortSignal) => Promise<void>;
 };
 
 export type LogForwarderOptions = {
   readonly followLogs: (options: LogFollowerOptions) => LogFollower;
-  /** What goes wrong, as a line for a person; it changes nothing for the run. */
+  /** Receives problems as lines for the user; they do not affect the run. */
   readonly warn: (message: string) => void;
   readonly now: () => number;
-  /** Is told how it goes, for a monitor of many runs; null: this run has a monitor of its own. */
+  /** Receives the counts for a monitor of many runs; null if this run has its own monitor. */
   readonly tell: ((counts: ForwardCounts, isFinal: boolean) => void) | null;
 };
 
-/** How often is looked whether waiting has become useless. */
+/** How often to check for a stuck queue, in milliseconds. */
 const checkMs = 250;
 
-/** Opens the way to the sink, and the monitor where one is wanted. Nothing is sent before there is something to send. */
+/** Opens the sink, and the monitor if configured. Nothing is sent until there is a line. */
 export async function openLogForwarder(settings: LogForwarding, options: LogForwarderOptions): Promise<LogForwarder> {
   const { now, warn } = options;
   const sink = await openHttpSink(settings);
@@ -48,14 +48,14 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
       await monitor?.close();
       const { queued, forwarded, dropped } = queue.counts;
       const lost = queued - forwarded + dropped;
-      if (lost > 0) warn(`log forwarding: ${lost} of ${queued + dropped} lines were not taken by ${sink.name}`);
+      if (lost > 0) warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name}`);
     },
   };
 }
 
 /**
- * The way of lines: events and logs -> feed -> queue. While the queue is full the logs are not read on, since they keep
- * everything anyway; when it is stuck, what comes is dropped and counted.
+ * The pipeline: events and logs -> feed -> queue. While the queue is full, the logs are not read further, since they
+ * keep everything anyway; when it is stuck, new lines are dropped and counted.
  */
 class Forwarding {
   readonly #settings: LogForwarding;
@@ -96,7 +96,7 @@ class Forwarding {
     this.#told = this.#tellDue();
   }
 
-  /** Moves lines on as far as there is room, and drops them where there will be none. */
+  /** Moves lines into the queue while it has room, and drops them if it is stuck. */
   fill(): void {
     if (!this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.drop());
     while (!this.#queue.isFull) {
@@ -124,14 +124,14 @@ class Forwarding {
     }
   }
 
-  /** What is still in the logs stays there. */
+  /** The rest stays in the logs. */
   #giveUp(): void {
     this.#queue.abort();
     this.#follower?.close();
     this.fill();
   }
 
-  /** An event comes after the output that was written before it. */
+  /** An event is sent after the output written before it. */
   async #tellDue(): Promise<void> {
     for (let event = this.#due.shift(); event; event = this.#due.shift()) {
       if (event.type === 'step.waiting' || event.type === 'step.finished') {
@@ -146,7 +146,7 @@ class Forwarding {
   }
 
   async #feedIsEmpty(): Promise<void> {
-    // Also when it is: much may be left in the log, and others want their turn.
+    // Yield even when there is room: much of the log may be left, and other work is waiting.
     await new Promise((resume) => setImmediate(resume));
     if (this.#feed.isEmpty) return;
     await new Promise<void>((resume) => {
@@ -162,7 +162,7 @@ class Forwarding {
 
 const everyMs = 500;
 
-/** Tells how forwarding goes whenever that has changed, twice a second at most, and once more when it is closed. */
+/** Reports the counts when they have changed, at most twice a second, and once more on close. */
 function reportCounts(
   counts: () => ForwardCounts,
   tell: (counts: ForwardCounts, isFinal: boolean) => void,
@@ -178,8 +178,9 @@ function reportCounts(
       tell(now, isFinal);
       told = text;
     } catch (error) {
-      // It is tried again; to say so once is enough.
-      if (!hasFailed) warn(`how log forwarding goes cannot be told: ${error instanceof Error ? error.message : error}`);
+      // It is retried; one warning is enough.
+      if (!hasFailed)
+        warn(`cannot report the state of log forwarding: ${error instanceof Error ? error.message : error}`);
       hasFailed = true;
     }
   };

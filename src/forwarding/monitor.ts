@@ -5,9 +5,9 @@ import type { ForwardCounts } from './forward-queue.ts';
 
 export type MonitorSettings = NonNullable<LogForwarding['monitor']>;
 
-/** A little HTTP server that reports on the forwarding. */
+/** A small HTTP server that reports the state of forwarding. */
 export type Monitor = {
-  /** Null while another process has the address. */
+  /** Null while another process uses the address. */
   readonly port: () => number | null;
   readonly close: () => Promise<void>;
 };
@@ -16,12 +16,12 @@ type Answer = { readonly status: number; readonly type: string; readonly body: s
 
 const json = 'application/json; charset=utf-8';
 
-/** How often a monitor looks whether an address that was taken has become free. */
+/** How often to retry an address in use, in milliseconds. */
 const RETRY_MS = 1000;
 
 /**
- * Opens the monitor. Where its address cannot be had there is a warning and the run goes on without it; where another process, such
- * as another run, has the address, the monitor takes it over when that process ends.
+ * Opens the monitor. If its address is unavailable, warns and continues without it; if another process (such as another
+ * run) uses the address, takes it over when that process ends.
  */
 export async function openMonitor(
   settings: MonitorSettings,
@@ -57,7 +57,7 @@ export async function openMonitor(
   };
 }
 
-/** Resolves to what stands in the way; null once it listens. */
+/** Resolves to the error, or null once the server listens. */
 function listen(server: Server, { host, port }: MonitorSettings): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     server.once('error', resolve);
@@ -91,8 +91,8 @@ async function answer(
   settings: MonitorSettings,
   counts: () => ForwardCounts,
 ): Promise<Answer> {
-  if (!isExpectedHost(request, settings)) return problem(403, 'this host is not served here');
-  if (request.method !== 'GET' && request.method !== 'HEAD') return problem(405, 'only GET and HEAD are served');
+  if (!isExpectedHost(request, settings)) return problem(403, 'this host is not allowed');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return problem(405, 'only GET and HEAD are allowed');
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const { basePath, metricPrefix } = settings;
   const prometheus = async () => {
@@ -107,7 +107,7 @@ async function answer(
     case '/metrics/prometheus':
       return prometheus();
     default:
-      return problem(404, 'there is nothing here');
+      return problem(404, 'not found');
   }
 }
 
@@ -122,7 +122,7 @@ function wantsPrometheus({ headers }: IncomingMessage, query: string): boolean {
   return /text\/plain|openmetrics/.test(accept) && !accept.includes('application/json');
 }
 
-/** A web page that has had its name point here must not read what it is told. */
+/** Rejects requests with a foreign Host header, so that a web page cannot read the monitor by DNS rebinding. */
 function isExpectedHost({ headers, rawHeaders }: IncomingMessage, settings: MonitorSettings): boolean {
   const given = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
   const host = (headers.host ?? '')
@@ -143,7 +143,7 @@ function problem(status: number, message: string): Answer {
 
 const results = ['queued', 'forwarded', 'dropped', 'failed', 'retried'] as const;
 
-/** The counts in the text format of Prometheus, under names that existing dashboards know but for their prefix. */
+/** The counts in the text format of Prometheus, under names that existing dashboards know except for their prefix. */
 async function createForwardingMetrics(
   prefix: string,
   counts: ForwardCounts,
@@ -153,11 +153,11 @@ async function createForwardingMetrics(
   const registers = [registry];
   const gauge = (name: string, help: string, value: number) =>
     new Gauge({ name: `${prefix}_log_forwarding_${name}`, help, registers }).set(value);
-  gauge('queue_depth', 'Records that wait, those on their way included.', counts.queueDepth);
-  gauge('queue_capacity', 'The most records that can wait.', counts.queueCapacity);
-  gauge('sink_closed', 'Whether the sink takes no more records (1) or does (0).', counts.closed ? 1 : 0);
+  gauge('queue_depth', 'Records waiting or being sent.', counts.queueDepth);
+  gauge('queue_capacity', 'Maximum number of waiting records.', counts.queueCapacity);
+  gauge('sink_closed', 'Whether the sink is closed (1) or open (0).', counts.closed ? 1 : 0);
   const name = `${prefix}_log_forwarding_records_total`;
-  const help = 'Records by what became of them.';
+  const help = 'Records by result.';
   const records = new Counter({ name, help, labelNames: ['result'], registers });
   for (const result of results) records.inc({ result }, counts[result]);
   return { contentType: registry.contentType, text: await registry.metrics() };

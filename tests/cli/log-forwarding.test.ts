@@ -126,14 +126,14 @@ describe('a sink that is', () => {
     const { code, stderr } = await run(`http://127.0.0.1:${port}`, talk('seq 1000'), { initialBackoffMS: 1 });
     expect([code, stderr]).toEqual([
       0,
-      `wf: log forwarding: 1004 of 1004 lines were not taken by http://127.0.0.1:${port}\n`,
+      `wf: log forwarding: 1004 of 1004 lines were not accepted by http://127.0.0.1:${port}\n`,
     ]);
   });
 
   it('hanging holds up the end of a run for five seconds at most', async () => {
     const server = await httpServer(() => {});
     const { code, stderr, tookMs } = await run(server.url, talk('seq 1000'), { timeoutSec: 60 });
-    expect([code, stderr]).toEqual([0, `wf: log forwarding: 1004 of 1004 lines were not taken by ${server.url}\n`]);
+    expect([code, stderr]).toEqual([0, `wf: log forwarding: 1004 of 1004 lines were not accepted by ${server.url}\n`]);
     // The limit is what is promised, not a measure of speed.
     expect(tookMs).toBeLessThan(8000);
   });
