@@ -4,41 +4,44 @@ import { findMarked, type RunMark, toIdentities, withDescendants } from './proce
 import { areGone, groupAnswers, sendSignal, signalGroup } from './process-signals.ts';
 import { listProcesses, listProcessesOnce, type ProcessEntry } from './process-table.ts';
 
-/** What asks for the end of a tree, and how its processes can be told besides by descent. */
+/** The end signals of a tree and the marks of its processes. */
 export type AttemptTreeOptions = {
-  /** Aborted: the leader's group gets `stopSignal`. */
+  /** When aborted, the leader's group gets `stopSignal`. */
   readonly signal: EndSignal;
-  /** Aborted: everything gets SIGKILL. */
+  /** When aborted, every process gets SIGKILL. */
   readonly kill: EndSignal;
   readonly stopSignal: NodeJS.Signals;
-  /** What its processes have in their environment; null where they have nothing of it. */
+  /** Environment variables that mark its processes; null if they carry none. */
   readonly marks: (RunMark & { readonly step: string }) | null;
 };
 
 type Member = { readonly identity: ProcessIdentity; readonly group: number };
 
-/** How long an end by SIGKILL may take; what takes longer belongs to another user or hangs in the kernel. */
+/**
+ * Longest wait after SIGKILL, in milliseconds; a process that lives longer belongs to another user or hangs in the
+ * kernel.
+ */
 const killPatienceMs = 5000;
 const killRoundMs = 500;
 
 /**
- * The processes of one attempt. The first leads a session of its own; the tree follows two requests until it is settled:
+ * The processes of one attempt. The first one leads a session of its own. Two requests end the tree:
  *
- *   stop:  the leader's group is asked -> the leader ends -> what is left outside its group is asked -> all are gone
- *   kill:  everything that can be found is killed, again until nothing is found
+ *   stop:  signal the leader's group -> the leader ends -> signal the rest outside its group -> all are gone
+ *   kill:  kill everything that can be found, until nothing is found
  *
- * Without a request nothing is looked for: what the leader leaves behind may serve later steps.
+ * Without a request, processes left behind by the leader stay: they may serve later steps.
  */
 export class AttemptTree {
   readonly #leader: ProcessIdentity;
   readonly #options: AttemptTreeOptions;
-  /** Found before an end broke their line of descent, by number. */
+  /** Processes found before their parents ended, by number. */
   readonly #seen = new Map<number, ProcessIdentity>();
   readonly #releases: readonly (() => void)[];
   #patience: NodeJS.Timeout | undefined;
   #giveUp = () => {};
 
-  /** Resolves when the leader lives on although it was killed. */
+  /** Resolves if the leader survives SIGKILL. */
   readonly immortal: Promise<void>;
 
   constructor(leader: ProcessIdentity, options: AttemptTreeOptions) {
@@ -50,7 +53,7 @@ export class AttemptTree {
     this.#releases = [options.signal.onAbort(this.#stop), options.kill.onAbort(this.#kill)];
   }
 
-  /** To be awaited once the leader has ended: resolves at once, or after a request when the whole tree has ended. */
+  /** Await it once the leader has ended: resolves at once, or after a request when the whole tree has ended. */
   async settled(): Promise<void> {
     this.release();
     const { signal, kill } = this.#options;
@@ -70,7 +73,7 @@ export class AttemptTree {
     }
   }
 
-  /** Stops following the requests. */
+  /** Stops listening for the requests. */
   release(): void {
     for (const release of this.#releases) release();
     clearTimeout(this.#patience);
@@ -79,7 +82,7 @@ export class AttemptTree {
   readonly #stop = (): void => {
     this.#members(listProcessesOnce());
     signalGroup(this.#leader.pid, this.#options.stopSignal);
-    // What was stopped (Ctrl-Z, SIGSTOP) could not take it otherwise.
+    // A stopped process (Ctrl-Z, SIGSTOP) could not handle the signal otherwise.
     signalGroup(this.#leader.pid, 'SIGCONT');
   };
 
@@ -90,7 +93,10 @@ export class AttemptTree {
     this.#patience = setTimeout(this.#giveUp, killPatienceMs);
   };
 
-  /** The leader's group was asked as a whole, and what its members start meanwhile helps them to end. */
+  /**
+   * Signals members outside the leader's group. The group got its signal as a whole; what its members start since helps
+   * them to end.
+   */
   #askOutsiders(members: readonly Member[], asked: Set<number>): void {
     for (const { identity, group } of members) {
       if (group === this.#leader.pid || asked.has(identity.pid)) continue;
@@ -99,7 +105,7 @@ export class AttemptTree {
     }
   }
 
-  /** Everything of the tree that lives; remembers it. Without /proc (macOS): the leader's group stands for all. */
+  /** Finds and remembers all living processes of the tree. Without /proc (macOS) the leader's group stands for all. */
   #members(entries: readonly ProcessEntry[]): readonly Member[] {
     const { pid } = this.#leader;
     if (entries.length === 0) return groupAnswers(pid) ? [{ identity: this.#leader, group: pid }] : [];

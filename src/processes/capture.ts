@@ -6,7 +6,7 @@ import { shellArgv, shellWords } from './shell-argv.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import { describeEnd, spawnDetached } from './subprocess.ts';
 
-/** Where and with what a command is run whose output is wanted. */
+/** Options of a captured command. */
 export type CaptureOptions = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -14,32 +14,32 @@ export type CaptureOptions = {
   readonly shell: string;
   /** The command's `$1`, `$2`... */
   readonly params?: readonly string[];
-  /** Aborted: the command and all it has started are ended. */
+  /** When aborted, the command and everything it has started are ended. */
   readonly signal?: AbortSignal;
-  /** An open file for its standard error; absent: its last line becomes part of the message of a failure. */
+  /** A file descriptor for standard error; if absent, its last line becomes part of the failure message. */
   readonly stderr?: number;
 };
 
-/** What a command printed, and how it ended. */
+/** Output and result of a command. */
 export type CaptureResult = {
-  /** It exited with 0. */
+  /** The exit code was 0. */
   readonly ok: boolean;
-  /** It ran to its end; false where it could not be started, was stopped, or printed too much. */
+  /** The command ran to its end; false if it could not start, was stopped, or printed too much. */
   readonly ended: boolean;
-  /** Without the line ends at its end. */
+  /** Standard output without trailing line ends. */
   readonly stdout: string;
   /** Why the command is not `ok`, else empty. */
   readonly message: string;
 };
 
-/** What a value may have at most: it is held in memory until the end of the run. */
-const longestOutput = 1024 * 1024;
-/** What a stop leaves to a command whose output nobody waits for any more. */
+/** Largest captured value in bytes: it is held in memory until the end of the run. */
+const maxOutputBytes = 1024 * 1024;
+/** Time between the stop and the kill of a command whose output is no longer needed. */
 const graceMs = 2000;
 
 /**
- * Runs a shell command for what it prints, as the shell's own substitution does: until nobody can add to its output. For
- * backticks and conditions, which are short; what a step prints never goes through memory.
+ * Runs a shell command and captures its output until every writer has closed it, as command substitution does. For
+ * backticks and conditions, which are short; the output of steps never goes through memory.
  */
 export async function capture(command: string, options: CaptureOptions): Promise<CaptureResult> {
   const { env, cwd, shell, params = [], signal, stderr = 'pipe' } = options;
@@ -56,7 +56,7 @@ export async function capture(command: string, options: CaptureOptions): Promise
   }
 }
 
-/** Every setting is named: zx takes the others from `ZX_` variables of the environment. */
+/** Set every option: zx would read the others from `ZX_` environment variables. */
 const zxSettings = {
   shell: true,
   prefix: '',
@@ -69,11 +69,11 @@ const zxSettings = {
   timeout: 0,
 } as const;
 
-/** One program whose output is gathered until all have closed it, or until it has to be ended. */
+/** A program whose output is captured until all writers have closed it, or until it has to be ended. */
 class Captured {
   readonly #program: Program;
   readonly #stderr: 'pipe' | number;
-  /** Whole chunks: zx's own text would break characters where a chunk ends. */
+  /** Raw chunks: zx's own text would break characters at chunk borders. */
   readonly #output = { stdout: [] as Buffer[], stderr: [] as Buffer[], stdall: [] as Buffer[] };
   readonly #stop = new EndSignal();
   readonly #kill = new EndSignal();
@@ -108,7 +108,7 @@ class Captured {
     return { ok: false, ended: true, stdout, message };
   }
 
-  /** Asks the program to end, then kills it with all it has started. What it still prints is of no use. */
+  /** Asks the program to end, then kills it with everything it has started. Further output is discarded. */
   end(problem: string): void {
     if (this.#problem !== null) return;
     this.#problem = problem;
@@ -136,7 +136,7 @@ class Captured {
     let size = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > longestOutput) this.end(`it printed more than ${longestOutput} bytes`);
+      if (size > maxOutputBytes) this.end(`it printed more than ${maxOutputBytes} bytes`);
     });
   }
 

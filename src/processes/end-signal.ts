@@ -4,15 +4,15 @@ import type { Outcome } from '../core/run/run.ts';
 export type EndRequest = 'stop' | 'timeout';
 
 /**
- * Asks for an end, once. What an AbortSignal is elsewhere; but that takes longer to make and to listen to than all else that
- * is done about the end of a step, so one is only made for interfaces that want it.
+ * Requests an end, once. A cheap AbortSignal: creating and observing a real one costs more than everything else about
+ * the end of a step, so one is only made for interfaces that need it.
  */
 export class EndSignal {
   #reason: EndRequest | null = null;
   #abortSignal: AbortSignal | null = null;
   readonly #reactions = new Set<() => void>();
 
-  /** Why; null as long as nobody has asked. */
+  /** The reason; null until an end is requested. */
   get reason(): EndRequest | null {
     return this.#reason;
   }
@@ -29,7 +29,7 @@ export class EndSignal {
     this.#reactions.clear();
   }
 
-  /** Calls back when an end is asked for, at once when it was already; the result takes that back. */
+  /** Calls back when an end is requested, at once if it already was; returns a function that unsubscribes. */
   onAbort(react: () => void): () => void {
     if (this.#reason !== null) {
       react();
@@ -49,18 +49,18 @@ export class EndSignal {
   }
 }
 
-/** The two signals of one attempt: end soon, end now. */
+/** The two signals of an attempt: end soon, end now. */
 export type AttemptSignals = { readonly signal: EndSignal; readonly kill: EndSignal };
 
-/** What a step comes to that was asked to end before its work began. */
+/** The outcome of a step that was asked to end before its work started. */
 export const canceled: Outcome = { status: 'canceled', message: '', exitCode: null, signal: null };
 
-/** Was the attempt asked to end, in whichever way? */
+/** Whether the attempt was asked to end, softly or hard. */
 export function isAskedToEnd({ signal, kill }: AttemptSignals): boolean {
   return signal.aborted || kill.aborted;
 }
 
-/** For requests that are given up when the attempt is asked to end, in whichever way. */
+/** For requests to be cancelled when the attempt is asked to end, softly or hard. */
 export function eitherEnd({ signal, kill }: AttemptSignals): AbortSignal {
   return AbortSignal.any([signal.toAbortSignal(), kill.toAbortSignal()]);
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeIfPossible } from '../remove-file.ts';
 
-/** Both ends of a pipe; reading does not wait. */
+/** Both ends of a pipe; reading does not block. */
 export type Pipe = { readonly readFd: number; readonly writeFd: number };
 
 /**
- * Makes two pipes for the output of a program. Node makes none by itself: what it calls one is a socket, and a program
- * whose output is a socket cannot open /dev/stdout or /dev/stderr, as scripts do. The pipes get their names in `directory`
- * only for the moment in which they are opened. Rejects where the program mkfifo is missing or the disk refuses.
+ * Creates two pipes for the output of a program. Node cannot: its "pipes" are sockets, and a program whose output is a
+ * socket cannot open /dev/stdout or /dev/stderr, as scripts do. The names in `directory` exist only until the pipes are
+ * open. Rejects if mkfifo is missing or the disk refuses.
  */
 export async function openPipes(
   directory: string,

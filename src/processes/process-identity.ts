@@ -4,8 +4,8 @@ import { isOfThisPlace, processPlace } from './process-place.ts';
 import { readProcess, readSelf } from './process-table.ts';
 
 /**
- * What tells a process from any other that gets its number later; null when there is none. One that has ended has its
- * number until its parent notices. Without a /proc of this namespace (macOS) the number is all there is: `startTime` is null.
+ * The identity of a process, distinguishing it from later ones with the same number; null if there is no such process.
+ * A zombie keeps its number. Without /proc of this namespace (macOS) the number is all there is: `startTime` is null.
  */
 export function identify(pid: number): ProcessIdentity | null {
   const entry = pid === process.pid ? readSelf() : readProcess(pid);
@@ -17,7 +17,7 @@ export function identify(pid: number): ProcessIdentity | null {
     : null;
 }
 
-/** The identity of a process of this place whose start time was read before. */
+/** The identity of a process of this namespace whose start time is known. */
 export function identityOf(pid: number, startTime: number | null): ProcessIdentity {
   const { boot, namespace } = processPlace();
   return { pid, startTime, boot, namespace };
@@ -29,7 +29,7 @@ export function thisProcess(): Owner {
   return { ...identity, host: hostname(), machine: processPlace().machine };
 }
 
-/** Does this very process run, seen from here? One that has ended and is only not noticed yet (a zombie) does not. */
+/** Whether exactly this process is running, as seen from here. A zombie is not. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!isOfThisPlace(identity)) return false;
   const { pid, startTime } = identity;
@@ -39,29 +39,31 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return startTime === null && processPlace().boot === null && answers(pid);
 }
 
-/** The processes of other places that were found gone, by other means than their number. */
+/** Processes of other namespaces or machines that were found gone by means other than their number. */
 const foundGone = new Set<string>();
 
-/** Whether this process, with no more than /proc, cannot tell if that one runs: it is of another namespace, boot or machine. */
+/**
+ * Whether /proc of this process cannot show if the other is running: it belongs to another namespace, boot or machine.
+ */
 export function isElsewhere(identity: ProcessIdentity): boolean {
   if (foundGone.has(keyOf(identity))) return false;
   return !isOfThisPlace(identity) || (!processPlace().hasOwnProc && identity.startTime !== null && !isAlive(identity));
 }
 
-/** From now on the process of another place counts as gone. */
+/** Marks a process of another namespace or machine as gone. */
 export function declareGone(identity: ProcessIdentity): void {
-  // Without a start time another process may have the same identity later.
+  // Without a start time a later process may have the same identity.
   if (identity.startTime !== null) foundGone.add(keyOf(identity));
 }
 
-/** False for a process that is gone for certain; true also for one that cannot be seen from here. */
+/** False for a process that is certainly gone; true also for one that cannot be seen from here. */
 export function mayBeAlive(identity: ProcessIdentity): boolean {
   return isElsewhere(identity) || isAlive(identity);
 }
 
 /**
- * Where the processes are that one which is gone may have left: a namespace ends with its first process, and everything with the
- * boot.
+ * Where to look for processes left by one that is gone: a namespace ends with its first process, and everything ends
+ * with the boot.
  */
 export function leftBy(identity: ProcessIdentity): 'here' | 'elsewhere' | 'none' {
   if (isOfThisPlace(identity)) return 'here';

@@ -5,7 +5,7 @@ import { identityOf } from './process-identity.ts';
 import { isInThisNamespace } from './process-place.ts';
 import { type ProcessEntry, readEnvironment } from './process-table.ts';
 
-/** The roots and everything that descends from them; never this process, one above it, or one that has ended. */
+/** The roots and their descendants; never this process, its ancestors, or zombies. */
 export function withDescendants(
   entries: readonly ProcessEntry[],
   roots: Iterable<ProcessEntry>,
@@ -17,12 +17,12 @@ export function withDescendants(
     if (!spared.has(entry.pid)) found.add(entry);
   };
   for (const root of roots) add(root);
-  // A set is walked in the order of insertion, also over what is added on the way.
+  // A set is iterated in insertion order, including entries added on the way.
   for (const entry of found) for (const child of children.get(entry.pid) ?? []) add(child);
   return [...found].filter(({ isZombie }) => !isZombie);
 }
 
-/** Processes by a number of theirs: parent, session. */
+/** Groups processes by a field: parent, session. */
 export function groupBy(
   entries: readonly ProcessEntry[],
   key: (entry: ProcessEntry) => number,
@@ -36,15 +36,15 @@ export function groupBy(
   return groups;
 }
 
-/** What tells these processes from any others. */
+/** The identities of processes. */
 export function toIdentities(entries: readonly ProcessEntry[]): ProcessIdentity[] {
   return entries.map(({ pid, startTime }) => identityOf(pid, startTime));
 }
 
-/** What tells a run from every other: its id and, since another store may have a run of that id, the directory of its logs. */
+/** Marks the processes of a run: its id and, since another store may contain the same id, the directory of its logs. */
 export type RunMark = { readonly runId: string; readonly logs: string };
 
-/** The processes with the run's mark in their environment, with the step that is named there, by their number. */
+/** Processes with the run's mark in their environment, and the step named there, by process number. */
 export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: RunMark): ReadonlyMap<number, string> {
   const mark = Buffer.from(`\0WF_RUN_ID=${runId}\0`);
   const marked = new Map<number, string>();
@@ -59,8 +59,8 @@ export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: Ru
 }
 
 /**
- * Whether what a process calls the directory of the logs is that directory: a container may have a home of its own at the same
- * path, and its processes can be seen from outside.
+ * Whether the logs directory named by a process is that of the run: a container may have another home at the same path
+ * while its processes are visible from outside.
  */
 function isOfThisHome(pid: number, logs: string): boolean {
   if (isInThisNamespace(pid)) return true;

@@ -2,23 +2,23 @@ import type { ProcessIdentity } from '../core/run/run.ts';
 import { isAlive } from './process-identity.ts';
 import { isOfThisPlace } from './process-place.ts';
 
-/** The pauses between two looks at processes that are to end. */
+/** Polling intervals while waiting for processes to end, in milliseconds. */
 const firstPauseMs = 4;
 const longestPauseMs = 100;
 
-/** Sends a signal if the process is still the one that is meant; where the system cannot tell (macOS), to its group. */
+/** Sends a signal if the process still has the same identity; to its group if the system cannot tell (macOS). */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isOfThisPlace(target)) return;
   if (target.startTime === null) signalGroup(target.pid, signal);
   else if (isAlive(target)) trySignal(target.pid, signal);
 }
 
-/** Sends a signal to every member of the group with this number, if there is one that may be signalled. */
+/** Sends a signal to every member of a process group that may be signalled. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   trySignal(-group, signal);
 }
 
-/** Has the group with this number a member? */
+/** Whether the process group has a member. */
 export function groupAnswers(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -28,7 +28,7 @@ export function groupAnswers(group: number): boolean {
   }
 }
 
-/** Waits until all have ended, `limitMs` have passed or `cut` is aborted; true when all have ended. */
+/** Waits until all have ended, `limitMs` have passed or `cut` is aborted; true if all have ended. */
 export async function areGone(
   processes: readonly ProcessIdentity[],
   limitMs: number,
@@ -49,9 +49,9 @@ function isPresent(target: ProcessIdentity): boolean {
   return target.startTime === null ? groupAnswers(target.pid) : isAlive(target);
 }
 
-/** The timer keeps this process up: nothing else may be left to do it. */
+/** The timer keeps this process alive: nothing else may do so. */
 async function pause(ms: number, cut: AbortSignal | undefined): Promise<void> {
-  // Most runs end nothing, and start sooner without.
+  // Loaded on demand: most runs end nothing and start faster without it.
   const { setTimeout } = process.getBuiltinModule('node:timers/promises');
   try {
     await setTimeout(ms, undefined, cut === undefined ? {} : { signal: cut });
@@ -64,7 +64,7 @@ function trySignal(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {
-    // It has just ended, or belongs to another user: nothing that could be done about either.
+    // The process has just ended or belongs to another user; nothing can be done in either case.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

@@ -1,29 +1,29 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { processPlace } from './process-place.ts';
 
-/** A process as /proc shows it. Times are in clock ticks since boot. */
+/** A process according to /proc. Times are in clock ticks since boot. */
 export type ProcessEntry = {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
   readonly startTime: number;
-  /** It has ended and only waits to be noticed by its parent. */
+  /** The process has ended but its parent has not collected it yet. */
   readonly isZombie: boolean;
-  /** False for zombies and for threads of the kernel, which have no environment either. */
+  /** False for zombies and kernel threads, which have no environment either. */
   readonly hasMemory: boolean;
 };
 
-/** What /proc/<pid>/environ says is rarely longer; the buffer grows where it is. */
+/** /proc/<pid>/environ rarely exceeds this; the buffer grows if needed. */
 let buffer = Buffer.alloc(16 * 1024);
 const newline = 10;
 
-/** Null when there is no such process, or no /proc of this namespace. */
+/** Null if there is no such process, or no /proc of this namespace. */
 export function readProcess(pid: number): ProcessEntry | null {
   return processPlace().hasOwnProc ? readEntry(String(pid)) : null;
 }
 
-/** This process, also where /proc counts in another namespace: only `pid`, `parent`, `group` and `session` are wrong there. */
+/** This process, even if /proc shows another namespace: only `pid`, `parent`, `group` and `session` are wrong then. */
 export function readSelf(): ProcessEntry | null {
   return readEntry('self');
 }
@@ -33,10 +33,7 @@ function readEntry(name: string): ProcessEntry | null {
   return length === null ? null : parseStat(buffer.toString('latin1', 0, length));
 }
 
-/**
- * Every process of the machine (or of this container), or those with a number above the given one. Empty on systems
- * without /proc.
- */
+/** All processes of the machine (or this container), or those with numbers above the given one. Empty without /proc. */
 export function listProcesses(above = 0): readonly ProcessEntry[] {
   const entries: ProcessEntry[] = [];
   for (const name of processDirectories()) {
@@ -49,7 +46,7 @@ export function listProcesses(above = 0): readonly ProcessEntry[] {
 
 let shared: readonly ProcessEntry[] | null = null;
 
-/** As `listProcesses`, with one look for all who ask in the same turn: a run may stop many steps at once. */
+/** Like `listProcesses`, but read once per turn of the event loop: a run may stop many steps at once. */
 export function listProcessesOnce(): readonly ProcessEntry[] {
   if (shared === null) {
     shared = listProcesses();
@@ -60,17 +57,17 @@ export function listProcessesOnce(): readonly ProcessEntry[] {
   return shared;
 }
 
-/** How far the system has come in giving out numbers of processes. */
+/** Progress of the system's process counters. */
 export type ProcessMoment = {
-  /** The number that was given last. Numbers rise, until they begin again at the lowest that are free. */
+  /** The last number assigned. Numbers rise and wrap around to the lowest free one. */
   readonly lastPid: number;
-  /** How many processes and threads were ever started on the machine. */
+  /** Processes and threads started since boot. */
   readonly forks: number;
-  /** How many there are. */
+  /** Processes and threads running now. */
   readonly tasks: number;
 };
 
-/** Null where the system does not tell. */
+/** Null if the system does not report it. */
 export function processMoment(): ProcessMoment | null {
   if (!processPlace().hasOwnProc) return null;
   const [, tasks, lastPid] = /\/(\d+) (\d+)\n$/.exec(readText('/proc/loadavg')) ?? [];
@@ -79,9 +76,8 @@ export function processMoment(): ProcessMoment | null {
 }
 
 /**
- * The number above which everything lies that was started since the moment; 0 where that is not certain. To begin again
- * at the lowest, the system has to pass all numbers up to its highest, of which each is given to somebody or in use, as
- * the number of a task, a group or a session.
+ * All processes started since the moment have numbers above this one; 0 if that is uncertain. To wrap around, the
+ * system must pass every number up to its maximum, each of which is assigned or in use by a task, group or session.
  */
 export function numberBefore(moment: ProcessMoment): number {
   const now = processMoment();
@@ -91,22 +87,22 @@ export function numberBefore(moment: ProcessMoment): number {
   return moment.lastPid + mostPassed < highest ? moment.lastPid : 0;
 }
 
-/** Empty for a file that cannot be read. */
+/** Returns an empty text for an unreadable file. */
 function readText(path: string): string {
   const length = readInto(path, 0);
   return length === null ? '' : buffer.toString('latin1', 0, length);
 }
 
-/** How often a process is looked at again that is on its way from one program to the next, a millisecond apart. */
-const mostLooks = 50;
+/** Retries for a process that is between two programs, one millisecond apart. */
+const maxRetries = 50;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * The environment with which a process was started, as `NAME=value` entries, each with a NUL before and after it. Null for
- * processes of other users, those that have ended and those that have none. The bytes are good until the next call.
+ * The environment with which a process was started, as `NAME=value` entries, each preceded and followed by a NUL. Null
+ * for processes of other users, ended ones and those without an environment. The bytes are valid until the next call.
  */
 export function readEnvironment(pid: number): Buffer | null {
-  for (let looks = 0, before: number | null = null; looks < mostLooks; looks += 1) {
+  for (let looks = 0, before: number | null = null; looks < maxRetries; looks += 1) {
     const length = readInto(`/proc/${pid}/environ`, 1);
     if (length === null) return null;
     if (length > 1) {
@@ -114,7 +110,7 @@ export function readEnvironment(pid: number): Buffer | null {
       buffer[length] = 0;
       return buffer.subarray(0, length + 1);
     }
-    // In the middle of `execve` there is no environment, not even an empty one: it has no address.
+    // In the middle of `execve` the environment does not even have an address.
     const end = environmentEnd(pid);
     if (end === null || (end !== 0 && end === before)) return null;
     before = end;
@@ -123,7 +119,7 @@ export function readEnvironment(pid: number): Buffer | null {
   return null;
 }
 
-/** The address at which the environment of a process ends; null for a process that has ended. */
+/** The end address of a process's environment; null if the process has ended. */
 function environmentEnd(pid: number): number | null {
   const length = readInto(`/proc/${pid}/stat`, 0, isWholeLine);
   const field = length === null ? null : numbers(buffer.toString('latin1', 0, length));
@@ -139,10 +135,10 @@ function processDirectories(): readonly string[] {
   }
 }
 
-/** A line of /proc comes at once: asking for more would only cost time, once for every step. */
+/** A line of /proc arrives in one read; reading again would cost time for every step. */
 const isWholeLine = (end: number): boolean => buffer[end - 1] === newline;
 
-/** Reads a whole file to the buffer from `start`; the index after it, with room for one more byte. */
+/** Reads a whole file into the buffer from `start`; returns the index after it and leaves room for one more byte. */
 function readInto(path: string, start: number, isWhole = (_end: number) => false): number | null {
   let file: number;
   try {
@@ -165,7 +161,7 @@ function readInto(path: string, start: number, isWhole = (_end: number) => false
   }
 }
 
-/** A line of /proc/<pid>/stat; null for any other text. */
+/** Parses /proc/<pid>/stat; null for any other text. */
 export function parseStat(line: string): ProcessEntry | null {
   const field = numbers(line);
   if (Number.isNaN(field(23))) return null;
@@ -180,13 +176,16 @@ export function parseStat(line: string): ProcessEntry | null {
   };
 }
 
-/** The fields of a line by their number, those of them that are numbers; others and missing ones are NaN. */
+/** Returns a numeric field by its number; NaN for missing and other fields. */
 function numbers(line: string): (field: number) => number {
   const fields = afterName(line).split(' ');
   return (field) => Number(fields[field - 3] ?? Number.NaN);
 }
 
-/** From the third field on. The second is the program's name in parentheses and may hold any character, also those. */
+/**
+ * The line from its third field. The second is the program's name in parentheses and may contain any character,
+ * parentheses included.
+ */
 function afterName(line: string): string {
   return line.slice(line.lastIndexOf(')') + 2);
 }

@@ -6,42 +6,42 @@ import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
 import { listProcesses, numberBefore, type ProcessEntry, type ProcessMoment } from './process-table.ts';
 
 /**
- * A process that led the processes of a step. With `endedAt`, milliseconds since 1970 at which its end was known, what it
- * left behind is found even when nothing in the environment tells where it comes from.
+ * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its
+ * leftovers are found even without a mark in their environment.
  */
 export type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined };
 
-/** Where to look: the processes that led steps of the run, and which steps count. */
+/** Where to search: the leaders of the run's steps, and which steps count. */
 export type RunProcessesOptions = {
   readonly recorded: readonly RecordedProcess[];
-  /** Only processes that name one of these steps; absent: of every step. */
+  /** Include only processes of these steps; all if absent. */
   readonly steps?: ReadonlySet<string>;
-  /** No process that names one of these steps. */
+  /** Exclude processes of these steps. */
   readonly spared?: ReadonlySet<string>;
-  /** A moment before the first process of the run was started: only those that came later are looked at. */
+  /** A moment before the run's first process: only later processes are examined. */
   readonly since?: ProcessMoment | null;
 };
 
-/** The signal to ask with and how long to wait before SIGKILL; `kill` cuts the wait short. */
+/** The soft signal and the wait before SIGKILL; `kill` cuts the wait short. */
 export type EndProcessesOptions = {
   readonly signal: NodeJS.Signals;
   readonly graceMs: number;
   readonly kill?: AbortSignal;
 };
 
-/** Start times are counted in ticks of a clock: 100 a second on every Linux that Node runs on. */
+/** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */
 const tickMs = 10;
-/** Start times are rounded, and the time of boot is an estimate. */
+/** Start times are rounded, and the time of boot is an estimate; error in milliseconds. */
 const clockErrorMs = 1000;
-/** What stays longer after SIGKILL waits for a device that does not answer. */
+/** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
 const killPatienceMs = 10_000;
 const killRoundMs = 1000;
 
 /**
- * The processes of a run that still live: those with its mark in their environment, the members of its steps'
- * sessions, and the descendants of both, so also what a run within the run has started. Never this process or one above
- * it. One look at /proc, about 30 microseconds for each process of the machine, or for each that is younger than the run;
- * without /proc (macOS): the steps' groups only. What has cleaned or overwritten its environment and has left its session and its parent too cannot be found.
+ * The living processes of a run: those with its mark in their environment, the members of its steps' sessions, and the
+ * descendants of both, including those of child runs. Never this process or an ancestor. One scan of /proc, about 30
+ * microseconds per process of the machine, or per process younger than the run; without /proc (macOS) only the steps'
+ * groups. A process that has cleared its environment and left both its session and its parent cannot be found.
  */
 export function findRunProcesses(
   run: RunMark,
@@ -63,14 +63,14 @@ export function findRunProcesses(
   return toIdentities(withDescendants(entries, own).filter((entry) => !isOther(entry)));
 }
 
-/** A moment that the run's own processes contradict was told by a system that counts in another way. */
+/** Ignores a moment that the run's own processes contradict: that system counts differently. */
 function firstNumber(since: ProcessMoment, recorded: readonly RecordedProcess[]): number {
   return recorded.every(({ pid }) => pid > since.lastPid) ? numberBefore(since) : 0;
 }
 
 /**
- * Asks processes to end, waits, then kills those that stay together with their descendants; resolves when they are gone.
- * A process that is not the one that was meant (its start time, boot or namespace differs) is never signalled.
+ * Asks processes to end, waits, then kills the rest with their descendants; resolves when they are gone. A process
+ * whose start time, boot or namespace differs is never signalled.
  */
 export async function endProcesses(
   processes: readonly ProcessIdentity[],
@@ -86,7 +86,7 @@ export async function endProcesses(
   }
 }
 
-/** Those that still live, with what descends from them. */
+/** Living processes with their descendants. */
 function livingTree(processes: readonly ProcessIdentity[]): readonly ProcessIdentity[] {
   const entries = listProcesses();
   if (entries.length === 0) return processes.filter((target) => isOfThisPlace(target) && groupAnswers(target.pid));
@@ -100,9 +100,9 @@ function livingTree(processes: readonly ProcessIdentity[]): readonly ProcessIden
 }
 
 /**
- * The sessions that are certainly the run's. The kernel gives no number away while a session has it, so one member that
- * is known to belong to the run is proof: the leader as it was recorded, one with the run's id, or one that began while
- * the leader still had the number.
+ * Sessions that certainly belong to the run. The kernel does not reuse the number of an existing session, so one member
+ * known to belong to the run is proof: the recorded leader, a process with the run's id, or one that started while the
+ * leader still had the number.
  */
 function ownSessions(
   entries: readonly ProcessEntry[],

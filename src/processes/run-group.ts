@@ -15,28 +15,29 @@ import type { ProcessIdentity } from '../core/run/run.ts';
 import { identify, isAlive } from './process-identity.ts';
 import { processPlace } from './process-place.ts';
 
-/** The control group (cgroup v2) in which a process and everything that it starts run. */
+/** The control group (cgroup v2) of this process and everything it starts. */
 export type RunGroup = {
   /**
-   * Once a run is to end: without `spares` and for the run that the group is for, takes this process out of the group and kills
-   * everything that is left in it. If that run or one within it spares processes, what is left moves to the group above instead.
+   * At the end of a run. If the group was made for it and nothing is to be spared, moves this process out and kills
+   * everything left in the group. If the run or one of its child runs spares processes, moves the rest to the parent
+   * group instead.
    */
   readonly sweep: (runId: string, spares: boolean) => Promise<void>;
-  /** Takes this process out of the group, and removes the group if it is empty. False where the system refuses. */
+  /** Moves this process out of the group and removes the group if empty. False if the system refuses. */
   readonly leave: () => boolean;
 };
 
-/** What groups are called; what the process of a run that died has left in one of the second kind is not killed. */
+/** Name prefixes of groups. The leftovers of a dead run in a group of the second kind are not killed. */
 const killed = 'wf-run';
 const spared = 'wf-spare';
 
 const lookAgainMs = 5;
-/** What stays longer after SIGKILL waits for a device that does not answer. */
-const longestWaitMs = 10_000;
+/** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
+const maxWaitMs = 10_000;
 
 /**
- * Moves this process into a group of its own below the one in which it is. Null where it may not make groups, move between them or
- * kill them at once (Linux before 5.14). `spares`: some step leaves processes that must survive the run.
+ * Moves this process into a new group below its current one. Null if it may not create groups, move between them or
+ * kill them (Linux before 5.14). `spares`: some step leaves processes that must survive the run.
  */
 export function enterRunGroup(runId: string, { spares }: { readonly spares: boolean }): RunGroup | null {
   const parent = ownGroup();
@@ -44,7 +45,7 @@ export function enterRunGroup(runId: string, { spares }: { readonly spares: bool
   if (parent === null || self === null || self.startTime === null) return null;
   const group = join(parent, nameOf(spares ? spared : killed, self));
   try {
-    // Without this right the process could not leave the group again.
+    // Without this permission the process could not leave the group again.
     accessSync(join(parent, 'cgroup.procs'), constants.W_OK);
     mkdirSync(group);
   } catch {
@@ -64,8 +65,7 @@ export function enterRunGroup(runId: string, { spares }: { readonly spares: bool
 }
 
 /**
- * Kills what is left in the groups of processes that have died, and removes these groups: those below the group of this process,
- * which are the ones that its runs were given.
+ * Kills what dead processes left in the groups below that of this process, the groups of its runs, and removes them.
  */
 export async function endDeadGroups(): Promise<void> {
   const parent = ownGroup();
@@ -93,9 +93,9 @@ function groupIn(runId: string, parent: string, group: string): RunGroup {
   };
 }
 
-/** Kills what is left in a group, or moves it to another one, and removes the group. */
+/** Kills the members of a group, or moves them to another one, and removes the group. */
 async function end(group: string, spareIn: string | null): Promise<void> {
-  const deadline = performance.now() + longestWaitMs;
+  const deadline = performance.now() + maxWaitMs;
   while (isPopulated(group) && performance.now() < deadline) {
     if (spareIn === null && !write(join(group, 'cgroup.kill'), '1')) break;
     if (spareIn !== null) for (const pid of members(group)) move(pid, spareIn);
@@ -104,7 +104,7 @@ async function end(group: string, spareIn: string | null): Promise<void> {
   remove(group);
 }
 
-/** The directory of the control group of this process; null where there is no cgroup v2, or it cannot be seen from here. */
+/** The control group directory of this process; null without cgroup v2, or if it is not visible. */
 export function ownGroup(): string | null {
   try {
     const path = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
@@ -125,7 +125,7 @@ function nameOf(kind: string, { pid, startTime, namespace }: ProcessIdentity): s
   return [kind, namespace ?? '0', pid, startTime].join('-');
 }
 
-/** Of this PID namespace: those of others cannot be judged from here. */
+/** Only for processes of this PID namespace: others cannot be checked from here. */
 function isOfDead(name: string): boolean {
   const [, kind = '', namespace, pid, startTime] = /^(wf-run|wf-spare)-([\d.]+)-(\d+)-(\d+)$/.exec(name) ?? [];
   const place = processPlace();
@@ -146,10 +146,10 @@ function move(pid: number, group: string): boolean {
   return write(join(group, 'cgroup.procs'), String(pid));
 }
 
-/** False for a file that is gone, a process that is, or where a right is missing. */
+/** False for a missing file or process, or if not permitted. */
 function write(path: string, text: string): boolean {
   try {
-    // Not for reading too: `cgroup.kill` can only be written.
+    // Write-only: `cgroup.kill` cannot be read.
     const fd = openSync(path, constants.O_WRONLY);
     try {
       writeSync(fd, text);
@@ -182,7 +182,7 @@ function isPopulated(group: string): boolean {
   }
 }
 
-/** One that still has processes stays. */
+/** A group that still has processes stays. */
 function remove(group: string): void {
   try {
     rmdirSync(group);

@@ -2,20 +2,20 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { systemReason } from '../system-problem.ts';
 
-/** What was to be started: the program and its arguments, where, with what environment. */
+/** A program to start: its arguments, directory and environment. */
 export type Program = {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** Why a program could not be started, for a person; the exit code that a shell would give, else null. */
+/** Why a program could not start, and the exit code that a shell would return, else null. */
 export type SpawnProblem = { readonly message: string; readonly exitCode: number | null };
 
-/** The longest that one argument or one variable may be: MAX_ARG_STRLEN of Linux, with the NUL at its end. */
-const longestString = 128 * 1024 - 1;
+/** Longest argument or variable in bytes: MAX_ARG_STRLEN of Linux, with its terminating NUL. */
+const maxStringBytes = 128 * 1024 - 1;
 
-/** Puts the failure to start a program in words; only now is looked at what the kernel's short answer was about. */
+/** Explains why a program failed to start. The causes behind the kernel's error code are examined only now. */
 export function explainSpawnError(error: unknown, program: Program): SpawnProblem {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   switch (code) {
@@ -51,7 +51,7 @@ function directoryProblem(directory: string): SpawnProblem | null {
   }
 }
 
-/** As a shell tells it: 126 when there is something of that name, 127 when there is nothing. */
+/** Like a shell: exit code 126 if the file exists, 127 if not. */
 function programProblem(program: Program, code: string): SpawnProblem {
   const name = program.argv[0] ?? '';
   const [found] = candidates(name, program);
@@ -60,14 +60,14 @@ function programProblem(program: Program, code: string): SpawnProblem {
   if (code !== 'ENOENT') return { message: `not executable: "${name}"`, exitCode: 126 };
   const interpreter = interpreterOf(found);
   if (interpreter?.endsWith('\r')) {
-    const message = `"${name}" cannot be started: its lines end as on Windows (CR LF), and must end in LF`;
+    const message = `"${name}" cannot be started: its lines end in CR LF; convert them to LF`;
     return { message, exitCode: 127 };
   }
-  const missing = interpreter === null ? 'the program that should load it' : `"${interpreter}", its interpreter,`;
+  const missing = interpreter === null ? 'its dynamic loader' : `"${interpreter}", its interpreter,`;
   return { message: `"${name}" cannot be started: ${missing} was not found`, exitCode: 127 };
 }
 
-/** What a name may stand for; a directory of PATH may hold directories, which are no programs. */
+/** Files that a name may refer to; a directory of PATH may contain directories, which are not programs. */
 function candidates(name: string, { cwd, env }: Program): readonly string[] {
   if (name === '') return [];
   if (name.includes('/')) return [resolve(cwd, name)].filter((path) => kindOf(path) !== null);
@@ -101,7 +101,7 @@ function tooLarge({ argv, env }: Program): string {
   ];
   const largest = strings.reduce((one, other) => (other.size > one.size ? other : one), { label: '', size: 0 });
   const total = strings.reduce((sum, { size }) => sum + size, 0);
-  const limit = largest.size > longestString ? `; one may have ${longestString}` : '';
+  const limit = largest.size > maxStringBytes ? `; one may have ${maxStringBytes}` : '';
   const what = `arguments and environment are too large to start "${argv[0]}" (${total} bytes)`;
   return `${what}: ${largest.label} is the largest with ${largest.size} bytes${limit}`;
 }
@@ -109,7 +109,7 @@ function tooLarge({ argv, env }: Program): string {
 function nulCharacter({ argv, cwd, env }: Program): string | null {
   const argument = argv.findIndex(hasNul);
   const variable = Object.keys(env).find((name) => hasNul(name) || hasNul(env[name] ?? ''));
-  const holds = 'holds a NUL character, which no program can be given';
+  const holds = 'contains a NUL character, which cannot be passed to a program';
   if (argument === 0) return `the name of the program ${holds}`;
   if (argument > 0) return `argument ${argument} of "${argv[0]}" ${holds}`;
   if (variable !== undefined) return `variable "${variable.replaceAll('\0', '')}" ${holds}`;

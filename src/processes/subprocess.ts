@@ -16,9 +16,9 @@ import { Starters } from './starter/starters.ts';
 const starters = new Starters();
 
 /**
- * Runs a program for an attempt: its output goes straight into the attempt's log, it has a session and process group of its
- * own, and /dev/null as input unless something is to `feed` it. It ends with its process, whoever else has the output open;
- * after a stop, with the last process of its tree. Whatever goes wrong is an outcome.
+ * Runs a program for an attempt. Its output goes directly into the attempt's log; it has a session and process group of
+ * its own, and reads /dev/null unless `feed` writes its input. The attempt ends with the process, whoever else holds
+ * the output open; after a stop, with the last process of its tree. Every failure is an outcome.
  */
 export async function runProcess(
   attempt: Attempt,
@@ -27,14 +27,14 @@ export async function runProcess(
 ): Promise<Outcome> {
   const { workflow, log } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
-  // One program alone leaves nothing behind that could use up the limit.
+  // A single program leaves nothing behind that could exhaust the process limit.
   if (workflow.steps.length > 1) makeThreadPool();
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
   return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
 }
 
-/** As a child of this process. */
+/** Runs the program as a child of this process. */
 async function runChild(attempt: Attempt, program: Program, feed?: (input: Writable) => void): Promise<Outcome> {
   const { stdoutFd, stderrFd } = attempt.log;
   let child: ChildProcess;
@@ -51,11 +51,11 @@ async function runChild(attempt: Attempt, program: Program, feed?: (input: Writa
 }
 
 /**
- * Starts a program in a session and group of its own, so that a signal reaches all that it starts and none of the
- * terminal's reaches them.
+ * Starts a program in its own session and group, so that a signal reaches everything it starts and the terminal's
+ * signals do not.
  */
 export function spawnDetached({ argv: [file = '', ...args], cwd, env }: Program, stdio: StdioOptions): ChildProcess {
-  // Loaded with the first program: commands that start none are quicker without.
+  // Loaded with the first program: commands that start none are faster without it.
   const { spawn } = process.getBuiltinModule('node:child_process');
   return spawn(file, args, { cwd, env, stdio, detached: true });
 }
@@ -76,14 +76,14 @@ async function follow(started: StartedProcess, program: Program, attempt: Attemp
   }
 }
 
-/** Not `close`, which waits for everyone who has the output open. */
+/** Not `close`, which waits for every holder of the output. */
 function exitOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
 }
 
-/** Nothing more can be done about it, and it should not keep this process up. */
+/** Gives up on a process that cannot be killed, so that it does not keep this process alive. */
 function abandon(started: StartedProcess): Outcome {
   started.abandon();
   const message = `process ${started.identity.pid} could not be ended: it belongs to another user or hangs in the kernel`;
@@ -109,7 +109,7 @@ function toOutcome(end: ProcessEnd): Outcome {
   return { status: 'failed', reason, message: describeEnd(end), exitCode, signal, outputs: {} };
 }
 
-/** One line for a person: `exit 3`, `killed by SIGSEGV`. */
+/** Describes the end in one line: `exit 3`, `killed by SIGSEGV`. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal === null ? `exit ${code}` : `killed by ${signal}`;
 }
@@ -117,8 +117,8 @@ export function describeEnd({ code, signal }: ProcessEnd): string {
 let isMade = false;
 
 /**
- * Makes the threads in which Node reads files. Node makes them with the first such call and aborts without a word where the
- * limit of processes is reached; before the first program is started there is room for them.
+ * Starts the threads with which Node reads files. Node starts them on first use and aborts silently at the process
+ * limit; before the first program there is room for them.
  */
 function makeThreadPool(): void {
   if (isMade) return;

@@ -87,7 +87,7 @@ describe('a captured command that fails', () => {
     [{ cwd: '/no/such/place' }, 'directory "/no/such/place" does not exist'],
     [{ shell: 'no-such-shell' }, 'command not found: "no-such-shell"'],
     [{ shell: 'sh | sh' }, 'shell "sh | sh" is not a program with its options'],
-    [{ env: { BAD: 'a\0b' } }, 'variable "BAD" holds a NUL character, which no program can be given'],
+    [{ env: { BAD: 'a\0b' } }, 'variable "BAD" contains a NUL character, which cannot be passed to a program'],
     [{ env: { BIG: 'x'.repeat(200_000) } }, expect.stringContaining('variable "BIG" is the largest with 200004 bytes')],
   ])('because it cannot be started says why: %#', async (options, message) => {
     expect(await captured('true', options)).toEqual({ ok: false, ended: false, stdout: '', message });

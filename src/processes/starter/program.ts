@@ -3,31 +3,30 @@ import { constants } from 'node:fs';
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 const append = O_WRONLY | O_APPEND | O_CREAT;
 
-/** The number of the system call on Linux. */
+/** Number of the system call on Linux. */
 const setsidNumbers: Readonly<Record<string, number>> = { x64: 112, arm64: 157, riscv64: 157 };
 const setsidNumber = process.platform === 'linux' ? setsidNumbers[process.arch] : undefined;
-/** The module POSIX is left out where that is possible: with it each child takes an eighth longer to make. */
+/** Avoids the module POSIX if possible: with it, forking a child takes an eighth longer. */
 const [setsidModule, setsid] =
   setsidNumber === undefined ? ['use POSIX ();', 'POSIX::setsid();'] : ['', `syscall(${setsidNumber});`];
 
 /**
- * A starter in Perl. It always has one child ready that waits for a request; that child becomes the program. To its standard
- * output it tells what happens, a line each:
+ * A starter in Perl. It always has one child ready that waits for a request and then becomes the program. It reports to its
+ * standard output, one line each:
  *
- *   ready <pid> <stat>    a child waits, the leader of a session of its own; its line in /proc/<pid>/stat, where the system
- *                         has it
- *   failed <errno>        it could not become the program
- *   ended <wait status>   it is over
+ *   ready <pid> <stat>    a child waits as the leader of its own session; its line in /proc/<pid>/stat, if the system has it
+ *   failed <errno>        the child could not become the program
+ *   ended <wait status>   the program has ended
  *
- * From its standard input it takes messages: a line with a word that nobody else knows, the number of the process that it is
- * for and the length of what follows; then texts with a NUL after each. The first is for the starter itself, the environment
- * of the programs as `NAME=value`. The others are requests: working directory, file for standard output, file for standard
- * error, path of the program, number of arguments, the arguments from 0 on, then what differs in the environment:
- * `NAME=value`, or `NAME` for one to leave out. A child may be killed before it has read what was for it; the next one must
- * not take that for its own. The end of the messages is the end of the starter.
+ * It reads messages from its standard input: a line with a secret word, the number of the receiving process and the length
+ * of the rest; then texts, each terminated by a NUL. The first message is for the starter itself: the environment of the
+ * programs as `NAME=value`. The others are requests: working directory, file for standard output, file for standard error,
+ * path of the program, number of arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or
+ * `NAME` for a variable to remove. A child may be killed before it has read its request; the next one must not take that
+ * request for its own. The starter exits at the end of its input.
  *
- * Each page of memory that the child is the first to change is copied for it, so it changes few: what it reads into is there
- * before the fork, and the logs are opened right where they belong, as the first descriptors that are free.
+ * Every memory page that the child is the first to change is copied, so it changes few: its input buffer exists before the
+ * fork, and the logs are opened directly as the lowest free descriptors.
  */
 export const starterProgram = String.raw`
 use strict;

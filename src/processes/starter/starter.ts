@@ -9,7 +9,7 @@ import { parseStat } from '../process-table.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { starterProgram } from './program.ts';
 
-/** What a starter is asked for: a program by its path, whose output is appended to files. */
+/** A program for the starter, by path, with the files its output is appended to. */
 export type StartRequest = OutputFiles & {
   readonly path: string;
   readonly argv: readonly string[];
@@ -17,7 +17,7 @@ export type StartRequest = OutputFiles & {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** What a starter does; `next`: the child that will become the next program. */
+/** State of a starter; `next`: the child that will become the next program. */
 type StarterState =
   | { readonly type: 'opening' }
   | { readonly type: 'ready'; readonly next: ProcessIdentity }
@@ -31,11 +31,11 @@ const signalNames = new Map(
 const errorCodes = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]));
 
 /**
- * A small process that starts programs for this one, one at a time:
+ * A small process that starts programs on behalf of this one, one at a time:
  *
  *   opening -> ready -> busy -> preparing -> ready ...      any of them -> gone
  *
- * It holds this process up only while it is busy or prepares, and goes with it.
+ * It keeps this process alive only while it is busy or preparing, and ends with it.
  */
 export class Starter {
   readonly #child: ChildProcess;
@@ -45,14 +45,17 @@ export class Starter {
   #partial = '';
   #state: StarterState = { type: 'opening' };
 
-  /** `env`, without a NUL, is what most programs will have: only what differs is sent with each. `changed`: it is ready, or gone. */
+  /**
+   * `env`, without a NUL, is the usual environment of programs: each request sends only differences. `changed`: called
+   * when the starter becomes ready or is gone.
+   */
   constructor(env: Readonly<Record<string, string>>, changed: () => void) {
     this.#env = env;
     this.#changed = changed;
     const { spawn } = process.getBuiltinModule('node:child_process');
     this.#child = spawn('perl', ['-e', starterProgram], {
-      // A variable such as PERL5OPT is for the programs, not for the starter. What Perl calls is looked up before it forks,
-      // not by each child again.
+      // Variables such as PERL5OPT are for the programs, not for the starter. LD_BIND_NOW resolves symbols before the
+      // fork instead of once per child.
       env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0', LD_BIND_NOW: '1' },
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
@@ -74,22 +77,22 @@ export class Starter {
     return this.#state.type;
   }
 
-  /** Of the starter itself; undefined where it could not be started. */
+  /** Process number of the starter; undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Ends it; a program that it has started goes on until it has ended. */
+  /** Ends the starter; a program that it has started runs on. */
   close(): void {
     this.#child.stdin?.end();
   }
 
-  /** The texts that ask for a program. */
+  /** The texts of a request. */
   request({ path, argv, cwd, env, stdoutPath, stderrPath }: StartRequest): readonly string[] {
     return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
   }
 
-  /** Must be ready; none of the texts of the request may hold a NUL. */
+  /** The starter must be ready, and no text may contain a NUL. */
   start(request: readonly string[]): StartedProcess {
     if (this.#state.type !== 'ready') throw new Error(`a starter that is ${this.#state.type} was asked for a program`);
     const identity = this.#state.next;
@@ -128,7 +131,7 @@ export class Starter {
     }
   }
 
-  /** A program that could not be started is told of first, and then ends as well. */
+  /** A program that could not start is reported as failed first, then ends as well. */
   #end(end: ProcessEnd | FailedStart): void {
     if (this.#state.type !== 'busy') return;
     const { tell } = this.#state;
@@ -136,7 +139,7 @@ export class Starter {
     tell(end);
   }
 
-  /** Nobody would know any more how the program ends: it must not go on. */
+  /** The end of the program could no longer be observed, so kill it. */
   readonly #lose = (): void => {
     if (this.#state.type === 'gone') return;
     if (this.#state.type === 'busy') signalGroup(this.#state.program.pid, 'SIGKILL');
@@ -147,14 +150,14 @@ export class Starter {
   };
 
   #hold(stream: 'stdin' | 'stdout', isHeld: boolean): void {
-    // Without descriptors for its pipes it has none, and is gone soon.
+    // Without descriptors for its pipes the starter has none, and will soon be gone.
     const socket = this.#child[stream] as unknown as { ref(): void; unref(): void } | undefined;
     if (isHeld) socket?.ref();
     else socket?.unref();
   }
 }
 
-/** From the system's own generator where it has this file: to load `node:crypto` takes longer than to start a step. */
+/** Read from the system's generator if the file exists: loading `node:crypto` takes longer than starting a step. */
 function secretWord(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/uuid', 'latin1').trim();
@@ -163,20 +166,20 @@ function secretWord(): string {
   }
 }
 
-/** From the number and, where there is one, the line of /proc/<pid>/stat. */
+/** Parses the number and, if present, the line of /proc/<pid>/stat. */
 function parseIdentity(text: string): ProcessIdentity {
   const pid = Number.parseInt(text, 10);
   const entry = parseStat(text.slice(text.indexOf(' ') + 1));
   return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
 }
 
-/** As `wait` tells it: the signal in the low seven bits, else the exit code in the next eight. */
+/** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
 function endOf(status: number): ProcessEnd {
   const signal = signalNames.get(status & 0x7f) ?? null;
   return { code: signal === null ? status >> 8 : null, signal };
 }
 
-/** What turns one environment into another: `NAME=value`, or `NAME` for a variable to leave out. */
+/** Differences between two environments: `NAME=value`, or `NAME` for a variable to remove. */
 function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): readonly string[] {
   const changed: string[] = [];
   let kept = 0;
@@ -185,7 +188,7 @@ function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<str
     if (typeof before === 'string') kept += 1;
     if (to[name] !== before) changed.push(`${name}=${to[name]}`);
   }
-  // Rare, and to look at every name for it would be dear.
+  // Rare, and checking every name would be expensive.
   if (kept < Object.keys(from).length) for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
   return changed;
 }

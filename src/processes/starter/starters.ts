@@ -4,29 +4,29 @@ import type { Program } from '../spawn-problem.ts';
 import type { OutputFiles, StartedProcess } from '../started-process.ts';
 import { Starter, type StartRequest } from './starter.ts';
 
-/** Fewer programs are over before starters would pay for their own start. */
+/** With fewer programs, starters do not repay the cost of starting them. */
 const worthwhileFrom = 24;
 const mostStarters = 4;
-/** Until one is open this process starts programs itself, which is slower, and so is it to open many at once. */
-const mostOpening = 2;
+/** Limits starters being opened at once: until one is open, this process starts programs itself, more slowly. */
+const maxOpening = 2;
 /** In UTF-16 units. */
-const longestRequest = 32 * 1024;
+const maxRequestLength = 32 * 1024;
 
 /**
- * The starters of this process. Linux copies the page tables of a process for each child that it forks, and Node waits for
- * that: 0.5 ms a step, of which a small process that forks ahead takes 0.1. They are not needed: without Perl, or while all of
- * them are busy, programs are started by Node.
+ * The starters of this process. Linux copies the page tables of a process for each child it forks, and Node waits for
+ * that: 0.5 ms a step; a small process that forks ahead takes 0.1. Optional: without Perl, or while all starters are
+ * busy, Node starts programs.
  */
 export class Starters {
   readonly #starters: Starter[] = [];
   readonly #paths = new Map<string, string | null>();
-  /** Requests for starters that prepare their next child; each waits for one of them. */
+  /** Requests waiting for a starter that prepares its next child. */
   readonly #waiting: ((starter: Starter | null) => void)[] = [];
   #asked = 0;
 
   /**
-   * `expected`: how many programs will be asked for, as far as is known. Null: it has to be started in another way, which
-   * also tells best what is wrong with it.
+   * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
+   * best.
    */
   start(
     program: Program,
@@ -45,7 +45,7 @@ export class Starters {
     return new Promise((resolve) => this.#waiting.push((starter) => resolve(starter && ask(starter, request))));
   }
 
-  /** They go with this process; this ends them before. */
+  /** Ends the starters now; otherwise they end with this process. */
   close(): void {
     for (const starter of this.#starters) starter.close();
   }
@@ -54,20 +54,22 @@ export class Starters {
     return this.#starters.find(({ state }) => state === 'ready') ?? null;
   }
 
-  /** To make a child ready takes less time than Node needs to start one. */
+  /** Waiting for a starter's next child takes less time than starting a process from Node. */
   #isOneSoonReady(): boolean {
     return this.#starters.filter(({ state }) => state === 'preparing').length > this.#waiting.length;
   }
 
-  /** For the programs to come. One that is gone is not replaced: what has ended it would end the next. */
+  /**
+   * Opens a starter for later programs. One that is gone is not replaced: its successor would end for the same reason.
+   */
   #openAnother(env: Program['env']): void {
     const opening = this.#starters.filter(({ state }) => state === 'opening');
-    if (this.#starters.length >= mostStarters || opening.length >= mostOpening) return;
+    if (this.#starters.length >= mostStarters || opening.length >= maxOpening) return;
     if (!Object.entries(env).flat().every(isPlain)) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
   }
 
-  /** The file that the name of a program stands for, looked for once; null where that is not certain. */
+  /** Resolves a program name to a file, once; null if uncertain. */
   #find({ argv: [name = ''], env }: Program): string | null {
     if (name.startsWith('/')) return name;
     const path = env['PATH'];
@@ -95,11 +97,11 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Null for what is too long to be read at once: a child that is killed has to have read all of it or nothing. */
+/** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */
 function ask(starter: Starter, request: StartRequest): StartedProcess | null {
   const texts = starter.request(request);
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return length <= longestRequest && texts.every(isPlain) ? starter.start(texts) : null;
+  return length <= maxRequestLength && texts.every(isPlain) ? starter.start(texts) : null;
 }
 
 function isPlain(text: string): boolean {
