@@ -57,32 +57,34 @@ export { createLogFollower as followLogs } from './store/files/logs/log-follower
 export { readLog } from './store/files/logs/read-log.ts';
 export { readTail } from './store/files/logs/tail.ts';
 
-/** What the faces of the program work with. */
+/** The services that the CLI and the server are built on. */
 export type App = {
   readonly engine: Engine;
   /** Follows the logs of running steps. */
   readonly followLogs: typeof createLogFollower;
   /** Reads the last lines of a step's log. */
   readonly readTail: typeof readTail;
-  /** Sends the lines of a run to a sink. `forDaemon`: the id of a run whose forwarding a daemon's monitor tells of. */
+  /**
+   * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
+   */
   readonly forwardLogs: (
     settings: LogForwarding,
     options: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
   ) => Promise<LogForwarder>;
 };
 
-/** What one run differs in. */
+/** Options of a single run. */
 export type AppOptions = {
   readonly keepHistory: boolean;
-  /** Told of each attempt before it starts, with its environment, secrets included. */
+  /** Called before each attempt starts, with its environment, secrets included. */
   readonly onAttempt?: ((attempt: Attempt) => void) | null;
-  /** Told of each run that a step carries out, in the turn in which it starts; answers who watches it. */
+  /** Called for each child run in the turn in which it starts; returns its watcher. */
   readonly onChild?: OnChild | null;
-  /** Holds every process that the run starts. */
+  /** Control group that holds every process of the run. */
   readonly group?: RunGroup | null;
 };
 
-/** Puts the parts together: the one place that picks the engine and the store. */
+/** Wires the parts together: the only place that picks the engine and the store. */
 export function createApp(config: Config, options: AppOptions): App {
   const engine = createLocalEngine({
     store: options.keepHistory ? fileStore(config) : createMemoryStore({ tempDir: tmpdir }),
@@ -116,7 +118,7 @@ export function createApp(config: Config, options: AppOptions): App {
   };
 }
 
-/** The runs that were made so far, and where they are kept. */
+/** Past runs and their storage. */
 export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
   const leftovers = { find: findRunProcesses, end: endProcesses };
@@ -132,21 +134,21 @@ export function createPast(config: Config): { readonly history: History; readonl
   return { archive, history: createHistory(tools, config.cwd) };
 }
 
-/** Whose schedules are suspended, by file; nobody's where nothing is kept. */
+/** Returns a check whether a file's schedule is suspended; always false without a store. */
 export async function suspensionCheck({ runsDir }: Config): Promise<(file: string) => boolean> {
   if (runsDir === null) return () => false;
   const { createSuspensions } = await import('./store/files/suspensions.ts');
   return createSuspensions(join(dirname(runsDir), 'suspended')).isSuspended;
 }
 
-/** What removes past runs. */
+/** Removes past runs. */
 export type Retention = {
   readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
-  /** Whether nobody has asked for a day; true for one of those that ask. */
+  /** Whether the last removal was over a day ago; true for only one of several processes that ask. */
   readonly isDue: () => boolean;
 };
 
-/** The removal of past runs; what it takes is loaded when it is applied. */
+/** Sets up the removal of past runs; its modules load when it is applied. */
 export function createRetention(config: Config): Retention {
   const archive = fileStore(config);
   const { history } = createPast(config);
@@ -168,22 +170,22 @@ export function createRetention(config: Config): Retention {
 
 const tidyEveryMs = 86_400_000;
 
-/** Runs of other processes: what takes them in, starts processes for them, and reaches those that own one. */
+/** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */
 export type Control = StopTools & {
   readonly history: History;
   readonly places: WorkflowPlaces;
-  /** Failures that `continueOn.failure` tolerates fail every run, as the settings say. */
+  /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
   readonly strict: boolean;
-  /** `lasting`: a daemon takes it in, and the next one keeps what this one has promised. */
+  /** `lasting`: a daemon accepts the run, and its successor keeps the promise. */
   readonly accept: (
     request: StartRequest,
     terms: { readonly lasting: boolean; readonly context: RunContext },
   ) => Promise<AcceptedRun>;
-  /** Starts the process for a run that waits. */
+  /** Starts a process for a waiting run. */
   readonly launch: (runId: string) => Carrier;
 };
 
-/** The control over the runs of all processes. */
+/** Controls the runs of all processes. */
 export function createControl(config: Config): Control {
   const store = fileStore(config);
   const own = { clock: systemClock, by: thisProcess() };
@@ -210,10 +212,10 @@ export function createControl(config: Config): Control {
   };
 }
 
-/** This program, as it was started. */
+/** The launcher of this program. */
 const launcher = join(import.meta.dirname, '../bin/wf.js');
 
-/** What is known of processes, for whoever has to find out which of them live. */
+/** Process checks for code that needs to know whether a process is alive. */
 export const processes: Processes = {
   identify,
   isAlive: mayBeAlive,
@@ -242,31 +244,33 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
   return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
 }
 
-/** Where the processes of runs leave word for a daemon of how the forwarding of their lines goes. */
+/** Directory in which run processes report the state of their forwarding to a daemon. */
 export function forwardingNotes(runsDir: string): string {
   return join(dirname(runsDir), 'daemon', 'forwarding');
 }
 
-/** The login of this user's own daemon, if it listens at an address of this machine and has made a token; else null. */
+/**
+ * The login of this user's own daemon if it listens at an address of this machine and has created a token; else null.
+ */
 export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
   if (runsDir === null) return null;
   const { findOwnDaemon } = await import('./store/files/control/own-daemon.ts');
   return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
 }
 
-/** Where workflows are looked for under a configuration. */
+/** Directories searched for workflows. */
 export function workflowPlaces({ cwd, dagsDir, configDir }: Config): WorkflowPlaces {
   return { cwd, dagsDir, base: configDir === null ? null : join(configDir, 'base.yaml') };
 }
 
 function fileStore({ runsDir }: Config): FileStore {
   if (runsDir !== null) return createFileStore({ runsDir, ...processes });
-  throw new WfError('storage', 'there is no home directory to keep the run in', {
+  throw new WfError('storage', 'there is no home directory to store the run in', {
     help: 'set HOME or WF_HOME, or run with --no-history',
   });
 }
 
-/** `run:` names a file beside its parent, or a workflow of the workflows directory. */
+/** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
   return ({ run, params, parent }) => {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };

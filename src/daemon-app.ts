@@ -44,7 +44,7 @@ import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
 import type { SystemProblem } from './system-problem.ts';
 
-/** What the daemon works with, whatever its face. */
+/** The services of a daemon. */
 export type DaemonApp = {
   readonly catalog: Catalog;
   readonly names: ListedNames;
@@ -55,57 +55,57 @@ export type DaemonApp = {
   readonly editor: WorkflowEditor;
   readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
-  /** What happens to runs, as it happens. */
+  /** Live events of runs. */
   readonly feeds: RunFeeds;
   /** What changes, of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly logFiles: typeof logFiles;
   readonly clock: Clock;
-  /** What is wrong with the text of a workflow. */
+  /** Checks the text of a workflow. */
   readonly check: (text: string) => Promise<CheckResult>;
-  /** A workflow without the secrets that are spelled out in it. */
+  /** Masks the secrets that a workflow spells out. */
   readonly shown: (workflow: Workflow) => Workflow;
-  /** The same of a file's text. */
+  /** Masks the secrets in the text of a workflow file. */
   readonly shownText: (text: string, workflow: Workflow) => string;
-  /** When a workflow is started next. */
+  /** The next start of a workflow. */
   readonly nextOf: Scheduler['nextOf'];
-  /** What comes next by the time. */
+  /** Upcoming scheduled starts. */
   readonly upcoming: Scheduler['upcoming'];
   readonly metrics: Metrics;
-  /** What the machine would refuse a start now; null for nothing. */
+  /** The shortage that would make the machine refuse a start now; null if there is none. */
   readonly refusal: () => SystemProblem | null;
   readonly life: DaemonLife;
   readonly close: () => Promise<void>;
 };
 
 export type DaemonOptions = {
-  /** The workflows directory that the command line names, for the processes of runs; null: none. */
+  /** The workflows directory from the command line, passed on to run processes; null if not given. */
   readonly dags: string | null;
-  /** Takes what goes wrong beside all requests. */
+  /** Receives errors that belong to no request. */
   readonly report: (error: unknown) => void;
-  /** Takes lines for whoever runs the daemon; without it nobody is told. */
+  /** Receives log lines for the operator; optional. */
   readonly log?: (line: string) => void;
-  /** Without it there is no limit. */
+  /** Unlimited if absent. */
   readonly limits?: QueueLimits;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version?: string;
 };
 
-/** A daemon from its start to its end; nothing begins, and nothing is looked at, before it is told. */
+/** The life cycle of a daemon; it does nothing before these are called. */
 export type DaemonLife = {
-  /** Finds out what daemons before have left. */
+  /** Takes over the runs of earlier daemons. */
   readonly adopt: () => Promise<void>;
-  /** From now on runs begin: those that wait, those that are asked for, and those that are due. */
+  /** Starts waiting, requested and scheduled runs from now on. */
   readonly begin: () => Promise<void>;
-  /** From now on none begins. */
+  /** Starts no more runs. */
   readonly rest: () => Promise<void>;
-  /** Resolves when the runs may be left. */
+  /** Resolves when the daemon may leave its runs. */
   readonly end: (how: RunsAtEnd) => Promise<void>;
 };
 
 /**
- * Makes this process the one daemon of the runs there are. Throws a `WfError`: `conflict`, which names the daemon that there is
- * already, or `storage`.
+ * Claims the run store for this process as its only daemon. Throws a `WfError`: `conflict`, naming the other daemon, or
+ * `storage`.
  */
 export async function claimRuns(config: Config): Promise<DaemonClaim> {
   const directory = join(stateDir(config), 'daemon');
@@ -115,12 +115,15 @@ export async function claimRuns(config: Config): Promise<DaemonClaim> {
   return claim;
 }
 
-/** The token that the daemon of these runs keeps, which is made where there is none. Throws a `WfError`. */
+/** Reads the daemon's token, or creates it. Throws a `WfError`. */
 export function keepToken(config: Config): DaemonToken {
   return keepDaemonToken(join(stateDir(config), 'daemon'));
 }
 
-/** Puts the parts of a daemon together: it runs nothing itself, each run is a process of its own over the same store. */
+/**
+ * Wires the parts of a daemon together. The daemon runs nothing itself: each run is a process of its own over the same
+ * store.
+ */
 export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
   const { dags, report, log = () => {}, limits = noLimits } = options;
   const { processEnv, cwd } = config;
@@ -219,23 +222,23 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   };
 }
 
-/** The launcher's folder has the file: this program is in `src/` or, bundled, in `dist/`. */
+/** The path is relative to the launcher's folder, which exists next to both `src/` and `dist/`. */
 function startLoadThread(): Worker {
   return new Worker(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
 
-/** The stored output of steps, by the paths of its files. */
+/** Reads the stored output of steps by file path. */
 const logFiles = { size: logSize, read: readLogRange, findTail, follow: createLogFollower };
 
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 
-/** Everything that is kept lies here: the runs, schedules and their suspensions, what a daemon leaves for the next. */
+/** Directory of everything that is stored: runs, schedules, suspensions, and the daemon's notes for its successor. */
 function stateDir({ runsDir }: Config): string {
   if (runsDir !== null) return dirname(runsDir);
-  throw new WfError('storage', 'there is no home directory to keep runs in', { help: 'set WF_HOME' });
+  throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
 }
 
-/** The runs whose ends a daemon had still to see, for the next one. */
+/** Runs whose end this daemon has not seen yet, stored for the next daemon. */
 function watchedRuns(directory: string) {
   const text = durableText(join(directory, 'watched.json'));
   return {
@@ -255,7 +258,7 @@ function tellLine(line: string | null, log: (line: string) => void): void {
   if (line !== null) log(line);
 }
 
-/** The monitor of the forwarding of all runs; null where nothing is forwarded or no monitor is wanted. */
+/** Opens the monitor for the forwarding of all runs; null if forwarding or the monitor is off. */
 async function openForwardingMonitor(config: Config, warn: (line: string) => void): Promise<Monitor | null> {
   const forwarding = await readLogForwarding(config);
   if (forwarding?.monitor == null || config.runsDir === null) return null;

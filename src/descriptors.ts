@@ -1,20 +1,20 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** Descriptors that are left for journals, pipes of programs that are just being started, and connections. */
-const mostReserved = 64;
+/** Descriptors reserved for journals, pipes of starting programs, and connections. */
+const maxReserved = 64;
 
 let lowestReserved: number | null = null;
 
 /**
- * The descriptor from which on all are reserved: the system gives out the lowest that is free, so that one at or above it means
- * that nearly all are in use. Node raises the limit to what it may be before anything else.
+ * The lowest reserved descriptor. The system always hands out the lowest free one, so receiving this or a higher one
+ * means that nearly all are in use. Node raises its own limit at startup.
  */
 export function reservedDescriptors(): number {
   lowestReserved ??= limitOfDescriptors();
   return lowestReserved;
 }
 
-/** Whether so many files are open in this process that nothing should be begun which opens more. */
+/** Whether so many files are open that nothing should start which opens more. */
 export function areDescriptorsScarce(): boolean {
   try {
     const fd = openSync('/dev/null', 'r');
@@ -29,7 +29,7 @@ function limitOfDescriptors(): number {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
     if (limit === undefined) return Number.POSITIVE_INFINITY;
-    return Number(limit) - Math.min(mostReserved, Math.floor(Number(limit) / 3));
+    return Number(limit) - Math.min(maxReserved, Math.floor(Number(limit) / 3));
   } catch {
     return Number.POSITIVE_INFINITY;
   }

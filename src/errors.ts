@@ -1,25 +1,25 @@
-/** Every kind of request that cannot be met. The code is stable: clients and scripts may rely on it. */
+/** Kinds of requests that cannot be met. The codes are stable: clients and scripts may rely on them. */
 export type ErrorCode =
-  | 'usage' // the command line or the request makes no sense
-  | 'invalid-params' // parameters that the workflow does not take
+  | 'usage' // invalid command line or request
+  | 'invalid-params' // parameters that the workflow does not accept
   | 'not-found' // no such file, workflow, run or step
-  | 'invalid-workflow' // the file has errors; the diagnostics tell which
-  | 'run-exists' // a run with that id was already started
-  | 'run-active' // the run is still going
-  | 'conflict' // something else has that name already
+  | 'invalid-workflow' // the file has errors, listed in the diagnostics
+  | 'run-exists' // a run with that id already exists
+  | 'run-active' // the run is still running
+  | 'conflict' // the name is already taken
   | 'busy' // a limit is reached
-  | 'denied' // the daemon that was asked wants another login
-  | 'unreachable' // the daemon that was asked cannot be reached, or does not answer as one
-  | 'storage' // the disk refused: full, read-only, no permission
+  | 'denied' // the daemon rejects the login
+  | 'unreachable' // the daemon cannot be reached, or the server is not a daemon
+  | 'storage' // the disk refuses: full, read-only, no permission
   | 'not-built'; // named in the format, not available in this version
 
 /**
- * A request that cannot be met. A step that failed is an `Outcome`, a file that is wrong is a list of `Diagnostic`s;
- * anything else that is thrown is a bug of ours.
+ * A request that cannot be met. A failed step is an `Outcome`, an invalid file a list of `Diagnostic`s; anything else
+ * that is thrown is an internal error.
  */
 export class WfError extends Error {
   readonly code: ErrorCode;
-  /** What the user can do about it, as a sentence; null where nothing sensible can be said. */
+  /** What the user can do about it, as a sentence; null if there is no useful advice. */
   readonly help: string | null;
 
   constructor(code: ErrorCode, message: string, options: { help?: string; cause?: unknown } = {}) {

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 
 /**
- * Opens a regular file for reading, or with other `flags` of `open(2)`, and never waits: to open a named pipe blocks until its
- * other end is opened, and to read a terminal or another device until it has something to say. Throws the system's error, or
- * one that says what it is instead.
+ * Opens a regular file for reading, or with other `flags` of `open(2)`, and never blocks: opening a named pipe blocks
+ * until its other end is opened, and reading a terminal or device until it has data. Throws the system's error, or one
+ * that names the kind of file.
  */
 export function openRegular(path: string, flags: number = constants.O_RDONLY): number {
   const fd = openSync(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY, 0o666);
@@ -16,7 +16,7 @@ export function openRegular(path: string, flags: number = constants.O_RDONLY): n
   }
 }
 
-/** The whole content of a regular file. Throws as `openRegular` does. */
+/** Reads a whole regular file. Throws like `openRegular`. */
 export function readRegular(path: string): Buffer {
   const fd = openRegular(path);
   try {
@@ -31,7 +31,7 @@ function checkRegular(stats: Stats): void {
   throw new Error(`it is ${kindOf(stats)}, not a regular file`);
 }
 
-/** A socket is not among them: it cannot be opened. */
+/** Sockets are missing because they cannot be opened. */
 function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'a named pipe';
   return stats.isDirectory() ? 'a directory' : 'a device';

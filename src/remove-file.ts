@@ -1,19 +1,19 @@
 import { rmSync, unlinkSync } from 'node:fs';
 
 /**
- * Removes a file of a run's own where that is possible: tidying never fails what it tidies up after. What stays lies in a
- * directory whose removal is tried again at the end of the run, and reported. Not by `rmSync`, which loads a module for
+ * Removes a file of a run if possible. Cleaning up never fails the work it follows: a remaining file lies in a
+ * directory that is removed, and reported, at the end of the run. Does not use `rmSync`, which loads a module for
  * removing directories.
  */
 export function removeIfPossible(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone already, or for the end of the run.
+    // Already gone, or left for the end of the run.
   }
 }
 
-/** Removes a directory with all its content. Returns why it is still there, for a person; null when it is gone. */
+/** Removes a directory with its content. Returns why it still exists, or null once it is gone. */
 export function removeDirectory(path: string): string | null {
   try {
     rmSync(path, { recursive: true, force: true });

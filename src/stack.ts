@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { SourceMap, SourceMapPayload } from 'node:module';
 
-/** The place in a line of a stack, as V8 writes it: the built file, the line and the column, from 1 on. */
+/** A location in a line of a V8 stack: the built file, line and column, from 1. */
 const builtPlace = /^(\s+at (?:async )?(?:.*? \()?)(\/.+\.cjs):(\d+):(\d+)/gm;
 
 /**
- * What a bug is reported with: the stack of an error, in which places of the built program are those of its source. Anything
- * else that was thrown, as text.
+ * Formats an error for a bug report: its stack, with locations mapped from the built program to the source. Other
+ * thrown values become text.
  */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const maps = new Map<string, SourceMap | null>();
-  // Whoever throws may have put anything there.
+  // A thrower may have set these to anything.
   return String(error.stack ?? error.message).replace(builtPlace, (frame, before, file, line, column) => {
     if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
     const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
@@ -20,7 +20,7 @@ export function stackOf(error: unknown): string {
   });
 }
 
-/** Null when there is none, or none that can be read: a report must not fail over it. */
+/** Returns null if there is no readable map: a report must not fail because of it. */
 function readMap(path: string): SourceMap | null {
   if (!existsSync(path)) return null;
   try {

@@ -1,10 +1,10 @@
-/** What the machine refuses, and what comes of that: not a bug of `wf`, and not a mistake in a workflow. */
+/** A refusal by the machine: neither a bug of `wf` nor a mistake in a workflow. */
 export type SystemProblem = {
   /** One line, with the path where there is one: `cannot open "/tmp/x": no space left on the device`. */
   readonly message: string;
-  /** What to do about it; null where the reason says it. */
+  /** What to do about it; null if the message already says it. */
   readonly help: string | null;
-  /** What a server answers: 503 for what passes, 507 for what is full, 500 for what only its keeper can change. */
+  /** HTTP status: 503 for passing shortages, 507 for full storage, 500 for what only the operator can fix. */
   readonly status: 500 | 503 | 507;
 };
 
@@ -14,7 +14,7 @@ const freeSpace = 'free some space, or set WF_HOME and TMPDIR to directories on 
 const moreFiles = 'raise the limit of open files (ulimit -n), or let fewer steps run at once (maxActiveSteps)';
 const moreProcesses = 'raise the limit of processes (ulimit -u), or let fewer steps run at once (maxActiveSteps)';
 
-/** The one table of error codes of the system: their words, what helps, and what a server answers. */
+/** System error codes: message, advice and HTTP status. */
 const kinds: { readonly [code: string]: Kind } = {
   ENOSPC: { reason: 'no space left on the device', help: freeSpace, status: 507 },
   EDQUOT: { reason: 'the disk quota is used up', help: freeSpace, status: 507 },
@@ -30,12 +30,12 @@ const kinds: { readonly [code: string]: Kind } = {
   ESTALE: { reason: 'the network file system has lost the file', help: null, status: 500 },
 };
 
-/** The words for the code of a failed system call; null for one that says nothing of the machine. */
+/** Describes the error code of a failed system call; null if the code says nothing about the machine. */
 export function systemReason(code: string): string | null {
   return Object.hasOwn(kinds, code) ? (kinds[code]?.reason ?? null) : null;
 }
 
-/** What the machine refused, by the error itself or by what has caused it; null for any other error. */
+/** The refusal behind an error or its cause; null for any other error. */
 export function systemProblem(error: unknown): SystemProblem | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const kind = kindOf(cause);
@@ -48,12 +48,12 @@ export function systemProblem(error: unknown): SystemProblem | null {
 
 function kindOf({ code, syscall }: NodeJS.ErrnoException): Kind | null {
   if (typeof code !== 'string' || typeof syscall !== 'string' || !Object.hasOwn(kinds, code)) return null;
-  // Of any other call it says that nothing can be read or written just now.
+  // For other calls EAGAIN only means that no data is available right now.
   if (code === 'EAGAIN' && !syscall.startsWith('spawn')) return null;
   return kinds[code] ?? null;
 }
 
 function sentence({ syscall = '', path }: NodeJS.ErrnoException, { reason }: Kind): string {
-  // Node puts the program behind the word: `spawn git`.
+  // Node appends the program to the name of the call: `spawn git`.
   return `cannot ${path === undefined || syscall.includes(' ') ? syscall : `${syscall} "${path}"`}: ${reason}`;
 }

@@ -1,15 +1,15 @@
-/** Has work done at once, or later when there is too much. What is urgent goes before what is not. */
+/** Runs work at once, or later if there is too much. Urgent work goes first. */
 export type Turns = (work: () => void, isUrgent: boolean) => void;
 
 /**
- * Begins no more than so much work in one turn of the event loop. In a turn the system's news is taken in first: signals, ends of
- * processes, data of connections, but only one new connection, and what timers have to tell. With thousands of requests in
- * one turn nobody new would get in, and with thousands of steps no stop would be heard.
+ * Limits how much work starts in one turn of the event loop. Each turn begins with signals, process exits, data, timers
+ * and one new connection. With thousands of requests in one turn no new client would be accepted, and with thousands of
+ * steps no stop request would be seen.
  */
-export function createTurns(mostInATurn: number): Turns {
+export function createTurns(maxPerTurn: number): Turns {
   const urgent: (() => void)[] = [];
   const usual: (() => void)[] = [];
-  let left = mostInATurn;
+  let left = maxPerTurn;
   let isPlanned = false;
   const plan = () => {
     if (!isPlanned) setImmediate(turn);
@@ -17,19 +17,19 @@ export function createTurns(mostInATurn: number): Turns {
   };
   const turn = () => {
     isPlanned = false;
-    left = mostInATurn;
+    left = maxPerTurn;
     for (let work = next(); work !== undefined; work = next()) work();
   };
   const next = () => {
     const work = left > 0 ? (urgent.shift() ?? usual.shift()) : undefined;
     if (work !== undefined) left -= 1;
-    if (left < mostInATurn) plan();
+    if (left < maxPerTurn) plan();
     return work;
   };
   return (work, isUrgent) => {
     const line = isUrgent ? urgent : usual;
     line.push(work);
-    // Others that came before go first.
+    // Earlier work goes first.
     if (urgent.length + usual.length > 1) plan();
     else next()?.();
   };

@@ -1,12 +1,12 @@
-/** One thing that `wf doctor` looks at. */
+/** Result of one check of `wf doctor`. */
 export type Check = {
-  /** What was looked for: an executor's tool, a place, a property of the machine. */
+  /** The subject: an executor's tool, a directory, a property of the machine. */
   readonly name: string;
   readonly ok: boolean;
-  /** Null where there is none, or where it does not tell. */
+  /** Null if there is none or it is unknown. */
   readonly version: string | null;
-  /** One line: where it is, or what is wrong. */
+  /** One line: its location, or the problem. */
   readonly detail: string;
-  /** How to mend it; null where nothing has to be. */
+  /** How to fix the problem; null if there is none. */
   readonly help: string | null;
 };

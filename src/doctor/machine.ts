@@ -4,36 +4,36 @@ import type { Check } from './check.ts';
 import { checkPlaces, type Places } from './places.ts';
 import { checkPrograms } from './programs.ts';
 
-/** What is to be looked at: the environment and directory that steps would have, and where things are kept. */
+/** Input of the checks: the environment and directory of steps, and the user's directories. */
 export type Machine = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly places: Places;
 };
 
-/** Looks at everything that a workflow may need, and changes nothing. */
+/** Checks everything that workflows may need; changes nothing. */
 export async function checkMachine({ env, cwd, places }: Machine): Promise<readonly Check[]> {
   const [programs, docker] = await Promise.all([checkPrograms(env, cwd), checkDocker(env)]);
   return [checkNode(), ...programs, docker, ...bundled, ...checkPlaces(places)];
 }
 
-/** An older one does not get here. */
+/** Always passes: the launcher refuses older versions. */
 function checkNode(): Check {
   return { name: 'node', ok: true, version: process.versions.node, detail: process.execPath, help: null };
 }
 
-/** Executors that need nothing of the machine. */
+/** Executors without external requirements. */
 const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) => {
   return { name, ok: true, version: null, detail: 'built in', help: null };
 });
 
-/** What the types of dockerode leave out. */
+/** A method that dockerode's types leave out. */
 type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
 
-/** Once it has shown that it lives, a daemon is not given much longer. */
+/** Time limit for the version, once the daemon has answered a ping, in milliseconds. */
 const patienceMs = 2000;
 
-/** Asks the daemon that an environment names for its version. */
+/** Asks the Docker daemon named by the environment for its version. */
 export async function checkDocker(env: Readonly<Record<string, string>>): Promise<Check> {
   const stop = new AbortController().signal;
   try {
@@ -50,7 +50,7 @@ export async function checkDocker(env: Readonly<Record<string, string>>): Promis
   }
 }
 
-/** What is wrong, then what to do. */
+/** Splits a message into the problem and the advice. */
 function split(message: string): readonly string[] {
   const at = message.indexOf('; ');
   return at < 0 ? [message] : [message.slice(0, at), message.slice(at + 2)];

@@ -2,17 +2,17 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { dirname, join } from 'node:path';
 import type { Check } from './check.ts';
 
-/** Where this user's things are kept; null where the user has no home. */
+/** The user's directories; null if the user has no home directory. */
 export type Places = {
   readonly configDir: string | null;
   readonly dagsDir: string | null;
   readonly runsDir: string | null;
   readonly cacheDir: string | null;
-  /** Places that no other command uses, since other users can change them. */
+  /** Directories that commands ignore because other users can change them. */
   readonly untrusted: readonly { readonly path: string; readonly why: string; readonly help: string }[];
 };
 
-/** Looks whether what a run needs can be read and written, and writes nothing. */
+/** Checks whether the directories of a run can be read and written, without writing to them. */
 export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: Places): readonly Check[] {
   return [
     checkDirectory('configuration', configDir),
@@ -27,19 +27,19 @@ export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }
   ];
 }
 
-/** A directory that does not exist yet is made when it is needed, if the one above allows. */
+/** A missing directory counts as usable if it can be created. */
 function checkDirectory(name: string, path: string | null): Check {
   const check = { name, version: null };
   if (path === null) return { ...check, ok: false, detail: 'there is no home directory', help: 'set HOME or WF_HOME' };
   const existing = nearestExisting(path);
   const problem = directoryProblem(existing);
   if (problem === null)
-    return { ...check, ok: true, detail: existing === path ? path : `${path} (not made yet)`, help: null };
+    return { ...check, ok: true, detail: existing === path ? path : `${path} (not created yet)`, help: null };
   const help = 'change its owner or mode, or set WF_HOME to a directory that can be written';
   return { ...check, ok: false, detail: `${path}: "${existing}" ${problem}`, help };
 }
 
-/** The launcher reads no code that somebody else could have put there. */
+/** The launcher loads no code that other users could have written. */
 function checkCache(path: string | null): Check {
   const check = checkDirectory('code cache', path);
   if (path === null || !check.ok || !existsSync(path) || (statSync(path).mode & 0o022) === 0) return check;
@@ -61,7 +61,7 @@ function directoryProblem(path: string): string | null {
   }
 }
 
-/** What is kept of runs is private whatever the umask; what steps make is not ours to correct. */
+/** Stored runs are private whatever the umask; files made by steps are not corrected. */
 function checkUmask(): Check {
   const umask = process.umask();
   const [name, version, detail] = ['umask', null, umask.toString(8).padStart(4, '0')];
@@ -86,12 +86,15 @@ function checkUmask(): Check {
   return { name, version, ok: true, detail, help: null };
 }
 
-/** By it a process is told from another that got its number later, and what a step has left behind is found. */
+/**
+ * Without /proc a process cannot be distinguished from a later one with the same number, nor leftovers of steps be
+ * found.
+ */
 function checkProc(): Check {
   const [name, version] = ['/proc', null];
   try {
     readFileSync(join('/proc', String(process.pid), 'stat'));
-    return { name, version, ok: true, detail: 'processes can be told apart', help: null };
+    return { name, version, ok: true, detail: 'processes can be identified', help: null };
   } catch {
     const detail = 'not there: what a step leaves in the background may not be found';
     return { name, version, ok: false, detail, help: 'mount it: mount -t proc proc /proc' };

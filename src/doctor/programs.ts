@@ -6,12 +6,12 @@ import type { Check } from './check.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A program that steps may need, how it tells its version, and how to get it. */
+/** A program that steps may need, how to get its version, and how to install it. */
 type Program = {
   readonly name: string;
-  /** The option after which it prints its version; null for one that does not tell. */
+  /** Option that prints the version; null if there is none. */
   readonly option: string | null;
-  /** Finds the version in what it prints. */
+  /** Finds the version in the output. */
   readonly version: RegExp;
   readonly help: string;
 };
@@ -43,14 +43,14 @@ const programs: readonly Program[] = [
   },
 ];
 
-/** How long a program may take to tell its version. */
-const patienceMs = 2000;
+/** Time limit for printing a version, in milliseconds. */
+const versionTimeoutMs = 2000;
 
-/** Looks for the programs that steps run, all at once. */
+/** Checks all programs that steps run, in parallel. */
 export async function checkPrograms(env: Environment, cwd: string): Promise<readonly Check[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'wf-doctor-'));
   try {
-    // Even for its version, Ansible makes a folder of its own at home; Terraform asks the network for a newer one.
+    // Even to print its version, Ansible creates a directory at home and Terraform contacts the network.
     const quiet = { ...env, ANSIBLE_LOCAL_TEMP: scratch, CHECKPOINT_DISABLE: '1' };
     return await Promise.all(programs.map((program) => checkProgram(program, quiet, cwd)));
   } finally {
@@ -59,15 +59,15 @@ export async function checkPrograms(env: Environment, cwd: string): Promise<read
 }
 
 async function checkProgram({ name, option, version, help }: Program, env: Environment, cwd: string): Promise<Check> {
-  const timeout = AbortSignal.timeout(patienceMs);
+  const timeout = AbortSignal.timeout(versionTimeoutMs);
   const ask = (command: string) => capture(command, { env, cwd, shell: '/bin/sh', signal: timeout });
   const found = await ask(`command -v ${name}`);
   if (!found.ok) return { name, ok: false, version: null, detail: 'not found in PATH', help };
-  const told = option === null ? null : await ask(`${name} ${option} 2>&1`);
-  const known = told === null ? undefined : version.exec(told.stdout)?.[1];
-  if (told?.ok === false) {
-    const why = timeout.aborted ? `no answer within ${patienceMs / 1000}s` : told.message;
-    const detail = `${found.stdout} does not tell its version: ${why}`;
+  const printed = option === null ? null : await ask(`${name} ${option} 2>&1`);
+  const known = printed === null ? undefined : version.exec(printed.stdout)?.[1];
+  if (printed?.ok === false) {
+    const why = timeout.aborted ? `no answer within ${versionTimeoutMs / 1000}s` : printed.message;
+    const detail = `${found.stdout} does not report its version: ${why}`;
     return { name, ok: false, version: known ?? null, detail, help: `try "${name} ${option}"` };
   }
   return { name, ok: true, version: known ?? null, detail: found.stdout, help: null };

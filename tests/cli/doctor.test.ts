@@ -99,12 +99,12 @@ describe('wf doctor', () => {
         name: 'terraform',
         ok: false,
         version: null,
-        detail: `${dir}/bin/terraform does not tell its version: exit 127`,
+        detail: `${dir}/bin/terraform does not report its version: exit 127`,
         help: 'try "terraform version"',
       });
       expect(checks.get('ssh')).toMatchObject({
         ok: false,
-        detail: `${dir}/bin/ssh does not tell its version: no answer within 2s`,
+        detail: `${dir}/bin/ssh does not report its version: no answer within 2s`,
       });
     });
   });
@@ -128,7 +128,7 @@ describe('wf doctor', () => {
         name: 'docker',
         ok: false,
         version: null,
-        detail: `no Docker at unix://${dir}/no.sock: there is no such socket`,
+        detail: `no Docker at unix://${dir}/no.sock: the socket does not exist`,
         help: 'start the daemon, or name the address of another in DOCKER_HOST',
       });
     });
@@ -138,7 +138,7 @@ describe('wf doctor', () => {
     await onMachine(async ({ dir, doctor }) => {
       const home = join(dir, 'home');
       const before = await doctor({ WF_HOME: home });
-      expect(before.get('runs')).toMatchObject({ ok: true, detail: `${home}/runs (not made yet)` });
+      expect(before.get('runs')).toMatchObject({ ok: true, detail: `${home}/runs (not created yet)` });
       writeFileSync(join(dir, 'file'), '');
       expect((await doctor({ WF_HOME: home, WF_DAGS: 'file/dags' })).get('workflows')).toEqual({
         name: 'workflows',
