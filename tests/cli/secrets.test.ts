@@ -424,7 +424,7 @@ describe('without mkfifo', () => {
       const env = { WF_HOME: join(cwd, 'home'), PATH: cwd };
       const { code, stdout } = await wf(['run', 'secret.yaml'], { cwd, env });
       expect(code).toBe(1);
-      expect(stdout).toContain('the output cannot be masked, since no pipe can be made for it: ');
+      expect(stdout).toContain('the output cannot be masked: cannot create a pipe: ');
       expect((await wf(['run', 'open.yaml'], { cwd, env })).code).toBe(0);
     });
   });

@@ -30,7 +30,7 @@ export type ForegroundRun = {
   readonly config: Config;
   /** The id of a run that a daemon has started: its monitor tells of this run too. */
   readonly forDaemon?: string;
-  /** Holds every process that the run starts. */
+  /** Control group that holds every process of the run. */
   readonly group?: AppOptions['group'];
 };
 

@@ -22,9 +22,9 @@ export type V1Parts = {
   readonly editor: WorkflowEditor;
   readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
-  /** A workflow without the secrets that are spelled out in it. */
+  /** Masks the secrets that a workflow spells out. */
   readonly shown: (workflow: Workflow) => Workflow;
-  /** The same of a file's text. */
+  /** Masks the secrets in the text of a workflow file. */
   readonly shownText: (text: string, workflow: Workflow) => string;
 };
 

@@ -8,7 +8,7 @@ import type { createLogFollower } from '../../store/files/logs/log-follower.ts';
 import type { findTail, logSize, readLogRange } from '../../store/files/logs/log-range.ts';
 import type { V1Parts } from '../v1/parts.ts';
 
-/** The stored output of steps, by the paths of its files. */
+/** Reads the stored output of steps by file path. */
 export type LogFiles = {
   readonly size: typeof logSize;
   readonly read: typeof readLogRange;

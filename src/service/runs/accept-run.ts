@@ -45,7 +45,7 @@ export async function acceptRun(asked: StartRequest, { context, store }: AcceptT
   }
 }
 
-/** Null for what another version has written. */
+/** Returns null for a file written by an incompatible version. */
 export function parseLaunch(text: string): Launch | null {
   const launch = JSON.parse(text) as Launch;
   return launch.format === launchFormat ? launch : null;

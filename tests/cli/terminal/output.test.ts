@@ -62,8 +62,8 @@ handlerOn:
         const { code, stdout, stderr } = await runIn(cwd, yaml);
         expect(code).toBe(0);
         expect(`${stdout}${stderr}`).toContain(
-          'the output "OUT" holds a NUL character, so that no program gets it as a variable: ' +
-            'the file $WF_OUTPUT_FILE_OUT holds it',
+          'the output "OUT" contains a NUL character and cannot be an environment variable: ' +
+            'read it from the file $WF_OUTPUT_FILE_OUT',
         );
       });
     },
