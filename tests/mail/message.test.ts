@@ -71,7 +71,9 @@ describe('addresses', () => {
 
 test('a header has no line break, but may be written with one at its end', () => {
   expect(headerText('  Grüße \n', 'subject')).toBe('Grüße');
-  expect(() => headerText('a\nb', 'subject')).toThrow('"subject" contains a line break, which no header may have');
+  expect(() => headerText('a\nb', 'subject')).toThrow(
+    '"subject" contains a line break, which is not allowed in headers',
+  );
 });
 
 describe('a message', () => {

@@ -78,7 +78,10 @@ describe('a command', () => {
     async (command) => {
       const { outcome } = await runStep({ command, args: ['x'] });
       expect(outcome).toEqual(
-        failed('error', `nothing can be appended to the command ${JSON.stringify(command)}: put it in there`),
+        failed(
+          'error',
+          `cannot append arguments to the command ${JSON.stringify(command)}: write them into the command`,
+        ),
       );
     },
   );
