@@ -1,4 +1,4 @@
-/** Every code that a diagnostic of a workflow file can carry. Codes are stable: scripts and editors may rely on them. */
+/** Every code of a diagnostic of a workflow file. Codes are stable: scripts and editors may rely on them. */
 export const diagnosticCodes = [
   // the file as text
   'not-utf8',
@@ -63,5 +63,5 @@ export const diagnosticCodes = [
   'more-problems',
 ] as const;
 
-/** One of `diagnosticCodes`. */
+/** The code of a diagnostic. */
 export type DiagnosticCode = (typeof diagnosticCodes)[number];

@@ -1,26 +1,26 @@
 import { didYouMean, nearNames } from './near-names.ts';
 
-/** What is wrong with a cron expression: in words, with the field named, and which word of the text it is. */
+/** Why a cron expression is invalid, with the field named, and the word of the text at fault. */
 export type CronProblem = {
   readonly message: string;
   readonly word: { readonly at: number; readonly text: string };
-  /** A few words for the mark; called only where the problem is shown. */
+  /** A short label for the marked word; called only if the problem is shown. */
   readonly label?: () => string;
 };
 
 /** One field of a cron expression. */
 export type CronField = {
-  /** Ascending, each once; Sunday is 0. */
+  /** Ascending and distinct; Sunday is 0. */
   readonly values: readonly number[];
   /** Whether it is `*` (or `?`, or `*` with the step 1): it restricts nothing. */
   readonly isAny: boolean;
-  /** Whether `*` stands in it, also with a step: then it is about intervals, not about times of the day. */
+  /** Whether it contains `*`, with or without a step: then it describes an interval, not a time of day. */
   readonly isWild: boolean;
 };
 
-/** A cron expression as it is read here: five fields, or a nickname that stands for five. */
+/** A parsed cron expression: five fields, possibly from a nickname. */
 export type Cron = {
-  /** The time zone that the expression names itself; null for none. */
+  /** The time zone given in the expression; null if it has none. */
   readonly timeZone: string | null;
   readonly minute: CronField;
   readonly hour: CronField;
@@ -61,15 +61,15 @@ export function cronProblem(expression: string): CronProblem | null {
   return 'message' in read ? read : null;
 }
 
-/** Reads an expression that was found to be good; null for any other. */
+/** Parses a valid expression; null for any other. */
 export function parseCron(expression: string): Cron | null {
   const read = readCron(expression);
   return 'message' in read ? null : read;
 }
 
-/** Whether no day that the expression allows exists, as with `0 0 31 2 *`. */
+/** Whether no existing day matches the expression, as with `0 0 31 2 *`. */
 export function isNeverDue({ dayOfMonth, month, dayOfWeek }: Cron): boolean {
-  // Where both are restricted, either is enough: then the day of the week decides.
+  // If both are restricted, either may match: then the day of the week decides.
   if (dayOfMonth.isAny || !dayOfWeek.isAny) return false;
   const first = dayOfMonth.values[0] ?? 1;
   return month.values.every((number) => first > longestMonth(number));
@@ -90,7 +90,7 @@ function readCron(expression: string): Cron | CronProblem {
   const [first] = words;
   if (first?.text.startsWith('@') === true) return readNickname(words, zone);
   if (words.length !== FIELDS.length) {
-    const message = `a cron expression has 5 fields (${FIELDS.map((field) => field.name).join(', ')}), this has ${words.length}`;
+    const message = `a cron expression has 5 fields (${FIELDS.map((field) => field.name).join(', ')}), this one has ${words.length}`;
     return { message, word: { at: 0, text: expression } };
   }
   return readFields(words, zone);
@@ -123,10 +123,10 @@ function readNickname(words: readonly Word[], timeZone: string | null): Cron | C
       timeZone,
     );
   }
-  return mark(first, `"${words.map((word) => word.text).join(' ')}" is none of ${[...NICKNAMES.keys()].join(', ')}`);
+  return mark(first, `"${words.map((word) => word.text).join(' ')}" is not one of ${[...NICKNAMES.keys()].join(', ')}`);
 }
 
-/** The field, or what is wrong with it. */
+/** The field, or why it is invalid. */
 function readField(text: string, kind: FieldKind): CronField | string {
   const values = new Set<number>();
   for (const part of text.split(',')) {
@@ -143,23 +143,23 @@ function readField(text: string, kind: FieldKind): CronField | string {
 function readPart(part: string, kind: FieldKind): readonly number[] | string {
   const [range = '', step, ...more] = part.split('/');
   if (more.length > 0) return `"${part}" has more than one "/"`;
-  if (step !== undefined && !/^[1-9]\d{0,3}$/.test(step)) return `a step must be a number from 1, not "${step}"`;
+  if (step !== undefined && !/^[1-9]\d{0,3}$/.test(step)) return `the step must be a number from 1, not "${step}"`;
   const every = Number(step ?? 1);
-  // A week has its Sunday once, whatever it can be called.
+  // A week has one Sunday, although Sunday has two numbers.
   if (range === '*' || range === '?') return sequence(kind.least, kind.most === 7 ? 6 : kind.most, every);
   const [from = '', to, ...rest] = range.split('-');
   if (rest.length > 0) return `"${range}" is not a range`;
   const start = numberOf(from, kind);
   const end = to === undefined ? (step === undefined ? start : kind.most) : endOf(to, kind);
   if (start === null || end === null) return outOfRange(start === null ? from : (to ?? ''), kind);
-  return start > end ? `the range "${range}" ends before it begins` : sequence(start, end, every);
+  return start > end ? `the range "${range}" ends before it starts` : sequence(start, end, every);
 }
 
 function sequence(from: number, to: number, step: number): readonly number[] {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
 }
 
-/** A week that ends with Sunday (`fri-sun`) ends with its second number. */
+/** In a range that ends with Sunday (`fri-sun`), Sunday is 7. */
 function endOf(text: string, kind: FieldKind): number | null {
   return text.toLowerCase() === 'sun' && kind.most === 7 ? 7 : numberOf(text, kind);
 }
@@ -174,7 +174,7 @@ function numberOf(text: string, kind: FieldKind): number | null {
 function outOfRange(text: string, { least, most, words }: FieldKind): string {
   const names = words.filter((word) => word !== '');
   const allowed = `${least} to ${most}${names.length === 0 ? '' : ` or ${names[0]} to ${names.at(-1)}`}`;
-  return text === '' ? `a value is missing (${allowed})` : `"${text}" is not in ${allowed}`;
+  return text === '' ? `a value is missing (${allowed})` : `"${text}" is not in the range ${allowed}`;
 }
 
 type Word = { readonly text: string; readonly start: number };
@@ -184,12 +184,12 @@ function mark(word: Word | undefined, message: string, label?: () => string): Cr
   return label === undefined ? found : { ...found, label };
 }
 
-/** Names that were asked for and exist, in small letters: asking costs as much as reading a step. */
+/** Known zones in lower case: a lookup costs as much as reading a step. */
 const known = new Set<string>();
 
 /** Whether a text names a time zone of the IANA database, such as `Europe/Berlin` or `UTC`. */
 export function isTimeZone(zone: string): boolean {
-  // Later versions of Node also take offsets such as `+01:00`; a file has to mean the same everywhere.
+  // Later versions of Node also accept offsets such as `+01:00`; a file must mean the same everywhere.
   if (!/^[A-Za-z]/.test(zone)) return false;
   if (known.has(zone.toLowerCase())) return true;
   try {
@@ -201,10 +201,10 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
-/** `did you mean "Europe/Berlin"?` for a zone that does not exist; empty when none is like it. */
+/** `did you mean "Europe/Berlin"?` for an unknown zone; empty if none is similar. */
 export function nearTimeZones(zone: string): string {
   const zones = Intl.supportedValuesOf('timeZone');
-  // Most people know the city and not the continent.
+  // Most people know the city but not the continent.
   const city = zone.slice(zone.lastIndexOf('/') + 1).toLowerCase();
   const ofCity = zones.filter((name) => name.toLowerCase().endsWith(`/${city}`));
   return didYouMean(ofCity.length > 0 ? ofCity.slice(0, 3) : nearNames(zone, zones));

@@ -24,28 +24,28 @@ import { readSpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
 /**
- * What to load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group` counts
- * unless the file has one of its own. `base` is the absolute path of the base configuration, which need not exist.
+ * What to load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group` applies
+ * if the file has none. `base` is the absolute path of the base configuration, which need not exist.
  */
 export type LoadRequest = {
   readonly base?: string | null;
-  /** The workflows that a `run` can name, seen from a directory; without it no `run` is checked. */
+  /** The workflows that a `run` can name, seen from a directory. If absent, `run` is not checked. */
   readonly runTargets?: (dir: string) => RunTargets;
-  /** The names of the process's environment; without them variables that nothing sets are not reported. */
+  /** The names of the process's environment. If absent, variables that are set nowhere are not reported. */
   readonly environment?: readonly string[];
-  /** The most bytes that the file, its imports and its base may have together. */
+  /** Maximum size of the file, its imports and its base together, in bytes. */
   readonly mostBytes?: number;
 } & (
   | {
       readonly file: string;
       readonly group?: string;
-      /** The file may be a pipe, which is waited for: a person has named it, as in `wf run <(generate)`. */
+      /** The file may be a pipe and the load waits for it: the user named it, as in `wf run <(generate)`. */
       readonly mayBePipe?: boolean;
     }
   | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string }
 );
 
-/** The workflow, unless there is an error among the diagnostics, and the texts that they refer to. */
+/** The workflow, unless the diagnostics contain an error, and the texts they refer to. */
 export type LoadResult = {
   readonly workflow: Workflow | null;
   /** Errors and warnings, by file in the order of loading and by position. */
@@ -56,7 +56,7 @@ export type LoadResult = {
 const EXTENSIONS = ['.yaml', '.yml'];
 
 /**
- * Reads a workflow file with its imports and its base. Throws a `WfError` (`not-found`) when the file cannot be read, and
+ * Reads a workflow file with its imports and its base. Throws a `WfError` (`not-found`) if the file cannot be read, and
  * `TooManyBytes` beyond `mostBytes`, before the file that exceeds it is parsed.
  */
 export function loadWorkflow(request: LoadRequest): LoadResult {
@@ -120,7 +120,7 @@ function workingDirOf({ root, base }: WorkflowFiles): string {
   return root.raw.workingDir ?? base?.raw.workingDir ?? '.';
 }
 
-/** Whether only a run can say what the path is. */
+/** Whether the path is known only during a run. */
 function isTemplatePath(path: string): boolean {
   return /[$`~]/.test(path);
 }
@@ -174,7 +174,7 @@ type Roots = {
   readonly dir: string;
   readonly realPath: string;
   readonly realDir: string;
-  /** Files that were read, by their real paths: one that is imported again and again is read once. */
+  /** Decoded files by their real paths: a file imported several times is read once. */
   readonly decoded: Map<string, ReturnType<typeof decode>>;
   readonly count: ByteLimit;
 };
@@ -186,14 +186,14 @@ function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
   return content;
 }
 
-/** Looks for an imported file beside the one that imports it; a file outside the root's directory is not opened. */
+/** Searches for an imported file beside the importing file; a file outside the root's directory is not opened. */
 function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): Found {
   const beside = from === realPath ? dir : dirname(from);
   const wanted = resolve(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
   for (const candidate of candidates) {
     try {
-      // An error for each of thousands of imports that are missing would take longer than all the rest.
+      // Building an error for each of thousands of missing imports would take longer than everything else.
       if (statSync(candidate, { throwIfNoEntry: false }) === undefined) continue;
       const path = realpathSync(candidate);
       if (!isInside(path, realDir)) return { kind: 'outside' };
@@ -215,7 +215,7 @@ function isInside(path: string, dir: string): boolean {
   return way !== '' && !isAbsolute(way) && way !== '..' && !way.startsWith('../');
 }
 
-/** Workflow files in the folder of a path whose names are like its own. */
+/** Workflow files in the same directory with similar names. */
 function filesLike(path: string): string[] {
   try {
     const names = readdirSync(dirname(path)).filter((name) => EXTENSIONS.some((ext) => name.endsWith(ext)));
@@ -230,7 +230,7 @@ function filesLike(path: string): string[] {
   }
 }
 
-/** The bytes of a file, no more than what is needed to see that it is too large: it may be a pipe that never ends. */
+/** The bytes of a file, at most one more than the limit: it may be a pipe that never ends. */
 function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Array {
   try {
     const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
@@ -240,7 +240,7 @@ function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Arra
       closeSync(fd);
     }
   } catch (error) {
-    // Of the file it says nothing: a little later it can be read.
+    // A temporary failure: the file may be readable a little later.
     if (systemProblem(error)?.status !== 503) throw error;
     throw new WfError('storage', `cannot read "${path}": ${systemReason(codeOf(error))}`, { cause: error });
   }
@@ -265,7 +265,7 @@ const reasons: { readonly [code: string]: string } = {
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
-  ELOOP: 'its symbolic links go in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENXIO: 'it is a socket, not a regular file',
 };
 

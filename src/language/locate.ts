@@ -7,9 +7,8 @@ import { parse } from './read/parse.ts';
 import { textOf } from './read/scalar.ts';
 
 /**
- * Finds steps, and handlers as `handlerOn.<kind>`, again in the texts that a workflow was read from. A step's place is
- * the first line of its entry. Names that are not found are left out. Reads the files: call it only when something
- * failed.
+ * Finds the positions of steps, and of handlers as `handlerOn.<kind>`, in the texts of a workflow. The position of a
+ * step is the first line of its entry. Unknown names are left out. Parses the texts, so call it only after a failure.
  */
 export function locateSteps(sources: readonly Source[], names: readonly string[]): Map<string, Place> {
   const missing = new Set(names);
@@ -44,7 +43,7 @@ function listedSteps(steps: Node | null): NamedEntry[] {
   });
 }
 
-/** The entries of a map by their keys; kinds of handlers in the spelling of the format. */
+/** The entries of a map by their keys; kinds of handlers in the documented spelling. */
 function entriesOf(map: Node | null, prefix: string): NamedEntry[] {
   if (!isMap(map)) return [];
   return map.items.flatMap(({ key, value }) => {

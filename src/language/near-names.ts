@@ -1,11 +1,11 @@
-/** Longer names are not compared: nobody mistypes a page. */
+/** Maximum length of a compared name, in characters. */
 const LONGEST = 80;
-/** How many names are offered. */
+/** Maximum number of suggestions. */
 const MOST = 3;
-/** What looking for near names may cost, in letters compared: of very many candidates the last are not looked at. */
+/** Maximum number of letters compared in one search; of very many candidates, the last are ignored. */
 const MOST_WORK = 100_000;
 
-/** The names that `name` was probably meant to be, nearest first, at most three. */
+/** The candidates closest to a mistyped `name`, nearest first, at most three. */
 export function nearNames(name: string, candidates: Iterable<string>): string[] {
   const wanted = name.toLowerCase();
   if (wanted.length > LONGEST) return [];
@@ -20,7 +20,7 @@ export function nearNames(name: string, candidates: Iterable<string>): string[] 
     if (distance > limit) continue;
     found.set(candidate, distance);
     const worst = nearest(found).at(MOST - 1);
-    // From here on only what is nearer than the last of those to be offered is of interest.
+    // From here on, only candidates nearer than the last suggestion matter.
     if (worst !== undefined) limit = worst[1] - 1;
   }
   return nearest(found).map(([near]) => near);
@@ -30,20 +30,20 @@ function nearest(found: ReadonlyMap<string, number>): [string, number][] {
   return [...found].sort(([, a], [, b]) => a - b).slice(0, MOST);
 }
 
-/** `did you mean "a"?`, or `"a" or "b"`; empty when there is nothing to offer. */
+/** `did you mean "a"?`, or `"a" or "b"`; empty if there is no suggestion. */
 export function didYouMean(near: readonly string[]): string {
   if (near.length === 0) return '';
   return `did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;
 }
 
-/** More than any two names differ in. */
+/** Greater than any distance between two names. */
 const FAR = 255;
-/** Three rows of a table of distances. Making them anew for each two names would cost more than comparing these. */
+/** Three rows of a table of distances, reused: allocating them for each pair would cost more than comparing. */
 const rows = [new Uint8Array(FAR), new Uint8Array(FAR), new Uint8Array(FAR)] as const;
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`, `FAR` where they are more than
- * `limit`, and how many letters were compared to find out.
+ * The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`, `FAR` if it exceeds
+ * `limit`, and how many letters were compared.
  */
 function editDistance(a: string, b: string, limit: number): { distance: number; compared: number } {
   let [beforeLast, last, current] = rows;
@@ -53,7 +53,7 @@ function editDistance(a: string, b: string, limit: number): { distance: number; 
   for (let row = 1; row <= a.length; row++) {
     const least = fillRow(row, { a, b, limit, beforeLast, last, current });
     compared += 2 * limit + 1;
-    // A row follows from the two before it: what is over the limit in both stays over it.
+    // A row depends on the two before it: if both exceed the limit, so do all later ones.
     if (Math.min(leastOfLast, least) > limit) return { distance: FAR, compared };
     [beforeLast, last, current] = [last, current, beforeLast];
     leastOfLast = least;
@@ -66,8 +66,8 @@ type Table = Readonly<Record<'a' | 'b', string> & Record<'beforeLast' | 'last' |
 };
 
 /**
- * Fills one row of the table of distances from the two before it, as far from the diagonal as the limit lets a way go.
- * The least number in it.
+ * Fills one row of the table of distances from the two before it, within `limit` of the diagonal. Returns the smallest
+ * number in the row.
  */
 function fillRow(row: number, { a, b, limit, beforeLast, last, current }: Table): number {
   const letter = a.charCodeAt(row - 1);

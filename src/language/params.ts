@@ -14,7 +14,7 @@ import type { Recorder } from './read/reader.ts';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 
-/** What ends or makes up one value. Sticky: each is tried where the value begins. */
+/** The parts of one value. Sticky expressions, each tried at the start of the value. */
 type Grammar = { readonly doubleQuoted: RegExp; readonly singleQuoted: RegExp; readonly bare: RegExp };
 
 const SINGLE_QUOTED = /'([^']*)'(?=\s|$)/y;
@@ -26,7 +26,7 @@ const GIVEN: Grammar = {
   bare: /\S*/y,
 };
 
-/** Defaults in a file: what stands in backticks is one unit, with its spaces and quotes. */
+/** Defaults in a file: text between backticks is one unit, including its spaces and quotes. */
 const TEMPLATE: Grammar = {
   doubleQuoted: /"([^"\\`]*(?:(?:\\[\s\S]|`[^`]*`)[^"\\`]*)*)"(?=\s|$)/y,
   singleQuoted: SINGLE_QUOTED,
@@ -34,22 +34,22 @@ const TEMPLATE: Grammar = {
 };
 
 /**
- * Parameters as one text: `A=1 B="x y" pos`. Single or double quotes around a whole value (or a whole parameter, which
- * is then positional) keep its spaces; inside double quotes `\"` and `\\` stand for `"` and `\`. Every other
- * character is data. The values are never evaluated.
+ * Parses parameters in one text: `A=1 B="x y" pos`. Single or double quotes around a whole value (or a whole
+ * parameter, which is then positional) keep its spaces; inside double quotes `\"` and `\\` stand for `"` and `\`.
+ * Every other character is data. Values are never evaluated.
  */
 export function parseParams(text: string): Param[] {
   return words(text, GIVEN);
 }
 
-/** The same for texts of a workflow file, whose values may hold backtick substitutions. */
+/** Parses parameters of a workflow file, whose values may contain backtick substitutions. */
 export function parseParamTemplates(text: string): ParamDefault[] {
   return words(text, TEMPLATE);
 }
 
 /**
- * `params` of a workflow file: a text; a list of texts and single-entry maps; or a map. An entry of a map without a value
- * is empty, and open.
+ * Parses `params` of a workflow file: a text; a list of texts and single-entry maps; or a map. An entry of a map
+ * without a value is empty, and open.
  */
 export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
   if (params === undefined) return [];
@@ -58,15 +58,15 @@ export function parseParamDefaults(params: string | OpenTexts | undefined): Para
   return ofMap(params);
 }
 
-/** The text that `parseParams` reads as these parameters. */
+/** Formats parameters so that `parseParams` reads them back. */
 export function formatParams(params: readonly Param[]): string {
   return params.map(({ name, value }) => (name === null ? positional(value) : `${name}=${quoted(value)}`)).join(' ');
 }
 
 /**
- * Parameters from a file: a map in JSON or YAML for the extensions `.json`, `.yaml` and `.yml`, else lines of
- * `NAME=value`, with `#` comments and empty lines between. Throws a `WfError` (`usage`) with the place for anything else,
- * and for what is not UTF-8.
+ * Parses a file of parameters: a map in JSON or YAML for the extensions `.json`, `.yaml` and `.yml`, otherwise lines
+ * of `NAME=value`, with `#` comments and empty lines. Throws a `WfError` (`usage`) with the position for anything
+ * else, and for text that is not UTF-8.
  */
 export function parseParamsFile(path: string, content: Uint8Array): Param[] {
   const { source, problems } = decode(path, content);
@@ -78,7 +78,7 @@ export function parseParamsFile(path: string, content: Uint8Array): Param[] {
   return source.text.split(/\r?\n/).flatMap((line, index) => paramLine(line, `${path}:${index + 1}`));
 }
 
-/** JSON is read as the YAML that it is: one reader, one set of limits. */
+/** JSON is read as YAML: one reader, one set of limits. */
 function paramsOfMap(source: Source): Param[] {
   const { document, problems } = parse(source);
   const schema = { additionalProperties: { type: 'string' } };
@@ -104,7 +104,7 @@ function paramLine(line: string, place: string): Param[] {
   const name = NAMED.exec(text)?.[0];
   if (name === undefined) {
     throw new WfError('usage', `${place}: the line is not "NAME=value"`, {
-      help: 'a comment begins with #; a map needs a file that ends in .json, .yaml or .yml',
+      help: 'comments start with #; a file with a map must end in .json, .yaml or .yml',
     });
   }
   const value = text.slice(name.length + 1);
@@ -143,7 +143,10 @@ function skipSpace(text: string, from: number): number {
   return from + (match(/\s*/y, text, from)?.[0].length ?? 0);
 }
 
-/** `NAME=value`, where the value may be quoted as a whole and may hold spaces unquoted; else a positional one. */
+/**
+ * `NAME=value`, where the value may be quoted as a whole and may contain spaces unquoted; otherwise a positional
+ * parameter.
+ */
 function listEntry(entry: string): ParamDefault {
   const parsed = parseParamTemplates(entry);
   if (parsed.length === 1 && parsed[0] !== undefined) return parsed[0];

@@ -1,20 +1,20 @@
 import type { Json, JsonObject } from '../core/workflow.ts';
 
-/** Text, or a list of texts. */
+/** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
 /** A map of texts. */
 export type TextMap = { readonly [name: string]: string };
-/** `env`, and `params`: texts, single-entry maps or one map. */
+/** `env`, and `params` of a step: texts, single-entry maps or one map. */
 export type NamedTexts = TextMap | readonly (string | TextMap)[];
-/** `params` of a workflow: the same, where null stands for a parameter without a value. */
+/** `params` of a workflow; null stands for a parameter without a value. */
 export type OpenTexts = OpenTextMap | readonly (string | OpenTextMap)[];
-/** A map of texts, some of which are not given yet. */
+/** A map of texts, in which null stands for a missing value. */
 export type OpenTextMap = { readonly [name: string]: string | null };
 export type RawCondition = string | { readonly condition?: string; readonly expected?: string };
 export type RawConditions = RawCondition | readonly RawCondition[];
 export type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
 
-/** What steps and handlers have in common; checked against the schema, nothing filled in. */
+/** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = {
   readonly description?: string;
   readonly dir?: string;
@@ -41,7 +41,7 @@ export type RawAction = {
   readonly params?: string | NamedTexts;
 };
 
-/** A step as the file has it. */
+/** A step as written in the file. */
 export type RawStep = RawAction & {
   readonly name?: string;
   readonly id?: string;
@@ -68,7 +68,7 @@ export type RawSchedule =
   | TextOrList
   | { readonly start?: TextOrList; readonly stop?: TextOrList; readonly restart?: TextOrList };
 
-/** A file as it is after the schema: documented spelling, right types, every key possibly absent. */
+/** A file checked against the schema: documented spelling, correct types, every key optional. */
 export type RawWorkflow = {
   readonly name?: string;
   readonly description?: string;
@@ -79,7 +79,7 @@ export type RawWorkflow = {
   readonly env?: NamedTexts;
   readonly secrets?: RawSecret | readonly RawSecret[];
   readonly preconditions?: RawConditions;
-  /** Null stands for an entry that is no step. */
+  /** Null stands for an entry that is not a step. */
   readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
   readonly handlerOn?: { readonly [kind in 'success' | 'failure' | 'cancel' | 'exit']?: RawAction };
   readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean; readonly cancel?: boolean };
@@ -109,7 +109,7 @@ export type RawWorkflow = {
   readonly workingDir?: string;
 };
 
-/** A value that may be given alone or as a list, as a list. */
+/** Converts a value that may be given alone or as a list to a list. */
 export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as T];

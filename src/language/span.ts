@@ -1,6 +1,6 @@
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** A length of time such as `90m`, `6h`, `2d12h` or, in seconds, `3600`, in milliseconds; null for any other text. */
+/** Parses a duration such as `90m`, `6h`, `2d12h`, or `3600` in seconds, to milliseconds; null for any other text. */
 export function parseSpan(text: string): number | null {
   if (/^\d{1,10}(\.\d+)?$/.test(text)) return Number(text) * unitMs.s;
   if (!/^(\d{1,10}(\.\d+)?[smhdw])+$/.test(text)) return null;

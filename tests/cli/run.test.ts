@@ -257,7 +257,7 @@ describe('parameters', () => {
     ['none.env', 'cannot read the parameters file "none.env": there is no such file'],
     ['/dev/zero', 'the parameters file "/dev/zero" is larger than 1 MiB'],
     ['w.yaml/x', 'cannot read the parameters file "w.yaml/x": there is no such file'],
-    ['latin.env', 'latin.env:1:6: the file is not UTF-8: byte 0xe9 at offset 5 belongs to no character'],
+    ['latin.env', 'latin.env:1:6: the file is not UTF-8: byte 0xe9 at offset 5 is not part of a character'],
   ])('says what is wrong with the file %s', async (file, message) => {
     await withWorkflow(show, async (options) => {
       writeFileSync(join(options.cwd, 'latin.env'), Buffer.from('A=caf\xe9', 'latin1'));

@@ -85,7 +85,7 @@ describe('wf validate of a step that runs another workflow', () => {
         2,
         expect.stringContaining('error: step "a": there is no workflow "echo hi" to run'),
       ]);
-      expect(stderr).toContain('help: A command is written as "command"; "run" names another workflow.');
+      expect(stderr).toContain('help: To run a command, use "command"; "run" names another workflow.');
     });
   });
 

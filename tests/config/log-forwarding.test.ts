@@ -118,7 +118,7 @@ describe('log forwarding', () => {
     ['logs: {}\n', 'HOME/config.yaml:1:1: unknown key "logs"'],
     ['- a\n', 'HOME/config.yaml:1:1: the configuration must be a map'],
     ['logForwarding: yes\n', 'HOME/config.yaml:1:1: "logForwarding" must be a map'],
-    ['logForwarding: {\n', 'HOME/config.yaml:1:16: "{" is opened and not closed'],
+    ['logForwarding: {\n', 'HOME/config.yaml:1:16: "{" is never closed'],
     [`${on}  queueSize: 0\n`, 'HOME/config.yaml:4:3: "queueSize" must be a whole number from 1 to 1000000'],
     [`${on}  timeoutSec: soon\n`, 'HOME/config.yaml:4:3: "timeoutSec" must be a number from 0.001'],
     [`${on}  monitorPort: 70000\n`, 'HOME/config.yaml:4:3: "monitorPort" must be a whole number from 0 to 65535'],

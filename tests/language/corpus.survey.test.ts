@@ -16,7 +16,7 @@ function corpusCases(dir: string): Case[] {
   });
 }
 
-/** What a file turned out to be, in the words of `expected.tsv`; else its errors. */
+/** The kind of a file, in the words of `expected.tsv`, or its errors. */
 function outcomeOf(path: string): string {
   const { workflow, diagnostics } = loadWorkflow({ file: path });
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
@@ -31,7 +31,7 @@ const inline = mkdtempSync(join(tmpdir(), 'wf-corpus-'));
 afterAll(() => rmSync(inline, { recursive: true }));
 
 describe('the harness for a corpus', () => {
-  it('tells a valid file, a fragment and a configuration file apart', () => {
+  it('distinguishes a valid file, a fragment and a configuration file', () => {
     writeFileSync(join(inline, 'good.yaml'), 'steps:\n  - name: a\n    command: "true"\n');
     writeFileSync(join(inline, 'part.yaml'), 'steps:\n  - {name: a, command: "true", depends: [b]}\n');
     writeFileSync(join(inline, 'config.yaml'), 'logForwarding:\n  enabled: true\n');

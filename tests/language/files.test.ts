@@ -23,14 +23,14 @@ function write(name: string, text: string): string {
 const step = (name: string, rest = '') => `steps:\n  - {name: ${name}, command: echo ${rest}}\n`;
 
 describe('a file', () => {
-  it('gives its name, directory and group', () => {
+  it('determines its name, directory and group', () => {
     const file = write('sub/nightly.etl.yaml', step('a'));
     const { workflow, sources } = loadWorkflow({ file, group: 'sub' });
     expect(workflow).toMatchObject({ name: 'nightly.etl', dir: join(dir, 'sub'), file, group: 'sub' });
     expect(sources).toEqual([{ path: file, text: step('a') }]);
   });
 
-  it('is not found: the help has names that are like it', () => {
+  it('is not found: the help suggests similar names', () => {
     write('deploy.yaml', step('a'));
     write('other.yaml', step('a'));
     expect(() => loadWorkflow({ file: join(dir, 'deplyo.yml') })).toThrow(
@@ -42,7 +42,7 @@ describe('a file', () => {
     );
   });
 
-  it('is read no further than its limit', () => {
+  it('is read only up to the limit', () => {
     const { workflow, diagnostics } = loadWorkflow({ file: '/dev/zero', mayBePipe: true });
     expect(workflow).toBeNull();
     expect(diagnostics).toMatchObject([{ code: 'file-too-large', place: null }]);
@@ -50,7 +50,7 @@ describe('a file', () => {
 });
 
 describe('imports', () => {
-  it('give their steps before those of the file, nested ones first, and their functions', () => {
+  it('add their steps before those of the file, nested ones first, and their functions', () => {
     write('parts/deep.yml', `functions: [{name: f, params: x, command: echo}]\n${step('deep')}`);
     write('parts/one.yaml', `imports: ./deep\n${step('one', ', depends: deep')}`);
     write('two.yaml', step('two', ', depends: main'));
@@ -78,7 +78,7 @@ describe('imports', () => {
     expect(workflow).toMatchObject({ name: 'stdin', file: null, dir });
   });
 
-  it('do not lead out by a symbolic link', () => {
+  it('cannot leave the directory by a symbolic link', () => {
     write('secret.yaml', step('a'));
     const file = write('inner/main.yaml', `imports: [link]\n${step('b')}`);
     symlinkSync(join(dir, 'secret.yaml'), join(dir, 'inner/link.yaml'));
@@ -87,7 +87,7 @@ describe('imports', () => {
     expect(sources).toHaveLength(1);
   });
 
-  it('work where the directory is reached by a symbolic link', () => {
+  it('work if the directory is a symbolic link', () => {
     write('real/part.yaml', step('a'));
     write('real/main.yaml', `imports: [part]\n${step('b')}`);
     symlinkSync(join(dir, 'real'), join(dir, 'link'));
@@ -101,7 +101,7 @@ describe('imports', () => {
     ]);
   });
 
-  it('that cannot be read leave their steps unknown, not missing', () => {
+  it('that cannot be read make their steps unknown, not missing', () => {
     write('broken.yaml', 'steps: [');
     const file = write('main.yaml', `imports: [broken, none]\n${step('a', ', depends: there')}`);
     const { diagnostics } = loadWorkflow({ file });
@@ -111,7 +111,7 @@ describe('imports', () => {
 });
 
 describe('a base', () => {
-  it('lies beneath the file', () => {
+  it('is overridden by the file', () => {
     const base = write(
       'base.yaml',
       `

@@ -7,7 +7,7 @@ const many = 30_000;
 const each = (make: (index: number) => string, count = many) =>
   Array.from({ length: count }, (_, i) => make(i)).join('');
 
-/** Shapes that are dear for a parser, each around 100 KB, and what is said first about them. */
+/** Inputs that are expensive for a parser, each around 100 KB, and the code of the first diagnostic. */
 const shapes: readonly (readonly [name: string, text: string, code: string])[] = [
   ['brackets', '['.repeat(many), 'nesting-too-deep'],
   ['closed brackets', '['.repeat(many) + ']'.repeat(many), 'nesting-too-deep'],
@@ -114,10 +114,10 @@ const shapes: readonly (readonly [name: string, text: string, code: string])[] =
   ],
 ];
 
-/** The longest text that is said of one problem. */
+/** The longest text of one problem. */
 const longest = 2100;
 
-describe('a hostile file is answered', () => {
+describe('a hostile file gets diagnostics', () => {
   it.each(shapes)('%s', (_, text, code) => {
     const { diagnostics } = loadWorkflow({ text, file: null, dir: '/' });
     expect(diagnostics.map((diagnostic) => diagnostic.code)).toContain(code);
@@ -129,7 +129,7 @@ describe('a hostile file is answered', () => {
     }
   });
 
-  it('when it holds bytes of any kind', () => {
+  it('if it contains arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(codesOf(bytes).length).toBeGreaterThan(0);
@@ -137,7 +137,7 @@ describe('a hostile file is answered', () => {
     );
   });
 
-  it('when it is made of indicators', () => {
+  it('if it consists of indicators', () => {
     const unit = fc.constantFrom(
       ...'[]{}?:-,&*!|>"\'%@`#~ \n\t\\ab1',
       '\n  ',
@@ -160,7 +160,7 @@ describe('a hostile file is answered', () => {
     );
   });
 
-  it('when keys have values of any kind', () => {
+  it('if its keys have arbitrary values', () => {
     const keys =
       'name steps params env depends command executor type config handlerOn exit imports functions call schedule';
     const key = fc.constantFrom(

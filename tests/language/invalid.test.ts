@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../fixtures/invalid', import.meta.url));
 const cases = readdirSync(root).sort();
 const updating = process.env.WF_UPDATE_GOLDENS === '1';
 
-/** Other cases use variables of which they say nothing; `FROM_OUTSIDE` is in the environment. */
+/** Variables of the environment: `FROM_OUTSIDE`, and those that cases about something else use. */
 function checksOf(name: string): { readonly environment?: readonly string[] } {
   return name === 'unset-variable' ? { environment: ['FROM_OUTSIDE'] } : {};
 }
@@ -36,7 +36,7 @@ function golden(name: string): readonly Diagnostic[] {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
 }
 
-describe('a wrong file is answered with all that is wrong', () => {
+describe('an invalid file gets all its diagnostics', () => {
   it.each(cases)('%s', (name) => {
     const diagnostics = diagnosticsOf(name);
     if (updating) writeFileSync(join(root, name, 'expected.json'), `${JSON.stringify(diagnostics, null, 2)}\n`);
@@ -53,7 +53,7 @@ describe('every code', () => {
   const dir = mkdtempSync(join(tmpdir(), 'wf-invalid-'));
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  it.each([...made])('%s is given to a file made for it', (code, text) => {
+  it.each([...made])('%s is reported for a file made for it', (code, text) => {
     const file = join(dir, 'workflow.yaml');
     writeFileSync(file, text);
     const { diagnostics } = loadWorkflow({ file });

@@ -7,8 +7,8 @@ const root = {
 };
 const imported = { path: '/part.yaml', text: 'steps:\r\n  three:\r\n    command: x\r\n  two: {}\r\n' };
 
-describe('the place of a step', () => {
-  it('is found again in the files, the root first', () => {
+describe('the position of a step', () => {
+  it('is found in the files, the root first', () => {
     const names = ['first one', 'two', 'three', 'handlerOn.exit', 'nowhere'];
     const places = [...locateSteps([root, imported], names)].map(([name, { file, start, end }]) => {
       return `${name} ${file}:${start.line}:${start.column}-${end.line}:${end.column}`;
@@ -21,7 +21,7 @@ describe('the place of a step', () => {
     ]);
   });
 
-  it('is nothing in a text that is no workflow', () => {
+  it('is not found in a text that is not a workflow', () => {
     for (const text of ['', '[', '- a', 'steps: 5', 'steps: [a, {name: [b]}]']) {
       expect(locateSteps([{ path: '-', text }], ['a'])).toEqual(new Map());
     }

@@ -5,7 +5,7 @@ import { knownKeys, resolve, workflowSchema } from '../../src/language/schema/sc
 import fc from '../support/fast-check.ts';
 import { codesOf } from './load-text.ts';
 
-describe('near names', () => {
+describe('similar names', () => {
   it('are the nearest, at most three', () => {
     expect(nearNames('comand', ['commando', 'command', 'comma', 'script', 'coman'])).toEqual([
       'command',
@@ -33,7 +33,7 @@ describe('a documented key', () => {
       }),
   );
 
-  it('is known in every case and with every underscore', () => {
+  it('is recognized in any case and with any underscores', () => {
     fc.assert(
       fc.property(spelling, ({ key, spelled }) => {
         const known = knownKeys(step);

@@ -77,7 +77,7 @@ describe('given parameters', () => {
     expect(parseParams(text).map((param) => [param.name, param.value])).toEqual(expected);
   });
 
-  it('come back from their text unchanged', () => {
+  it('are parsed back from their text unchanged', () => {
     fc.assert(
       fc.property(params, (given) => {
         expect(parseParams(formatParams(given))).toEqual(given);
@@ -85,7 +85,7 @@ describe('given parameters', () => {
     );
   });
 
-  it('end for any text, and lose nothing but space and quotes', () => {
+  it('are parsed from any text, which loses only spaces and quotes', () => {
     fc.assert(
       fc.property(value, (text) => {
         const bare = (s: string) => s.replace(/[\s"'\\=]/g, '');
@@ -99,7 +99,7 @@ describe('given parameters', () => {
 });
 
 describe('default parameters', () => {
-  it('keep what stands in backticks together', () => {
+  it('keep text between backticks together', () => {
     const text = '`date +\'%Y %m\'` A=`date "+%d %e"` B="x `echo "y z"` w" C=a`b c`d';
     expect(parseParamTemplates(text)).toEqual([
       { name: null, value: "`date +'%Y %m'`" },
@@ -139,7 +139,7 @@ describe('a parameters file', () => {
     expect(parseParamsFile(`values${ext}`, Buffer.from(text))).toEqual(wanted);
   });
 
-  it('may begin with a byte order mark, and a line may hold every character', () => {
+  it('may start with a byte order mark, and a line may contain any character', () => {
     expect(parseParamsFile('values.env', Buffer.from('\ufeffA=\x1b[1m'))).toEqual([{ name: 'A', value: '\x1b[1m' }]);
   });
 
@@ -147,11 +147,11 @@ describe('a parameters file', () => {
     ['v.yaml', 'A: 1\nB: [1]', 'v.yaml:2:1: "B" must be text'],
     ['v.yml', '- A', 'v.yml: must be a map of names and values'],
     ['v.json', '{"A": {"B": 1}}', 'v.json:1:2: "A" must be text'],
-    ['v.json', '{"A": 1', 'v.json:1:1: "{" is opened and not closed'],
+    ['v.json', '{"A": 1', 'v.json:1:1: "{" is never closed'],
     ['v.yaml', 'A: 1\n"a b": 1', 'v.yaml:2:1: "a b" is not the name of a variable'],
     ['v.txt', 'A=1\n# B\nno equals sign', 'v.txt:3: the line is not "NAME=value"'],
-    ['v.env', 'A=1\nB=\xff', 'v.env:2:3: the file is not UTF-8: byte 0xff at offset 6 belongs to no character'],
-    ['v.yaml', 'A: "\xff"', 'v.yaml:1:5: the file is not UTF-8: byte 0xff at offset 4 belongs to no character'],
+    ['v.env', 'A=1\nB=\xff', 'v.env:2:3: the file is not UTF-8: byte 0xff at offset 6 is not part of a character'],
+    ['v.yaml', 'A: "\xff"', 'v.yaml:1:5: the file is not UTF-8: byte 0xff at offset 4 is not part of a character'],
     ['v.env', '\xff\xfeA\0=\0', 'v.env: the file is encoded as UTF-16, not UTF-8'],
   ])('is refused with its place when it is none: %s %j', (path, bytes, message) => {
     const content = Buffer.from(bytes, 'latin1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codesOf } from './load-text.ts';
 
-describe('a quote that only another shell closes is not reported', () => {
+describe('a quote that is closed only in another shell is not reported', () => {
   it.each([
     ['of the workflow', "shell: /usr/bin/fish\nsteps:\n  - {name: a, command: echo 'it\\'s'}\n"],
     ['of the step', "steps:\n  - {name: a, shell: fish -C x, command: echo 'it\\'s'}\n"],

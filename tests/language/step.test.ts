@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codesOf, stepOf, workflowOf } from './load-text.ts';
 
 describe('a step', () => {
-  it('has what the file says', () => {
+  it('has the values of the file', () => {
     expect(
       stepOf(`
 description: loads
@@ -63,7 +63,7 @@ leaveBackground: true`),
     ]);
   });
 
-  it('is named by its id, and depended on by it beside a name', () => {
+  it('is named by its id, and can be referred to by its id if it has a name', () => {
     const text =
       'steps:\n  - {id: a, command: x}\n  - {id: two, name: second, command: x}\n  - {name: c, command: x, depends: [a, two, second]}\n';
     expect(workflowOf(text).steps.map(({ name, depends }) => [name, depends])).toEqual([
@@ -179,7 +179,7 @@ handlerOn: {exit: {call: {function: greet, args: {who: x, greeting: y}}}}
     expect(stepOf(lines).executor).toEqual(executor);
   });
 
-  it('says one thing about a wrong value, whatever forms the key has', () => {
+  it('reports an invalid value once, whatever forms the key has', () => {
     expect(codesOf('steps:\n  - {name: a, command: {x: 1}, executor: [1], env: 5}\n')).toEqual([
       'wrong-type',
       'wrong-type',

@@ -25,7 +25,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('names are suggested for the problems that are shown', () => {
+describe('names are suggested only for problems that are shown', () => {
   const suggested = (text: string) => {
     vi.mocked(nearNames).mockClear();
     diagnosticsOf(text);
@@ -48,8 +48,8 @@ describe('names are suggested for the problems that are shown', () => {
   });
 });
 
-describe('near names', () => {
-  it('are looked for among so many candidates only', () => {
+describe('similar names', () => {
+  it('are searched for among a limited number of candidates', () => {
     let asked = 0;
     function* endless() {
       for (;;) yield `${asked++}-a-name-that-is-like-others`;
@@ -64,11 +64,11 @@ describe('near names', () => {
   });
 });
 
-describe('a call tells', () => {
+describe('a call reports', () => {
   const file = (count: number) =>
     `functions:\n- {name: f, command: x, params: ${each(count, (i) => `p${i} `)}}\nsteps:\n- {name: a, call: {function: f}}\n`;
 
-  it('ten of the arguments that it lacks, and lists ten', () => {
+  it('ten missing arguments, and lists ten parameters', () => {
     const found = diagnosticsOf(file(12));
     expect(found).toHaveLength(10);
     expect(found[9]?.message).toBe('function "f" needs the argument "p9"');
@@ -81,7 +81,7 @@ describe('a call tells', () => {
 });
 
 describe('a pattern', () => {
-  it('is compiled once for all its places', () => {
+  it('is compiled once for all its uses', () => {
     const condition = '{condition: a, expected: "re:(a"}';
     const steps = each(50, (i) => `- {name: a${i}, command: x, preconditions: ${condition}}\n`);
     const found = diagnosticsOf(`preconditions: [${condition}]\nsteps:\n${steps}`);
@@ -89,11 +89,11 @@ describe('a pattern', () => {
     expect(patternProblem).toHaveBeenCalledTimes(1);
   });
 
-  it('is not compiled when those before it came to too much', () => {
+  it('is not compiled if the patterns before it exceeded the limit', () => {
     const conditions = each(500, (i) => `- {condition: a, expected: "re:((a{30}){30}|b${i})"}\n`);
     const found = diagnosticsOf(`preconditions:\n${conditions}steps: [{name: a, command: x}]\n`);
     expect(found).toHaveLength(1);
-    expect(found[0]?.message).toBe('this regular expression, with those before it, is too large to be checked');
+    expect(found[0]?.message).toBe('this regular expression and those before it are too large to check');
     expect(vi.mocked(patternProblem).mock.calls.length).toBeLessThan(200);
   });
 
@@ -118,7 +118,7 @@ describe('a pattern', () => {
   });
 });
 
-it('a file that is imported again and again is read once', () => {
+it('a file that is imported many times is read once', () => {
   const dir = mkdtempSync(join(tmpdir(), 'wf-imports-'));
   try {
     writeFileSync(join(dir, 'other.yaml'), 'steps: [{name: b, command: x}]\n');
@@ -130,7 +130,7 @@ it('a file that is imported again and again is read once', () => {
   }
 });
 
-it('a time zone is asked for once', () => {
+it('a time zone is looked up once', () => {
   const formats = vi.spyOn(Intl, 'DateTimeFormat');
   expect(
     diagnosticsOf(`schedule:\n${'- "TZ=Asia/Tokyo 0 5 * * *"\n'.repeat(50)}steps: [{name: a, command: x}]\n`),
@@ -138,15 +138,15 @@ it('a time zone is asked for once', () => {
   expect(formats.mock.calls.length).toBeLessThanOrEqual(1);
 });
 
-it('the depth of keys in brackets is followed', () => {
+it('the depth of keys in brackets is tracked', () => {
   const depthOf = (text: string) => Math.max(...[...text].map(keyDepthCounter()));
   expect(
     ['a: b', '[a, b]', '[a]: b', '{[a] : b}', '[[a]: b]: c', '[[a]: b, [c]: d]: e', '[{[a]: b}]\n: c'].map(depthOf),
   ).toEqual([0, 0, 1, 1, 2, 2, 2]);
 });
 
-it('a text of more words and signs than any workflow has is not read to its end', () => {
+it('a text with too many tokens is not read to its end', () => {
   const [found, ...others] = diagnosticsOf(`steps: [${'1,'.repeat(500_000)}]\n`);
-  expect(found).toMatchObject({ code: 'file-too-large', message: expect.stringContaining('800000 words and signs') });
+  expect(found).toMatchObject({ code: 'file-too-large', message: expect.stringContaining('800000 tokens') });
   expect(others).toEqual([]);
 });

@@ -59,11 +59,11 @@ describe('a workflow', () => {
     });
   });
 
-  it('may keep its runs for ever, as in Dagu', () => {
+  it('may keep its runs forever, as in Dagu', () => {
     expect(workflowOf(`histRetentionDays: -1\n${STEP}`).histRetentionDays).toBe(-1);
   });
 
-  it('has what the file says', () => {
+  it('has the values of the file', () => {
     const text = `
 name: 1.10
 description: nightly
@@ -192,25 +192,25 @@ ${STEP}`;
     expect(handlers.exit).toMatchObject({ name: 'handlerOn.exit', command: 'echo' });
   });
 
-  it('leaves free keys alone, also those that hold anchors', () => {
+  it('ignores free keys, including those that contain anchors', () => {
     const text =
       'x-common: &common\n  retry_policy: {limit: 2}\n  x-more: [1]\nsteps:\n  - <<: *common\n    name: a\n    command: echo\n';
     expect(workflowOf(text).steps[0]?.retry).toEqual({ limit: 2, intervalMs: 0 });
     expect(codesOf(text.replace('x-more', 'queue'))).toEqual(['not-supported']);
   });
 
-  it('lets the own keys of a map go before merged ones', () => {
+  it('lets the own keys of a map override merged keys', () => {
     const text = 'x-a: &a {command: one, dir: d}\nsteps:\n  - name: a\n    command: two\n    <<: *a\n';
     expect(workflowOf(text).steps[0]).toMatchObject({ command: 'two', dir: 'd' });
   });
 
-  it('makes a chain of steps that do not say what they depend on', () => {
+  it('makes a chain of steps without depends', () => {
     const text =
       'type: chain\nsteps:\n  - {name: a, command: x}\n  - {name: b, command: x}\n  - {name: c, command: x, depends: []}\n  - {name: d, command: x, depends: a}\n';
     expect(workflowOf(text).steps.map(({ depends }) => depends)).toEqual([[], ['a'], [], ['a']]);
   });
 
-  it('takes a working directory with variables to the steps that have none', () => {
+  it('passes a working directory with variables to the steps without a dir', () => {
     const text = 'workingDir: $HOME/x\nsteps:\n  - {name: a, command: x}\n  - {name: b, command: x, dir: y}\n';
     const workflow = workflowOf(text);
     expect([workflow.dir, ...workflow.steps.map(({ dir }) => dir)]).toEqual(['/', '$HOME/x', 'y']);

@@ -2,13 +2,13 @@ import type { Assignment } from '../../core/workflow.ts';
 import type { Path } from '../problem.ts';
 import type { NamedTexts } from '../raw.ts';
 
-/** A name that programs and shells take for a variable. `__proto__` is left out: no map of names and values can hold it. */
+/** A valid variable name in programs and shells. `__proto__` is excluded: no map of names and values can hold it. */
 export const VARIABLE_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** An entry of `env`, and the way from `env` to it; `isBare` is a text without `=`, whose value is empty. */
+/** An entry of `env`, and its path within `env`; `isBare`: a text without `=`, whose value is empty. */
 export type LocatedAssignment = Assignment & { readonly path: Path; readonly isBare: boolean };
 
-/** The entries of `env` in their order, whichever of its forms it has. */
+/** The entries of `env` in order, in any of its forms. */
 export function assignments(env: NamedTexts | undefined): LocatedAssignment[] {
   if (env === undefined) return [];
   if (!Array.isArray(env)) return ofMap(env as { [name: string]: string }, []);
@@ -28,7 +28,7 @@ function ofText(text: string, index: number): LocatedAssignment {
   return { name: name.trim(), value: isBare ? '' : text.slice(at + 1), path: [index], isBare };
 }
 
-/** The name in `NAME`, `$NAME` or `${NAME}`; null when it is none. */
+/** The name in `NAME`, `$NAME` or `${NAME}`; null if there is none. */
 export function variableName(text: string): string | null {
   const name = /^\$\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^\$/, '');
   return VARIABLE_NAME.test(name) ? name : null;

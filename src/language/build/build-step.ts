@@ -7,7 +7,10 @@ import { assignments, variableName } from './assignments.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
 
-/** What a step or handler gets from outside: its name, what it waits for, what it may call, where it runs by default. */
+/**
+ * What a step or handler gets from its workflow: its name, its dependencies, the functions it may call, its default
+ * directory.
+ */
 export type StepContext = {
   readonly name: string;
   readonly depends: readonly string[];
@@ -15,7 +18,7 @@ export type StepContext = {
   readonly dir: string | null;
 };
 
-/** A step or handler that was found to be right, with every default filled in. */
+/** Builds a valid step or handler, with every default filled in. */
 export function buildStep(raw: RawAction, context: StepContext): Step {
   const { action, args } = expandCall(raw, context.functions);
   return {
@@ -46,12 +49,12 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
   };
 }
 
-/** Seconds, which may have a fraction, as milliseconds. */
+/** Converts seconds, possibly with a fraction, to milliseconds. */
 export function toMs(seconds: number): number {
   return Math.round(seconds * 1000);
 }
 
-/** `env` in any of its forms. */
+/** `env` in any of its forms, as assignments. */
 export function envOf(env: NamedTexts | undefined): Assignment[] {
   return assignments(env).map(({ name, value }) => ({ name, value }));
 }
@@ -71,12 +74,12 @@ function executorOf(raw: RawAction): ExecutorSpec {
   return { type: raw.executor.type ?? 'command', config: plainConfig(raw.executor.config ?? {}) };
 }
 
-/** A text stays as it is written; other forms become the text that means the same. */
+/** A text stays as written; other forms are converted to the text with the same meaning. */
 function paramsText(params: string | NamedTexts | undefined): string {
   return typeof params === 'string' ? params : formatParams(parseParamDefaults(params));
 }
 
-/** Forms that a file may use for convenience, in the one form that executors know. */
+/** Converts forms allowed for convenience to the one form that executors read. */
 function plainConfig(config: JsonObject): JsonObject {
   const { body, pull } = config;
   return {

@@ -17,7 +17,7 @@ import { parseSpan } from '../span.ts';
 import { buildStep, envOf, preconditionsOf, toMs } from './build-step.ts';
 import type { Functions } from './functions.ts';
 
-/** Files that were found to be right, and what is known from outside. */
+/** Valid files, and the settings from outside. */
 export type BuildInput = {
   readonly root: RawWorkflow;
   /** Null without a base configuration. */
@@ -26,16 +26,16 @@ export type BuildInput = {
   readonly functions: Functions;
   /** Absolute path; null for standard input. */
   readonly file: string | null;
-  /** What `name` is without the key. */
+  /** The `name` of a file without that key. */
   readonly defaultName: string;
-  /** Absolute path, with `workingDir` applied where it is a plain path. */
+  /** Absolute path, including `workingDir` if that is a plain path. */
   readonly dir: string;
-  /** `workingDir` with variables in it: where steps without a `dir` run. */
+  /** `workingDir` if it contains variables: the default directory of steps. */
   readonly stepDir: string | null;
   readonly group: string;
 };
 
-/** The workflow that the files describe. The root's keys go before those of the base; `env` of the base comes first. */
+/** Builds the workflow from its files. Keys of the root override those of the base; `env` of the base comes first. */
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
   const merged = mergeBase(root, base);
@@ -72,7 +72,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
   };
 }
 
-/** The root over the base; maps of settings are merged key by key, everything else is taken whole. */
+/** Merges the root over the base: maps of settings key by key, everything else as a whole. */
 function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   if (base === null) return root;
   const merged: Record<string, unknown> = { ...base, ...root };
@@ -118,7 +118,7 @@ function scheduleOf({ schedule, timezone, overlap, catchup, catchupWindow }: Raw
     ...expressionsOf(schedule),
     timeZone: timezone ?? null,
     overlap: overlap ?? 'skip',
-    // A window says that there is something to catch up on; newer programs of this family have it alone.
+    // A window implies that there is something to catch up on; newer programs of this family have only the window.
     catchup: catchup ?? (windowMs === null ? 'none' : 'latest'),
     catchupWindowMs: windowMs,
   };

@@ -6,7 +6,7 @@ import type { RawAction, RawFunction, TextOrList } from '../raw.ts';
 import type { SpecFile } from '../read/spec-file.ts';
 import { spotIn } from '../read/spec-file.ts';
 
-/** Of the arguments that one call lacks, or has too many, only this many are told; help lists no more parameters. */
+/** Maximum number of missing or surplus arguments reported per call, and of parameters listed in a help text. */
 const MOST_ARGUMENTS = 10;
 
 /** A function and the file that defines it. */
@@ -16,10 +16,10 @@ export type FunctionEntry = {
   readonly raw: RawFunction;
   readonly parameters: ReadonlySet<string>;
 };
-/** The functions of a workflow by name. */
+/** The functions of a workflow, by name. */
 export type Functions = ReadonlyMap<string, FunctionEntry>;
 
-/** Collects the functions of several files. Of two with one name the second is an error. */
+/** Collects the functions of several files. A second function with the same name is an error. */
 export function collectFunctions(files: readonly SpecFile[]): { functions: Functions; problems: readonly Problem[] } {
   const functions = new Map<string, FunctionEntry>();
   const problems: Problem[] = [];
@@ -35,7 +35,7 @@ export function collectFunctions(files: readonly SpecFile[]): { functions: Funct
   return { functions, problems };
 }
 
-/** Checks a step's `call`: the function exists, and gets exactly its parameters. */
+/** Checks a step's `call`: the function must exist, and the arguments must match its parameters. */
 export function callProblems(call: { file: SpecFile; path: Path; raw: RawAction }, functions: Functions): Problem[] {
   const { file, path, raw } = call;
   const name = raw.call?.function;
@@ -71,7 +71,7 @@ export function callProblems(call: { file: SpecFile; path: Path; raw: RawAction 
   ];
 }
 
-/** What a call stands for: the function's command and script, with the arguments before the step's own variables. */
+/** Expands a call: the function's command and script, with the arguments placed before the step's own variables. */
 export function expandCall(raw: RawAction, functions: Functions): { action: RawAction; args: readonly Assignment[] } {
   const target = raw.call?.function === undefined ? undefined : functions.get(raw.call.function);
   if (target === undefined) return { action: raw, args: [] };
@@ -81,13 +81,13 @@ export function expandCall(raw: RawAction, functions: Functions): { action: RawA
   return { action: { ...raw, ...work }, args };
 }
 
-/** `a b`, or a list, as names. */
+/** The names in `a b`, or in a list. */
 export function parameterNames(params: TextOrList | undefined): readonly string[] {
   const list = typeof params === 'string' ? params.split(/[\s,]+/) : (params ?? []);
   return list.filter((name) => name !== '');
 }
 
-/** The first names that are not among the others. */
+/** The first names that are missing from the others. */
 function without(names: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const name of names) {

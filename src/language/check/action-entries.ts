@@ -2,7 +2,7 @@ import type { Path } from '../problem.ts';
 import type { RawAction } from '../raw.ts';
 import { type SpecFile, stepEntries } from '../read/spec-file.ts';
 
-/** A step or handler and where it stands; `what` names it in messages (`step "load"`). */
+/** A step or handler and its path; `what` names it in messages (`step "load"`). */
 export type ActionEntry = {
   readonly file: SpecFile;
   readonly path: Path;
@@ -10,7 +10,7 @@ export type ActionEntry = {
   readonly what: string;
 };
 
-/** The steps and handlers of a file, with what they are called in messages. */
+/** The steps and handlers of a file, with their names for messages. */
 export function actionEntries(file: SpecFile): ActionEntry[] {
   const steps = stepEntries(file).map(({ path, raw, name }) => {
     return { file, path, raw, what: name === null ? `step ${Number(path[1]) + 1}` : `step "${name}"` };

@@ -10,7 +10,7 @@ import { constantProblems } from './constants/check-constants.ts';
 import { expressionProblems } from './constants/foreign-expressions.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
 
-/** What can be said of a step or a handler by itself. */
+/** Checks a step or handler by itself. */
 export function actionProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw } = entry;
   return [
@@ -25,24 +25,24 @@ export function actionProblems(entry: ActionEntry): Problem[] {
   ];
 }
 
-/** Names of variables that nothing could use, and names without a value. */
+/** Reports invalid variable names, and names without a value. */
 export function envProblems(file: SpecFile, path: Path, env: NamedTexts | undefined): Problem[] {
   return assignments(env).flatMap((entry) => {
     if (VARIABLE_NAME.test(entry.name))
       return entry.isBare ? [bareName(file, [...path, ...entry.path], entry.name)] : [];
     const message = `"${entry.name}" is not the name of a variable`;
-    const help = 'A name has letters, digits and "_", and begins with no digit.';
+    const help = 'A name has only letters, digits and "_", and does not start with a digit.';
     return [problem('invalid-name', spotIn(file, [...path, ...entry.path], 'key'), message, { help })];
   });
 }
 
-/** Elsewhere this passes a variable on, which happens here anyway; to make it empty would be a bad surprise. */
+/** Elsewhere a bare name passes a variable on, which happens here anyway; an empty value would be a bad surprise. */
 function bareName(file: SpecFile, path: Path, name: string): Problem {
-  const help = `Write "${name}=value". What is set where wf runs, steps have without being told so.`;
+  const help = `Write "${name}=value". Steps inherit the environment of wf without an entry here.`;
   return problem('wrong-value', spotIn(file, path), `"${name}" has no value`, { help });
 }
 
-/** There must be something to run, and only one kind of it. */
+/** A step needs something to run, and only one kind of it. */
 function workProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw, what } = entry;
   const kinds = (['run', 'call'] as const).filter((key) => raw[key] !== undefined);
@@ -61,7 +61,7 @@ function workProblems(entry: ActionEntry): Problem[] {
   return [...params, ...executorProblems(entry)];
 }
 
-/** What is there and says nothing. What containers, filters and tools make of an empty text is their own affair. */
+/** Reports empty values. How containers, filters and tools treat an empty text is left to them. */
 function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const type = executorType(raw);
   const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
@@ -89,22 +89,22 @@ function conflicting({ file, path, what }: ActionEntry, kept: string, other: str
     `${what} has both "${kept}" and "${other}"`,
     {
       label: 'one too many',
-      related: [{ spot: spotIn(file, [...path, kept], 'key'), message: `"${kept}" stands here` }],
+      related: [{ spot: spotIn(file, [...path, kept], 'key'), message: `"${kept}" is given here` }],
       help:
         kept === 'run'
-          ? 'A step runs either another workflow or something of its own.'
-          : 'The function says what runs.',
+          ? 'A step runs either another workflow or a command of its own.'
+          : 'A function has its own command.',
     },
   );
 }
 
 function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
   return problem('conflicting-keys', spotIn(file, [...path, 'params'], 'key'), `${what} has "params" but no "run"`, {
-    help: 'Parameters of a step belong to the workflow it runs; a command takes "args".',
+    help: '"params" are passed to the workflow that "run" names; a command takes "args".',
   });
 }
 
-/** What the schema cannot ask for, because the short form has no settings or a command stands beside them. */
+/** Checks what the schema cannot require: the short form has no settings, and a command may replace them. */
 function executorProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   if (raw.executor === undefined) return [];
   const type = executorType(raw);
@@ -145,7 +145,8 @@ function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
 }
 
 /**
- * Variables that shells, the loader or wf itself act on. `ENV`, `DOCKER_HOST` and `GIT_COMMIT` are usual names of outputs.
+ * Variables that change what shells, the loader or wf do. `ENV`, `DOCKER_HOST` and `GIT_COMMIT` are not included:
+ * outputs often have these names.
  */
 const STEERING =
   /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
@@ -159,6 +160,7 @@ function outputProblems({ file, path, raw }: ActionEntry): Problem[] {
     return [problem('reserved-name', spotIn(file, [...path, 'output']), message, { help: 'Choose another name.' })];
   }
   const message = `"${raw.output}" is not the name of a variable`;
-  const help = 'A name has letters, digits and "_", and begins with no digit. A file is written with "stdout".';
+  const help =
+    'A name has only letters, digits and "_", and does not start with a digit. To write a file, use "stdout".';
   return [problem('invalid-name', spotIn(file, [...path, 'output']), message, { help })];
 }

@@ -11,10 +11,10 @@ import { nameSpot } from './check-graph.ts';
 import { scheduleProblems } from './check-schedule.ts';
 import { patternProblem, patternSize } from './pattern.ts';
 
-/** Names of parameters of one function that are called wrong. */
+/** Maximum number of invalid parameter names reported per function. */
 const MOST_NAMES = 10;
 
-/** What can be said of the meaning of a file without the files it belongs with. */
+/** Checks the meaning of one file, without the files it belongs with. */
 export function fileProblems(file: SpecFile): Problem[] {
   const { raw } = file;
   return [
@@ -32,7 +32,7 @@ export function fileProblems(file: SpecFile): Problem[] {
 
 function workflowNameProblems(file: SpecFile): Problem[] {
   if (file.raw.name?.trim() !== '') return [];
-  const help = 'Without "name" it is called like its file.';
+  const help = 'Without "name", the workflow is named after its file.';
   return [problem('invalid-name', spotIn(file, ['name']), 'the name of the workflow is empty', { help })];
 }
 
@@ -46,11 +46,11 @@ function nameProblems(entry: StepEntry): Problem[] {
   }
   if (name.trim() === '') return [problem('invalid-name', nameSpot(entry), 'the name of a step is empty')];
   if (!name.startsWith('handlerOn.')) return [];
-  const help = 'Names that begin with "handlerOn." are those of the handlers.';
+  const help = 'Names that start with "handlerOn." are reserved for handlers.';
   return [problem('reserved-name', nameSpot(entry), `a step cannot be named "${name}"`, { help })];
 }
 
-/** Named parameters become variables. */
+/** Checks named parameters, which become variables. */
 function paramProblems(file: SpecFile): Problem[] {
   const { params } = file.raw;
   if (params === undefined) return [];
@@ -62,12 +62,12 @@ function paramProblems(file: SpecFile): Problem[] {
   });
 }
 
-/** Keys that say of a parameter what it may be, beside its `name`. */
+/** Keys that describe a parameter, besides its `name`. */
 const DECLARING = new Set(
   'type default eval required enum choices minimum maximum minlength maxlength pattern secret description'.split(' '),
 );
 
-/** The entries of a list of parameters that declare one, as newer programs of this family have it. */
+/** The entries of a list of parameters that declare a parameter in the form of newer programs of this family. */
 function declaredParams(params: Exclude<SpecFile['raw']['params'], undefined>): number[] {
   if (typeof params === 'string' || !isList(params)) return [];
   return params.flatMap((entry, index) => {
@@ -77,7 +77,7 @@ function declaredParams(params: Exclude<SpecFile['raw']['params'], undefined>): 
 }
 
 function declaredParam(file: SpecFile, index: number): Problem {
-  const message = 'a parameter that is declared with "name" and its type or limits is not supported yet';
+  const message = 'a parameter declared with "name" and a type or limits is not supported yet';
   return problem('not-supported', spotIn(file, ['params', index]), message, { help: 'Write "- NAME: default".' });
 }
 
@@ -90,7 +90,7 @@ function functionNameProblems(file: SpecFile): Problem[] {
   );
 }
 
-/** A page of text instead of names is not worth a message for each of its words. */
+/** Prose in place of names does not get a message for each of its words. */
 function badNames(names: readonly string[]): string[] {
   return names.filter((name) => !VARIABLE_NAME.test(name)).slice(0, MOST_NAMES);
 }
@@ -101,7 +101,7 @@ function mapOfSteps(file: SpecFile): Problem[] {
     problem(
       'ignored-key',
       spotIn(file, ['steps'], 'key'),
-      '"steps" is a map; its keys are taken as the names of the steps',
+      '"steps" is a map; its keys are used as the names of the steps',
       {
         severity: 'warning',
         help: 'Write a list of steps, each with a "name".',
@@ -114,12 +114,12 @@ function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
   return Array.isArray(value);
 }
 
-/** The most that the different patterns of a file may come to, in the measure of `patternSize`. */
+/** Maximum total size of the distinct patterns of a file, as measured by `patternSize`. */
 const MOST_PATTERNS = 100_000;
 
 type Expected = { readonly path: Path; readonly pattern: string };
 
-/** Regular expressions after `re:` that are none, in the file's own preconditions and in those of its steps and handlers. */
+/** Reports invalid regular expressions after `re:` in the preconditions of a file and of its steps and handlers. */
 function conditionProblems(file: SpecFile): Problem[] {
   const all = [{ path: [], raw: file.raw }, ...actionEntries(file)].flatMap(({ path, raw }) =>
     patternsIn([...path, 'preconditions'], raw.preconditions),
@@ -155,7 +155,7 @@ function invalid(file: SpecFile, { path, pattern }: Expected, why: string): Prob
 }
 
 function tooLarge(file: SpecFile, path: Path): Problem {
-  const help = 'Make them shorter, or let "{...}" repeat less.';
-  const message = 'this regular expression, with those before it, is too large to be checked';
+  const help = 'Shorten them, or reduce the repetitions in "{...}".';
+  const message = 'this regular expression and those before it are too large to check';
   return problem('invalid-pattern', spotIn(file, path), message, { help });
 }

@@ -8,12 +8,12 @@ import { spotIn } from '../read/spec-file.ts';
 /** An edge of the graph: `from` depends on `to`; `at` is the position in `depends` (null: given by `type: chain`). */
 type Edge = { readonly from: number; readonly to: number; readonly at: number | null };
 
-/** Cycles shown; a tangle has very many. */
+/** Maximum number of cycles reported; a tangle can have very many. */
 const MOST_CYCLES = 10;
 
 /**
- * Checks that names are unique, that dependencies exist, and that they form no circle. Unless the steps are complete,
- * a name that is not there may be that of a step that could not be read, and is not called missing.
+ * Checks that names are unique, and that dependencies exist and form no cycle. If the steps are incomplete, a missing
+ * name may belong to a step that could not be read, and is not reported.
  */
 export function graphProblems(entries: readonly StepEntry[], isComplete: boolean): Problem[] {
   const index = indexByName(entries);
@@ -32,7 +32,7 @@ export function graphProblems(entries: readonly StepEntry[], isComplete: boolean
   return [...problems, ...cycles(edges).map((cycle) => cycleProblem(cycle, entries))];
 }
 
-/** Names and ids to positions. A name goes before another step's id. */
+/** Positions by name and id. A name takes precedence over the id of another step. */
 export function indexByName(entries: readonly StepEntry[]): Map<string, number> {
   const index = new Map<string, number>();
   for (const [at, { name }] of entries.entries()) if (name !== null && !index.has(name)) index.set(name, at);
@@ -40,7 +40,7 @@ export function indexByName(entries: readonly StepEntry[]): Map<string, number> 
   return index;
 }
 
-/** Whether a step of a chain depends on the one before it, because it does not say what it depends on. */
+/** Whether a step of a chain depends on the previous one because it has no `depends` of its own. */
 export function isChained(entry: StepEntry, before: StepEntry | undefined): boolean {
   return entry.file.raw.type === 'chain' && entry.raw.depends === undefined && before?.file === entry.file;
 }
@@ -59,7 +59,7 @@ function duplicateNames(entries: readonly StepEntry[]): Problem[] {
 function duplicateStep(first: StepEntry, second: StepEntry): Problem {
   return problem('duplicate-step', nameSpot(second), `two steps are named "${second.name}"`, {
     label: 'the second',
-    related: [{ spot: nameSpot(first), message: `"${first.name}" stands here first` }],
+    related: [{ spot: nameSpot(first), message: `"${first.name}" is defined here first` }],
   });
 }
 
@@ -77,8 +77,8 @@ function missingDependency(entry: StepEntry, at: number, index: ReadonlyMap<stri
 }
 
 /**
- * Circles, each once, found by a walk in the order of the file: every edge back into the path that led to it closes
- * one. Without recursion, since a chain may be as long as a file.
+ * Finds every cycle once by a walk in the order of the file: each edge back into the current path closes one. Without
+ * recursion, since a chain may be as long as the file.
  */
 function cycles(edges: readonly (readonly Edge[])[]): Edge[][] {
   const found: Edge[][] = [];
@@ -104,7 +104,7 @@ function cycles(edges: readonly (readonly Edge[])[]): Edge[][] {
   return found.map(fromFirstStep);
 }
 
-/** Begins a circle at its step that stands first in the file. */
+/** Rotates a cycle so that it starts with the step that is first in the file. */
 function fromFirstStep(cycle: readonly Edge[]): Edge[] {
   const first = Math.min(...cycle.slice(0, 1000).map((edge) => edge.from));
   const at = cycle.findIndex((edge) => edge.from === first);
@@ -119,7 +119,7 @@ function cycleProblem(cycle: readonly Edge[], entries: readonly StepEntry[]): Pr
     spot: edgeSpot(edge, entries),
     message: `"${name(edge.from)}" depends on "${name(edge.to)}"`,
   }));
-  const message = `the steps depend on each other in a circle: ${[...shown, names[0]].join(' -> ')}`;
+  const message = `dependency cycle: ${[...shown, names[0]].join(' -> ')}`;
   const spot = first?.spot ?? nameSpotOf(entries[0]);
   return problem('dependency-cycle', spot, message, { label: first?.message ?? '', related: others.slice(0, 20) });
 }
@@ -131,11 +131,11 @@ function edgeSpot(edge: Edge, entries: readonly StepEntry[]): Problem['spot'] {
 }
 
 function nameSpotOf(entry: StepEntry | undefined): Problem['spot'] {
-  if (entry === undefined) throw new Error('a circle without steps');
+  if (entry === undefined) throw new Error('a cycle without steps');
   return nameSpot(entry);
 }
 
-/** The name of a step, or its key where steps are a map. */
+/** The name of a step, or its key if steps are a map. */
 export function nameSpot(entry: StepEntry): Problem['spot'] {
   if (entry.raw.name !== undefined) return spotIn(entry.file, [...entry.path, 'name']);
   if (entry.raw.id !== undefined) return spotIn(entry.file, [...entry.path, 'id']);

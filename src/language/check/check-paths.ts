@@ -6,10 +6,10 @@ import { asList } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn } from '../read/spec-file.ts';
 import { type ActionEntry, actionEntries } from './action-entries.ts';
 
-/** What newer programs of this family know of another step. */
+/** References of newer programs of this family to the result of another step. */
 const STEP_REFERENCE = /\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|output(?:\.[\w-]+)*)\}/g;
 
-/** Paths in variables that would not mean what is written: results of steps by their id, and paths in a shell's script. */
+/** Reports paths that would not have the intended meaning: results of steps by id, and JSON paths in a script. */
 export function pathProblems(files: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
   const ids = new Set(steps.flatMap(({ raw, name }) => [raw.id, name]).filter((id) => typeof id === 'string'));
   const variables = variableNames(files, steps);
@@ -31,7 +31,7 @@ function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]):
   return new Set(names.filter((name) => name !== null));
 }
 
-/** Every text within a value, with the way to it. */
+/** Every text within a value, with its path. */
 function texts(value: unknown, path: Path): [path: Path, text: string][] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
@@ -46,7 +46,7 @@ function stepReference({ file }: ActionEntry, path: Path, found: { reference: st
   });
 }
 
-/** A script goes to its interpreter as it is written, and no shell knows paths. */
+/** A script is passed to its interpreter unchanged, and no shell supports these paths. */
 function scriptPaths({ file, path, raw }: ActionEntry): Problem[] {
   if (raw.script === undefined || !isForShell(raw)) return [];
   const [first] = scanShell(raw.script).paths.filter((found) => found.path.startsWith('.'));

@@ -5,12 +5,12 @@ import { asList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { type ActionEntry, actionEntries } from './action-entries.ts';
 
-/** `$NAME`, `${NAME...}`, `$1`; an escaped dollar is none. */
+/** `$NAME`, `${NAME...}`, `$1`, and escaped dollars, to skip them. */
 const reference = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;
 
 /**
- * Parameters and outputs in the query of a URL: their values are put in as they are, so that `&` and `=` in one change the
- * request. `settings` are the base and the root, `files` all that have steps or handlers.
+ * Warns about parameters and outputs in the query of a URL: their values are not encoded, so that `&` and `=` in a
+ * value change the request. `settings` are the base and the root, `files` all files with steps or handlers.
  */
 export function queryProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   const entries = files.flatMap(actionEntries);
@@ -22,13 +22,13 @@ export function queryProblems(settings: readonly SpecFile[], files: readonly Spe
     const raw = names.filter((name) => known.has(name) || /^\d/.test(name));
     if (raw.length === 0) return [];
     const shown = raw.map((name) => `$${name}`).join(', ');
-    const message = `${entry.what}: the query of a URL takes ${shown} as it is: "&" and "=" in a value change the request`;
-    const help = 'Give it under "query" in the "config" of the executor, which encodes values.';
+    const message = `${entry.what}: ${shown} in the query of a URL is not encoded: "&" and "=" in a value change the request`;
+    const help = 'Use "query" in the "config" of the executor, which encodes values.';
     return [problem('raw-query', spotIn(entry.file, path), message, { severity: 'warning', help })];
   });
 }
 
-/** The texts of a step that make up its URL, each with the way to it. */
+/** The texts of a step that form its URL, each with its path. */
 function urlTexts({ path, raw }: ActionEntry): readonly { readonly text: string; readonly path: Path }[] {
   const { executor } = raw;
   const type = typeof executor === 'string' ? executor : executor?.type;
@@ -45,14 +45,14 @@ function urlTexts({ path, raw }: ActionEntry): readonly { readonly text: string;
   return [...words, ...(raw.args ?? []).map((text, index) => ({ text, path: [...path, 'args', index] }))];
 }
 
-/** Between single quotes a dollar is a dollar. */
+/** Between single quotes a dollar is not special. */
 function unquoted(command: string): string {
   return /\s'[^']*'\s*$/.test(command) ? '' : command;
 }
 
 /** The variables between `?` and `#`. */
 function queryNames(text: string): readonly string[] {
-  // A question mark within braces begins no query.
+  // A question mark within braces does not start a query.
   const plain = text.replace(/\$\{[^}]*\}/g, (variable) => '_'.repeat(variable.length));
   const start = plain.indexOf('?');
   if (start === -1) return [];
@@ -61,7 +61,7 @@ function queryNames(text: string): readonly string[] {
   return [...new Set([...query.matchAll(reference)].flatMap(([, braced, name]) => braced ?? name ?? []))];
 }
 
-/** The names of parameters and outputs; what `env` says is the author's own. */
+/** The names of parameters and outputs; values in `env` are the author's own. */
 function valuesFromOutside(settings: readonly SpecFile[], entries: readonly ActionEntry[]): ReadonlySet<string> {
   const params = settings.flatMap(({ raw }) => parseParamDefaults(raw.params).flatMap(({ name }) => name ?? []));
   const outputs = entries.flatMap(({ raw }) =>

@@ -10,14 +10,14 @@ const splitting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh', 'ter
 
 const posixShell = /^(?:\S*\/)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
 
-/** Constructs of some shells in which a quote means something else: `$'it\'s'`, and `<<` as a shift of bits. */
+/** Constructs of some shells in which a quote has another meaning: `$'it\'s'`, and `<<` as a bit shift. */
 const uncertain = /\$'|\(\(.*<</;
 
 type Command = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly text: TextOrList };
 
 /**
- * Commands with a quote that is never closed, which every POSIX shell refuses. `settings` are the base and the root, `files`
- * all files that have steps, handlers or functions.
+ * Reports commands with an unclosed quote, which every POSIX shell refuses. `settings` are the base and the root,
+ * `files` all files with steps, handlers or functions.
  */
 export function quoteProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   const shell = settings.flatMap(({ raw }) => raw.shell ?? []).at(-1) ?? 'sh';
@@ -31,7 +31,7 @@ function commandsOf(file: SpecFile, shell: string): Command[] {
   });
 }
 
-/** A function is run by the shell of the step that calls it. */
+/** A function runs in the shell of the step that calls it. */
 function functionCommands(file: SpecFile, shell: string): Command[] {
   const isPosix = [shell, ...actionEntries(file).flatMap(({ raw }) => raw.shell ?? [])].every((text) =>
     posixShell.test(text),

@@ -5,16 +5,16 @@ import type { SpecFile } from '../read/spec-file.ts';
 import { spotIn } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
 
-/** Which workflows a `run` of these files can name. */
+/** The workflows that a `run` of these files can name. */
 export type RunTargets = {
   readonly exists: (name: string) => boolean;
-  /** Names to suggest for one that does not exist. */
+  /** Names to suggest in place of an unknown one. */
   readonly names: () => readonly string[];
 };
 
 /**
- * `run` of a workflow that does not exist. Text with a blank is an error, since it is a command; a single name is a warning,
- * since a step before it may write the file.
+ * Reports a `run` of a workflow that does not exist. Text with a blank is an error, since it is a command; a single
+ * name is a warning, since an earlier step may write the file.
  */
 export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
@@ -22,11 +22,11 @@ export function runProblems(files: readonly SpecFile[], targets: RunTargets): Pr
     if (run === undefined || run.trim() === '' || /[$`]/.test(run) || targets.exists(run)) return [];
     const spot = spotIn(file, [...path, 'run']);
     if (/\s/.test(run)) {
-      const help = 'A command is written as "command"; "run" names another workflow.';
+      const help = 'To run a command, use "command"; "run" names another workflow.';
       return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
     }
     const label = () => didYouMean(nearNames(run, targets.names()));
-    const help = 'A workflow is looked for beside this file, then in the workflows directory.';
+    const help = 'Workflows are searched for beside this file, then in the workflows directory.';
     const message = `${what}: there is no workflow "${run}" yet`;
     return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
   });

@@ -4,7 +4,7 @@ import type { TextOrList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
 
-/** What is wrong with when a file is to be run. */
+/** Checks the schedule of a file. */
 export function scheduleProblems(file: SpecFile): Problem[] {
   return [...expressionProblems(file), ...timeZoneProblems(file), ...windowProblems(file)];
 }
@@ -32,7 +32,7 @@ type Invalid = { readonly expression: string; readonly found: CronProblem };
 function invalidCron(file: SpecFile, path: Path, { expression, found }: Invalid): Problem {
   const help = 'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
   const spot = { source: file.source, path, part: 'value', word: found.word } as const;
-  const message = `bad cron expression "${expression}": ${found.message}`;
+  const message = `invalid cron expression "${expression}": ${found.message}`;
   return problem('invalid-cron', spot, message, { label: found.label ?? '', help });
 }
 
@@ -46,7 +46,7 @@ function neverDue(file: SpecFile, path: Path, expression: string): Problem[] {
 function timeZoneProblems(file: SpecFile): Problem[] {
   const { timezone } = file.raw;
   if (timezone === undefined || isTimeZone(timezone)) return [];
-  const help = 'A time zone is named as in the IANA database, such as "Europe/Berlin" or "UTC".';
+  const help = 'Use a name from the IANA time zone database, such as "Europe/Berlin" or "UTC".';
   const options = { label: () => nearTimeZones(timezone), help };
   return [problem('invalid-time-zone', spotIn(file, ['timezone']), `unknown time zone "${timezone}"`, options)];
 }
@@ -56,8 +56,8 @@ function windowProblems(file: SpecFile): Problem[] {
   if (catchupWindow === undefined) return [];
   const spot = spotIn(file, ['catchupWindow']);
   if (parseSpan(catchupWindow) === null) {
-    const help = 'Such as "90m", "6h" or "2d12h"; a number alone is seconds.';
-    return [problem('wrong-value', spot, `"catchupWindow" cannot be "${catchupWindow}"`, { help })];
+    const help = 'For example "90m", "6h" or "2d12h"; a plain number is seconds.';
+    return [problem('wrong-value', spot, `"${catchupWindow}" is not a valid "catchupWindow"`, { help })];
   }
   if (catchup !== 'none') return [];
   const message = '"catchupWindow" has no effect: "catchup" is "none"';

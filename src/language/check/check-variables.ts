@@ -5,7 +5,7 @@ import { problem } from '../problem.ts';
 import type { SpecFile } from '../read/spec-file.ts';
 import { spotIn } from '../read/spec-file.ts';
 
-/** A parameter's default or an entry of `env`, with what it refers to. */
+/** A parameter's default or an entry of `env`, with the variables it refers to. */
 type Variable = {
   readonly kind: 'param' | 'env';
   readonly name: string;
@@ -16,9 +16,9 @@ type Variable = {
 const REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)|([A-Za-z_]\w*|\d+))/g;
 
 /**
- * Circles between parameters and `env`: a default may use earlier parameters and `env`, an entry of `env` earlier
- * entries and the parameters. A name that leads to none of these is the process's own variable. `files` are the base
- * and the root, in this order.
+ * Reports cycles between parameters and `env`: a default may use earlier parameters and `env`, an entry of `env`
+ * earlier entries and the parameters. Any other name is a variable of the process. `files` are the base and the root,
+ * in this order.
  */
 export function variableProblems(files: readonly SpecFile[]): Problem[] {
   const env = files.flatMap(envOf);
@@ -51,8 +51,8 @@ function references(value: string): string[] {
 }
 
 /**
- * What each variable refers to, as positions. Parameters win over `env`, and of its own kind a variable sees what
- * stands before it.
+ * The positions that each variable refers to. Parameters take precedence over `env`; of its own kind, a variable sees
+ * only earlier ones.
  */
 function edgesOf(variables: readonly Variable[]): number[][] {
   const params = new Map<string, number>();
@@ -68,7 +68,7 @@ function edgesOf(variables: readonly Variable[]): number[][] {
   });
 }
 
-/** The first circle that a walk from each node in turn runs into. */
+/** The first cycle found by a walk from each node in turn. */
 function findCircle(edges: readonly (readonly number[])[]): number[] | null {
   const done = new Set<number>();
   for (const start of edges.keys()) {
@@ -94,10 +94,10 @@ function findCircle(edges: readonly (readonly number[])[]): number[] | null {
 function circleProblem(circle: readonly Variable[]): Problem {
   const label = ({ kind, name }: Variable) => `${kind === 'env' ? 'env' : 'params'} "${name}"`;
   const [first, ...others] = circle;
-  if (first === undefined) throw new Error('a circle without variables');
+  if (first === undefined) throw new Error('a cycle without variables');
   const path = [...circle, first].map(label).join(' -> ');
-  return problem('variable-cycle', first.spot, `variables refer to each other in a circle: ${path}`, {
-    related: others.map((variable) => ({ spot: variable.spot, message: `${label(variable)} stands here` })),
-    help: 'Give one of them a value of its own.',
+  return problem('variable-cycle', first.spot, `variables form a reference cycle: ${path}`, {
+    related: others.map((variable) => ({ spot: variable.spot, message: `${label(variable)} is defined here` })),
+    help: 'Give one of them a value without a variable.',
   });
 }

@@ -13,26 +13,26 @@ import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
 import { variableProblems } from './check-variables.ts';
 
-/** The files of one workflow. `files` are in the order in which their steps count, the root last. */
+/** The files of one workflow. `files` are in the order of their steps, the root last. */
 export type WorkflowFiles = {
-  /** False when an import could not be read. */
+  /** False if an import could not be read. */
   readonly hasAllImports: boolean;
   readonly root: SpecFile;
   readonly base: SpecFile | null;
   readonly files: readonly SpecFile[];
 };
 
-/** What was gathered while checking, for building. */
+/** Results of the checks that are needed for building. */
 export type Checked = {
   readonly steps: readonly StepEntry[];
   readonly functions: Functions;
   readonly problems: readonly Problem[];
 };
 
-/** Keys of a base that say what one workflow is and so cannot hold for all. */
+/** Keys of a base file that describe one workflow and therefore cannot apply to all. */
 const NOT_FOR_A_BASE = new Set(['name', 'steps', 'imports', 'group', 'type']);
 
-/** Checks what the files mean, each alone and all together. */
+/** Checks the meaning of the files, each alone and all together. */
 export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFiles): Checked {
   const steps = files.flatMap(stepEntries);
   const isKnown = hasAllImports && files.every(isComplete);
@@ -61,7 +61,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
 }
 
 function noSteps(root: SpecFile): Problem {
-  const help = 'Give it at least one step under "steps".';
+  const help = 'Add at least one step under "steps".';
   return problem('no-steps', spotIn(root, ['steps'], 'key'), 'the workflow has no steps', { help });
 }
 
@@ -75,7 +75,7 @@ function ignoredInBase(base: SpecFile): Problem[] {
   });
 }
 
-/** The server may come from the base and the password from the file; somewhere there must be a host. */
+/** The server may come from the base and the password from the file; one of them must have a host. */
 function serverProblems(settings: readonly SpecFile[]): Problem[] {
   const given = settings.filter((file) => file.raw.smtp !== undefined);
   const last = given.at(-1);
@@ -83,7 +83,7 @@ function serverProblems(settings: readonly SpecFile[]): Problem[] {
   return [problem('missing-key', spotIn(last, ['smtp'], 'key'), '"smtp" needs "host"')];
 }
 
-/** A secret that nothing is named after masks nothing: probably a slip, and one that shows a password. */
+/** A secret that matches no variable masks nothing: probably a typing error, and one that exposes a password. */
 function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
   if (settings.every((file) => file.raw.secrets === undefined)) return [];
   const envs = [...settings.map((file) => file.raw.env), ...steps.map((step) => step.raw.env)];
@@ -102,15 +102,15 @@ function unknownSecrets(file: SpecFile, known: ReadonlySet<string>): Problem[] {
     const path = typeof secrets === 'string' ? ['secrets'] : ['secrets', index];
     const message = `the secret "${name}" is neither in "env" nor in "params"`;
     const label = () => didYouMean(nearNames(name, known));
-    const help = 'It is masked if the variable comes from elsewhere; a value that is read takes "env" or "file".';
+    const help = 'A variable that is set elsewhere is masked too; to read a value, add "env" or "file".';
     return [problem('unknown-secret', spotIn(file, path), message, { severity: 'warning', label, help })];
   });
 }
 
-/** A place that asks for a mail, and the settings that it is sent through; null for a step that is the mail itself. */
+/** A key that requests a mail, and the settings used to send it; null for a step that is the mail itself. */
 type Wish = { readonly file: SpecFile; readonly path: Path; readonly through: 'errorMail' | 'infoMail' | null };
 
-/** Mails that are asked for and cannot be sent, once for each thing that is missing. Runs go on without, so they warn. */
+/** Warns about requested mails that cannot be sent, once for each missing key. Runs work without these mails. */
 function mailProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   const wishes = [...wishesOfRun(settings), ...files.flatMap(wishesOfSteps)];
   const firsts = new Map<string, Wish>();
@@ -119,13 +119,13 @@ function mailProblems(settings: readonly SpecFile[], files: readonly SpecFile[])
     if (missing !== null && !firsts.has(missing)) firsts.set(missing, wish);
   }
   return [...firsts].map(([missing, { file, path }]) => {
-    const message = `this mail cannot be sent: there is no "${missing}"`;
+    const message = `this mail cannot be sent: "${missing}" is missing`;
     const help = missing === 'smtp' ? 'Name the mail server: smtp: {host: smtp.example.com}.' : `Add "${missing}".`;
     return problem('unsent-mail', spotIn(file, path, 'key'), message, { severity: 'warning', help });
   });
 }
 
-/** The file's own word goes before that of the base. */
+/** Keys of the file take precedence over those of the base. */
 function wishesOfRun(settings: readonly SpecFile[]): Wish[] {
   const throughs = { failure: 'errorMail', success: 'infoMail', cancel: 'errorMail' } as const;
   return (['failure', 'success', 'cancel'] as const).flatMap((occasion) => {
@@ -148,7 +148,7 @@ function wishesOfSteps(file: SpecFile): Wish[] {
   });
 }
 
-/** The first key that is missing, in whatever file it could stand. What was there and wrong has been told already. */
+/** The first missing key, in any file that could have it. Present but invalid keys were reported before. */
 function missingFor({ through }: Wish, settings: readonly SpecFile[]): string | null {
   if (settings.some(({ damaged, raw }) => damaged.has(raw))) return null;
   if (settings.every(({ raw }) => raw.smtp === undefined)) return 'smtp';

@@ -1,8 +1,8 @@
 import type { RE2JS } from 're2js';
 
 /**
- * Why a regular expression is not valid in RE2 syntax; null when it is. The engine is only loaded here: most files
- * have no pattern, and it costs several milliseconds.
+ * Why a regular expression is not valid RE2 syntax; null if it is valid. The engine is loaded here only: most files
+ * have no pattern, and it takes several milliseconds.
  */
 export function patternProblem(pattern: string): string | null {
   const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
@@ -18,22 +18,22 @@ export function patternProblem(pattern: string): string | null {
   }
 }
 
-/** Tells whether a text has a match of a valid pattern. */
+/** Returns a function that searches a text for a valid pattern. */
 export function patternTest(pattern: string): (text: string) => boolean {
   const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
   const compiled = engine.compile(pattern);
   return (text) => compiled.matcher(text).find();
 }
 
-/** One letter, escape or class of a pattern, how often it is repeated, or a parenthesis. */
+/** One letter, escape or class of a pattern, a count of repetitions, or a parenthesis. */
 const PARTS = /\\[pP]|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
-/** The engine repeats nothing more often. */
+/** Maximum repetitions that the engine accepts. */
 const MOST_REPEATS = 1000;
-/** What a class of Unicode takes, such as `\pL`, and how much dearer a letter is where upper and lower case are the same. */
+/** Cost of a Unicode class such as `\pL`, and the factor for letters matched in upper and lower case. */
 const UNICODE_CLASS = 50;
 const FOLDED = 10;
 
-/** What compiling a pattern takes, roughly: its letters, each as often as it is repeated. */
+/** The approximate cost of compiling a pattern: its letters, each as often as it is repeated. */
 export function patternSize(pattern: string): number {
   const around: number[] = [];
   let size = 0;

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 
-/** The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null for none. */
+/**
+ * The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null if it is unknown.
+ */
 export function canonicalSignal(name: string): string | null {
   const upper = name.trim().toUpperCase();
   const wanted = upper.startsWith('SIG') ? upper : `SIG${upper}`;
@@ -9,7 +11,7 @@ export function canonicalSignal(name: string): string | null {
   return byNumber?.[0] ?? null;
 }
 
-/** Every signal the platform has. */
+/** All signals of the platform. */
 export function signalNames(): string[] {
   return Object.keys(constants.signals);
 }

@@ -5,24 +5,24 @@ import type { Reader } from './reader.ts';
 import { rangeOf, report } from './reader.ts';
 import { textOf } from './scalar.ts';
 
-/** The most values, and letters in them and their keys, that aliases may add to a file. */
+/** Maximum number of values, and of letters in them and their keys, that aliases may add to a file. */
 const MOST_VALUES = 20_000;
 const MOST_LETTERS = LARGEST_FILE;
 
-/** Counts a value that an alias brings in. False when it is one too many. */
+/** Counts a value added by an alias. Returns false if the limit is exceeded. */
 export function admitsValue(reader: Reader, node: Node): boolean {
   reader.aliases.values++;
   if (isScalar(node)) reader.aliases.letters += textOf(node).length;
   return isWithinLimit(reader);
 }
 
-/** The same for a key, which may also be an alias itself. */
+/** Counts a key added by an alias; the key may also be an alias itself. */
 export function admitsKey(reader: Reader, text: string): boolean {
   reader.aliases.letters += text.length;
   return isWithinLimit(reader);
 }
 
-/** Tells, once, that aliases added too much; `node` is the alias that did it. */
+/** Reports, once, that aliases exceed the limit; `node` is the alias that exceeded it. */
 export function reportAliasBomb(reader: Reader, node: Node): void {
   if (isWithinLimit(reader) || reader.problems.some((found) => found.code === 'alias-limit')) return;
   const what = reader.aliases.values > MOST_VALUES ? `${MOST_VALUES} values` : '1 MiB of text';

@@ -1,4 +1,4 @@
-/** The form in which keys are compared: without regard to case and of `_`, so that `handler_on` is `handlerOn`. */
+/** The form in which keys are compared: case and `_` are ignored, so that `handler_on` is `handlerOn`. */
 export function canonicalKey(key: string): string {
   return key.replaceAll('_', '').toLowerCase();
 }

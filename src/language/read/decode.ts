@@ -2,14 +2,14 @@ import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 
-/** The most a workflow file may hold, in bytes. */
+/** Maximum size of a workflow file, in bytes. */
 export const LARGEST_FILE = 1024 * 1024;
 
-/** What YAML does not allow in a text: all control characters but tab and line ends. */
+/** Characters that YAML does not allow: all control characters except tab and line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
-/** The text of a file, and why it cannot be read as one. A byte order mark is not part of the text. */
+/** Decodes a file to text, and reports why it cannot. A byte order mark is not part of the text. */
 export function decode(path: string, content: string | Uint8Array): { source: Source; problems: Problem[] } {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   if (bytes.length > LARGEST_FILE) return tooLarge(path);
@@ -23,17 +23,22 @@ export function decode(path: string, content: string | Uint8Array): { source: So
 
 function controlCharacter(source: Source, at: number): Problem {
   const code = source.text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
-  const help = 'In double quotes it can be written as an escape, such as "\\x1b".';
-  return problem('control-character', { source, range: [at, at + 1] }, `a control character (U+${code})`, { help });
+  const help = 'In double quotes, write it as an escape, such as "\\x1b".';
+  return problem(
+    'control-character',
+    { source, range: [at, at + 1] },
+    `the control character U+${code} is not allowed`,
+    { help },
+  );
 }
 
 function tooLarge(path: string): { source: Source; problems: Problem[] } {
   const source = { path, text: '' };
-  const message = 'the file is larger than 1 MiB, the most that a workflow file may have';
+  const message = 'the file is larger than 1 MiB, the limit for workflow files';
   return { source, problems: [problem('file-too-large', { source }, message)] };
 }
 
-/** UTF-16 by its byte order mark, or by a first ASCII character with a zero beside it. */
+/** Detects UTF-16 by its byte order mark, or by a first ASCII character with a zero beside it. */
 function utf16(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -54,12 +59,12 @@ function notUtf8(path: string, bytes: Uint8Array): { source: Source; problems: P
   const offset = firstBadByte(bytes);
   const start = new TextDecoder('utf-8').decode(bytes.subarray(0, offset)).length;
   const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
-  const message = `the file is not UTF-8: byte 0x${byte} at offset ${offset} belongs to no character`;
+  const message = `the file is not UTF-8: byte 0x${byte} at offset ${offset} is not part of a character`;
   const help = 'Save the file as UTF-8.';
   return { source, problems: [problem('not-utf8', { source, range: [start, start + 1] }, message, { help })] };
 }
 
-/** The shortest prefix that cannot be decoded ends with the first bad byte; found by halving. */
+/** The shortest prefix that cannot be decoded ends with the first invalid byte; found by bisection. */
 function firstBadByte(bytes: Uint8Array): number {
   let good = 0;
   let bad = bytes.length + 1;
@@ -75,7 +80,7 @@ function isPrefixOfUtf8(bytes: Uint8Array): boolean {
   return decodes(bytes, { stream: true });
 }
 
-/** The bytes before the bad one may be the beginning of a character that is never completed: that is the bad one. */
+/** If the bytes before the invalid byte start an incomplete character, the start of that character is reported. */
 function startOfCharacter(bytes: Uint8Array, bad: number): number {
   if (decodes(bytes.subarray(0, bad), { stream: false })) return bad;
   let start = bad - 1;

@@ -5,26 +5,26 @@ import { asList } from '../raw.ts';
 import type { SpecFile } from './spec-file.ts';
 import { readSpecFile, spotIn } from './spec-file.ts';
 
-/** What came of looking for an imported file. `path` is its real one, symlinks resolved. */
+/** The result of searching for an imported file. `path` is its real path, with symlinks resolved. */
 export type Found =
   | { readonly kind: 'file'; readonly path: string; readonly source: Source; readonly problems: readonly Problem[] }
   | { readonly kind: 'missing'; readonly near: () => string }
   | { readonly kind: 'outside' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Finds what `text` names in an import of the file at `from`. */
+/** Searches for the file that `text` names in an import of the file at `from`. */
 export type FindImport = (text: string, from: string) => Found;
 
-/** All files of a workflow but the base. */
+/** All files of a workflow except the base. */
 export type ImportedFiles = {
-  /** In the order in which their steps count: what is imported before what imports it. */
+  /** In the order of their steps: an imported file comes before the importing one. */
   readonly files: readonly SpecFile[];
   /** In the order of loading, the root first. */
   readonly sources: readonly Source[];
   /** The `imports` entries that led to a file, outermost first. */
   readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
   readonly problems: readonly Problem[];
-  /** False when an import was not found or not read. */
+  /** False if an import was not found or not read. */
   readonly hasAll: boolean;
 };
 
@@ -36,15 +36,15 @@ type Walk = {
   readonly sources: Source[];
   readonly importedFrom: Map<Source, readonly Spot[]>;
   readonly problems: Problem[];
-  /** The entry that brought each file in; null for the root. */
+  /** The entry that imported each file; null for the root. */
   readonly seen: Map<string, Spot | null>;
   hasAll: boolean;
 };
 
-/** A file on the way from the root. */
+/** A file on the path from the root. */
 type Level = { readonly path: string; readonly spots: readonly Spot[]; readonly stack: readonly string[] };
 
-/** Reads what a root file imports, and what that imports. `rootPath` is real; `-` for standard input. */
+/** Reads the imports of a root file, and their imports. `rootPath` is the real path; `-` for standard input. */
 export function readImports(root: SpecFile, rootPath: string, find: FindImport): ImportedFiles {
   const walk: Walk = {
     find,
@@ -72,7 +72,9 @@ function follow(walk: Walk, text: string, level: Level): void {
   const spot = level.spots.at(-1);
   if (spot === undefined) return;
   if (text.trim() === '') {
-    walk.problems.push(problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or leave it out.' }));
+    walk.problems.push(
+      problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or remove the entry.' }),
+    );
     walk.hasAll = false;
     return;
   }
@@ -106,7 +108,7 @@ function ignoredKeys(file: SpecFile): Problem[] {
   return Object.keys(file.raw).flatMap((key) => {
     if (GIVEN_ON.has(key)) return [];
     const message = `"${key}" of an imported file is ignored`;
-    const help = 'An import gives its steps and functions; everything else belongs into the file that is run.';
+    const help = 'Only steps and functions are imported; move everything else to the file that is run.';
     return [
       problem('import-ignored-key', spotIn(file, [key], 'key'), message, {
         severity: 'warning',
@@ -120,12 +122,12 @@ function ignoredKeys(file: SpecFile): Problem[] {
 function notFound(text: string, found: Exclude<Found, { kind: 'file' }>, spot: Spot): Problem {
   switch (found.kind) {
     case 'missing': {
-      const help = 'Imports are relative to the file that imports; ".yaml" and ".yml" may be left out.';
+      const help = 'Imports are relative to the importing file; ".yaml" and ".yml" may be omitted.';
       return problem('import-not-found', spot, `the import "${text}" does not exist`, { label: found.near, help });
     }
     case 'outside': {
-      const help = 'Imported files lie beside the file that is run, or in directories below it.';
-      return problem('import-outside', spot, `the import "${text}" leads out of the workflow's directory`, { help });
+      const help = 'Imported files must be in the directory of the file that is run, or below it.';
+      return problem('import-outside', spot, `the import "${text}" is outside the workflow's directory`, { help });
     }
     case 'unreadable':
       return problem('unreadable', spot, `the import "${text}" cannot be read: ${found.why}`);
@@ -136,18 +138,18 @@ function importCycle({ stack, spots }: Level, path: string): Problem {
   const from = stack.indexOf(path);
   const names = [...stack.slice(from), path].map(baseName);
   const last = spots.at(-1);
-  if (last === undefined) throw new Error('a circle without an import');
+  if (last === undefined) throw new Error('a cycle without an import');
   const related = spots.slice(from, -1).map((spot, index) => {
     return { spot, message: `"${names[index]}" imports "${names[index + 1]}"` };
   });
-  return problem('import-cycle', last, `files import each other in a circle: ${names.join(' -> ')}`, { related });
+  return problem('import-cycle', last, `import cycle: ${names.join(' -> ')}`, { related });
 }
 
 function importedTwice(text: string, spot: Spot, first: Spot): Problem {
   return problem('import-twice', spot, `"${text}" is imported a second time`, {
     label: 'the second',
     related: [{ spot: first, message: 'it is imported here first' }],
-    help: 'Import a file once; its steps are there for every file.',
+    help: 'Import a file once; its steps are available to every file.',
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Place, Position, Source } from '../diagnostic.ts';
 
-/** Turns offsets in a text into places: finds the starts of the lines once, then each place by halving. */
+/** Converts offsets in a text to positions: finds the line starts once, then each position by bisection. */
 export function lineIndex(source: Source): (start: number, end: number) => Place {
   const starts = [0];
   for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -16,12 +16,12 @@ import { synonymOf } from './synonyms.ts';
 
 /** Keys that would reach into the objects of this program instead of naming something in the file. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-/** Help lists at most this many keys. */
+/** Maximum number of keys listed in a help text. */
 const MOST_KEYS_IN_HELP = 8;
 
-/** A key as it is written. */
+/** A key as written in the file. */
 export type Key = { readonly text: string; readonly range: Range };
-/** An entry of a map that is being read: `schema` is what the map is read by, `seen` holds the keys before it. */
+/** An entry of a map being read: `schema` describes the map, `seen` holds the previous keys. */
 export type PairContext = {
   readonly pair: Pair;
   readonly key: Key;
@@ -31,7 +31,7 @@ export type PairContext = {
   readonly seen: Map<string, { key: string; range: Range }>;
 };
 
-/** What a key stands for; null when the map does not know it. */
+/** The documented key; null if the map does not have it. */
 export function knownKey({ key, schema }: PairContext): KnownKey | null {
   const known = schema.properties === undefined ? undefined : knownKeys(schema).get(canonicalKey(key.text));
   if (known !== undefined || schema.additionalProperties === false) return known ?? null;
@@ -41,8 +41,8 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
 }
 
 /**
- * Reports an unknown key, and reads it as the one that was probably meant, so that the rest of the file is still
- * checked. Null for a free key, and for one that is like none.
+ * Reports an unknown key, and reads it as the key that was probably meant, so that the rest of the file is still
+ * checked. Null for a free key, and if no key is similar.
  */
 export function guessedKey(reader: Reader, { key, schema, place, result }: PairContext): KnownKey | null {
   if (/^x-/i.test(key.text)) return null;
@@ -65,7 +65,7 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
   return meant === undefined || meant.name in result ? null : meant;
 }
 
-/** Reports a key that the format has and this program has not built, with the way out where there is one. */
+/** Reports a key of the format that this program does not implement, with an alternative if there is one. */
 function reportNotSupported(
   reader: Reader,
   { key, place, result }: Pick<PairContext, 'key' | 'place' | 'result'>,
@@ -77,7 +77,7 @@ function reportNotSupported(
   return null;
 }
 
-/** Reports a key of another tool with what to write here; a value that means the same is read as that. */
+/** Reports a key of another tool, with what to write instead; a value with the same meaning is read as that. */
 function readAsSynonym(
   reader: Reader,
   { key, schema, place, result }: Pick<PairContext, 'key' | 'schema' | 'place' | 'result'>,
@@ -98,7 +98,7 @@ function documentedKeys(schema: Schema): string[] {
   return [...new Set(names)];
 }
 
-/** Whether a key stands in the map already, in this or another spelling: then it is reported, else noted. */
+/** Whether the map already has the key, in this or another spelling. If so it is reported, otherwise recorded. */
 export function refuseDuplicate(
   reader: Reader,
   { key, seen, place, result, schema }: PairContext,
@@ -111,15 +111,15 @@ export function refuseDuplicate(
     return false;
   }
   const same = first.key === key.text;
-  const what = same ? `"${key.text}" is written twice` : `"${first.key}" and "${key.text}" are the same key`;
+  const what = same ? `duplicate key "${key.text}"` : `"${first.key}" and "${key.text}" are the same key`;
   report(reader, 'duplicate-key', key.range, `${what}${inWhat(place, result)}`, {
     label: 'the second',
-    related: [{ spot: { source: reader.source, range: first.range }, message: `"${first.key}" stands here first` }],
+    related: [{ spot: { source: reader.source, range: first.range }, message: `"${first.key}" is given here first` }],
   });
   return true;
 }
 
-/** The key of an entry as text; null, and reported, when it is none or not allowed. */
+/** The key of an entry as text; null, after a report, if it is missing or not allowed. */
 export function keyOf(reader: Reader, pair: Pair): Key | null {
   const node = resolveKey(reader, pair.key as Node | null);
   if (!isScalar(node) || (node.value === null && textOf(node) === '')) {
@@ -149,7 +149,7 @@ function resolveKey(reader: Reader, node: Node | null): Node | null {
   return node;
 }
 
-/** Settings of an executor are read by the schema of its type, which may stand after them. */
+/** Settings of an executor are read by the schema of its type, which may come after them. */
 export function schemaFor(key: string, node: YAMLMap, schema: Schema): Schema {
   if (schema.allOf === undefined || schema.properties?.config === undefined || canonicalKey(key) !== 'config')
     return schema;
@@ -166,7 +166,7 @@ function withConfig(schema: Schema, config: Schema): Schema {
   return made;
 }
 
-/** ` in step "fetch"`, ` in "retryPolicy"`; empty at the top. */
+/** ` in step "fetch"`, ` in "retryPolicy"`; empty at the top level. */
 function inWhat({ path }: Place, result: Record<string, Json>): string {
   if (path.length === 0) return '';
   const name = typeof result.name === 'string' ? result.name : result.id;
@@ -188,7 +188,7 @@ function keysHelp(keys: readonly string[], { path }: Place, schema: Schema): str
   return `Known keys here: ${listed}${keys.length > MOST_KEYS_IN_HELP ? ', ...' : ''} (${command}).`;
 }
 
-/** Indexes, and the names where steps are a map, are not part of the way through the schema. */
+/** Indexes, and names if steps are a map, are not part of the path through the schema. */
 function isSchemaStep(step: string | number, index: number, path: Path): boolean {
   return typeof step === 'string' && !(index === 1 && path[0] === 'steps');
 }

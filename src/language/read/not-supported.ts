@@ -1,13 +1,13 @@
 import type { Path } from '../problem.ts';
 import { canonicalKey } from './canonical-key.ts';
 
-/** A key of the file format that is not built: whether it will be, and what to do without it. */
+/** A key of the file format that is not implemented: whether it is planned, and what to use instead. */
 export type NotSupported = { readonly isPlanned: boolean; readonly help: string };
 
-/** The names of keys, several in one line, and what to write instead; empty where nothing does the same. */
+/** The names of keys, several in one line, and what to write instead; empty if nothing is equivalent. */
 type Table = { readonly [names: string]: string };
 
-/** Keys that will be built. Until then they are errors: a file that has one means something else than would be run. */
+/** Planned keys. They are errors for now: without the key, a file would do something else than its author meant. */
 const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
@@ -15,9 +15,9 @@ const planned: { readonly [map: string]: Table } = {
     'queue maxConcurrent': 'The setting "maxConcurrentRuns" limits the runs of the daemon.',
     labels: 'Write "tags", for example "tags: [env=prod]".',
     overlapPolicy: 'Write "overlap: skip", "overlap: queue" or "overlap: all".',
-    skipIfSuccessful: 'Ask under "preconditions" whether there is something to do.',
+    skipIfSuccessful: 'Check under "preconditions" whether there is something to do.',
     histRetentionRuns: 'Write "histRetentionDays".',
-    maxOutputSize: 'An output holds at most 1 MiB; the whole of it is in the log, and in the file that "stdout" names.',
+    maxOutputSize: 'An output holds at most 1 MiB; the log, and the file that "stdout" names, hold all of it.',
     artifacts: 'Copy the files in a command of the step.',
     'notify waitMail': 'Write a handler: handlerOn: {failure: {executor: webhook, ...}}, or "mailOn".',
     'defaults registryAuths otel runConfig ssh notOn logOutput': '',
@@ -28,7 +28,7 @@ const planned: { readonly [map: string]: Table } = {
     approval: 'Put the steps after it into a workflow of their own, and start that by hand.',
     service: 'Start the program in the background of a step; it ends with the run.',
     artifacts: 'Copy the files in a command.',
-    'sources generates method': 'Ask under "preconditions" whether something has changed.',
+    'sources generates method': 'Check under "preconditions" whether something has changed.',
     dotenv: 'Write the variables under "env".',
     'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
   },
@@ -38,28 +38,28 @@ const planned: { readonly [map: string]: Table } = {
   },
   retryPolicy: { 'backoff maxIntervalSec exitCode jitter': 'The attempts are "intervalSec" apart, after any failure.' },
   repeatPolicy: { 'limit condition expected exitCode negate backoff maxIntervalSec': 'Write a loop in a script.' },
-  handlerOn: { 'init wait': 'Write a first step on which the others depend.', abort: 'Write "cancel".' },
+  handlerOn: { 'init wait': 'Write a first step that the others depend on.', abort: 'Write "cancel".' },
   mailOn: { wait: '' },
   secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
 };
 
-/** Keys of Dagu 2 that will not be built. */
+/** Keys of Dagu 2 that are not planned. */
 const refused: { readonly [map: string]: Table } = {
   top: {
     stepTypes: 'Write "functions".',
-    webhook: 'Runs are started by the API.',
-    workerSelector: 'All runs are those of this machine.',
+    webhook: 'Start runs with the API.',
+    workerSelector: 'All runs are on this machine.',
     's3 redis kubernetes llm harness harnesses': 'Write a command, or a step with "executor: http".',
   },
   step: {
-    workerSelector: 'All runs are those of this machine.',
-    rewindTo: 'wf retry --from STEP runs a step and all after it again.',
-    routes: 'Write "preconditions" at the steps that are chosen from.',
+    workerSelector: 'All runs are on this machine.',
+    rewindTo: 'wf retry --from STEP runs a step and everything after it again.',
+    routes: 'Give each of the alternative steps its own "preconditions".',
     'llm messages tools agent value shellPackages': 'Write a command, or a step with "executor: http".',
   },
 };
 
-/** What is to be said of a key that the map at `path` does not know; null where the format has no such key. */
+/** Advice for a key that the map at `path` does not have; null if the format has no such key. */
 export function notSupportedAt(name: string, path: Path): NotSupported | null {
   const map = mapAt(path);
   if (map === null) return null;

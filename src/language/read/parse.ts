@@ -3,22 +3,22 @@ import type { Source } from '../diagnostic.ts';
 import { type Problem, problem } from '../problem.ts';
 import { syntaxProblems } from './syntax-problem.ts';
 
-/** How deep maps and lists may lie in each other. */
+/** Maximum nesting of maps and lists. */
 export const DEEPEST = 100;
 
-/** After this many syntax errors the rest of a file is not looked at: few are shown, and each costs. */
+/** Maximum number of syntax errors collected; parsing stops after it. Few are shown, and each costs time. */
 const MOST_ERRORS = 20;
 
-/** The most words and signs of a text that are read: how long that takes depends on their number more than on its length. */
+/** Maximum number of tokens of a text: parsing time depends on their number more than on the length of the text. */
 const MOST_TOKENS = 800_000;
 
-/** How deep lists and maps that are keys may lie in each other, which no workflow has: each level is looked through again. */
+/** Maximum nesting of lists and maps used as keys, which no workflow has: each level is scanned again. */
 const DEEPEST_KEY = 5;
 
-/** Character before each scalar in the lexer's stream: what follows it is text and no indicator. */
+/** Marks a scalar in the lexer's stream: the token after it is text, not an indicator. */
 const SCALAR = '\x1f';
 
-/** A file whose problem was found while its tokens were read: nothing after it was looked at. */
+/** Stops the parser at the first problem found in the tokens. */
 class Refused extends Error {
   readonly problem: Problem;
 
@@ -34,9 +34,9 @@ export type ParseResult =
   | { readonly document: null; readonly problems: readonly Problem[] };
 
 /**
- * Reads one YAML document. The tokens are watched on their way from the lexer to the parser, because what comes after
- * it recurses: it overflows the stack on deep nesting and needs exponential time for keys inside keys. The lexer and
- * the parser themselves are linear.
+ * Parses one YAML document. Tokens are checked on their way from the lexer to the parser, because the next stage is
+ * recursive: it overflows the stack on deep nesting and needs exponential time for keys inside keys. The lexer and the
+ * parser themselves are linear.
  */
 export function parse(source: Source): ParseResult {
   return withoutStackTraces(() => {
@@ -54,7 +54,7 @@ function firstDocument(source: Source): ParseResult {
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'silent',
-    // Tags whose values would not be what anybody expects of text: they are told as unknown.
+    // Tags whose values nobody expects from text are reported as unknown.
     resolveKnownTags: false,
   });
   const documents = composer.compose(guardedTokens(source));
@@ -89,15 +89,15 @@ function* guardedTokens(source: Source): ReturnType<Parser['parse']> {
 }
 
 function explicitKey(source: Source, offset: number): Problem {
-  const message = 'a key written with "?" is not read here';
+  const message = 'a key written with "?" is not supported';
   return problem('explicit-key', { source, range: [offset, offset + 1] }, message, {
     label: 'write "key: value"',
-    help: 'Put text that begins with a question mark in quotes.',
+    help: 'Put text that starts with a question mark in quotes.',
   });
 }
 
 function tooLarge(source: Source): Problem {
-  const message = `the file holds more than ${MOST_TOKENS} words and signs, the most that a workflow file may have`;
+  const message = `the file has more than ${MOST_TOKENS} tokens, the limit for workflow files`;
   return problem('file-too-large', { source }, message, { help: 'Move steps to files of their own ("imports").' });
 }
 
@@ -107,22 +107,29 @@ function complexKey(source: Source, offset: number): Problem {
 }
 
 function tooDeep(source: Source, offset: number): Problem {
-  const message = `maps and lists lie in each other more than ${DEEPEST} deep`;
+  const message = `maps and lists are nested more than ${DEEPEST} levels deep`;
   return problem('nesting-too-deep', { source, range: [offset - 1, offset] }, message, { label: 'too deep' });
 }
 
-/** A document begins with its `---`, or after the `...` of the one before with what it holds. */
+/** A document starts with its `---`, or after the `...` of the previous one with its content. */
 function severalDocuments(source: Source, first: Document.Parsed, second: Document.Parsed): Problem {
   const begin = second.contents?.range[0] ?? second.range[0];
   const marker = source.text.lastIndexOf('---', begin);
   const start = marker >= first.range[1] ? marker : begin;
-  return problem('several-documents', { source, range: [start, start + 3] }, 'the file holds more than one document', {
-    label: 'a second document begins here',
-    help: 'Keep one workflow in a file.',
-  });
+  return problem(
+    'several-documents',
+    { source, range: [start, start + 3] },
+    'the file contains more than one document',
+    {
+      label: 'a second document starts here',
+      help: 'Keep one workflow in a file.',
+    },
+  );
 }
 
-/** The parser makes an error object for each problem; their stack traces take most of the time of a broken file. */
+/**
+ * The parser creates an error object for each problem; their stack traces take most of the time for an invalid file.
+ */
 function withoutStackTraces<T>(work: () => T): T {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -134,13 +141,13 @@ function withoutStackTraces<T>(work: () => T): T {
 }
 
 /**
- * Follows the tokens of a text outside of its scalars, and tells with each how deep the lists and maps in brackets that
- * are keys lie in each other: 1 at the colon of `[a]: b`, 0 wherever no such key ends.
+ * Follows the tokens of a text outside its scalars, and returns for each how deeply bracketed lists and maps used as
+ * keys are nested: 1 at the colon of `[a]: b`, 0 if no such key ends there.
  */
 export function keyDepthCounter(): (lexeme: string) => number {
-  /** For each bracket that is open, the depth of the keys in it. */
+  /** For each open bracket, the depth of the keys in it. */
   const open: number[] = [];
-  /** The same for the bracket that was just closed; null when something else came after it. */
+  /** The depth for the bracket that was just closed; null if another token followed. */
   let closed: number | null = null;
   const keep = (depth: number): number => {
     if (open.length > 0) open.push(Math.max(open.pop() ?? 0, depth));

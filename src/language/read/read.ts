@@ -15,22 +15,22 @@ import type { Place, Range, Reader, Recorder } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
 import { scalarValue, textOf } from './scalar.ts';
 
-/** What a file says, with documented keys in their documented spelling, unknown ones left out. */
+/** The content of a file, with documented keys in their documented spelling and without unknown keys. */
 export type ReadResult = {
   readonly value: Json;
   readonly problems: readonly Problem[];
-  /** Maps in which a value is missing because it could not be read. */
+  /** Maps that lack a value because it could not be read. */
   readonly damaged: ReadonlySet<unknown>;
-  /** Keys in another than their documented spelling, by `pathMark` of their value. */
+  /** Keys that differ from their documented spelling, by `pathMark` of their value. */
   readonly spellings: ReadonlyMap<string, string>;
 };
 
-/** Only this many unknown keys are explained: a file of nothing else is not a workflow anyway. */
+/** Maximum number of unknown keys with suggestions: a file with more is not a workflow anyway. */
 const MOST_SUGGESTIONS = 50;
 
 /**
- * Turns a document into plain values, led by the schema: it tells which keys are documented, and whether `1.10` is a
- * number or a text. With a `record` it also tells where everything stands.
+ * Converts a document to plain values by the schema, which defines the documented keys, and whether `1.10` is a number
+ * or a text. With a `record` it also reports all positions.
  */
 export function read(source: Source, document: Document.Parsed, schema: Schema, record?: Recorder): ReadResult {
   const reader: Reader = {
@@ -46,7 +46,7 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
   };
   for (const warning of document.warnings) {
     if (warning.code !== 'TAG_RESOLVE_FAILED') continue;
-    report(reader, 'unknown-tag', warning.pos, 'an unknown tag', { help: 'Write the value without a tag.' });
+    report(reader, 'unknown-tag', warning.pos, 'unknown tag', { help: 'Write the value without a tag.' });
   }
   const contents = document.contents;
   const value = contents === null ? null : readNode(reader, contents, { path: [], schema: resolve(schema), depth: 0 });
@@ -65,7 +65,7 @@ function readNode(reader: Reader, node: Node, place: Place): Json {
 
 function readPlain(reader: Reader, node: Node, place: Place): Json {
   if (place.depth > DEEPEST) {
-    report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists lie in each other more than ${DEEPEST} deep`);
+    report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists are nested more than ${DEEPEST} levels deep`);
     return null;
   }
   if (isScalar(node)) {
@@ -77,9 +77,9 @@ function readPlain(reader: Reader, node: Node, place: Place): Json {
   return isMap(node) ? readMap(reader, node, place) : null;
 }
 
-/** No program takes an argument or a variable with a zero byte in it. */
+/** No program accepts an argument or a variable that contains a zero byte. */
 function refuseZero(reader: Reader, node: Node): null {
-  report(reader, 'control-character', rangeOf(node), 'a text cannot hold the character U+0000');
+  report(reader, 'control-character', rangeOf(node), 'a text cannot contain the character U+0000');
   return null;
 }
 
@@ -88,13 +88,15 @@ function readAlias(reader: Reader, node: Alias, place: Place): Json {
   if (target === undefined) {
     const { anchors } = reader;
     const count = anchors.size;
-    // Anchors that come later were not meant.
+    // Later anchors cannot be meant.
     const label = () => didYouMean(nearNames(node.source, [...anchors.keys()].slice(0, count)));
-    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.source}" stands before this alias`, { label });
+    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.source}" is defined before this alias`, {
+      label,
+    });
     return null;
   }
   if (target.open) {
-    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.source}" lies in what it stands for`);
+    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.source}" refers to a value that contains it`);
     return null;
   }
   reader.aliases.depth++;
@@ -128,7 +130,7 @@ function readMap(reader: Reader, node: YAMLMap, place: Place): Json {
   return result;
 }
 
-/** `<<: *defaults`: the keys of other maps, read before the map's own, which replace them. */
+/** `<<: *defaults`: the keys of other maps, read before the map's own keys, which replace them. */
 function readMerge(reader: Reader, merge: Pair, target: { place: Place; result: Record<string, Json> }): void {
   const value = merge.value as Node | null;
   const sources = isSeq(value) ? (value.items as Node[]) : [value];
@@ -166,7 +168,10 @@ function readPair(reader: Reader, context: PairContext): void {
   store(result, known, value, context.schema.properties !== undefined);
 }
 
-/** A documented key without a value is as good as absent; an entry of `env` without one is empty, one of `params` open. */
+/**
+ * A documented key without a value counts as absent; an entry of `env` without a value is empty, one of `params` is
+ * open.
+ */
 function store(result: Record<string, Json>, known: KnownKey, value: Json, isDocumented: boolean): void {
   if (value !== null) result[known.name] = value;
   else if (!isDocumented) result[known.name] = emptyValue(typesOf(known.schema) ?? []);
@@ -176,7 +181,7 @@ function emptyValue(types: readonly string[]): Json {
   return types.includes('string') && !types.includes('null') ? '' : null;
 }
 
-/** A value that counts for nothing may still hold anchors that others refer to. */
+/** An ignored value may still contain anchors that others refer to. */
 function skip(reader: Reader, { pair, place }: PairContext): void {
   const node = pair.value as Node | null;
   if (node !== null)

@@ -5,12 +5,12 @@ import type { Path, Problem, ProblemOptions } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** Told of every value that is read: where its key and it itself stand in the text. */
+/** Called for every value, with the ranges of its key and of the value itself. */
 export type Recorder = (path: Path, key: Range, value: Range) => void;
 /** Offsets in the text, the end exclusive. */
 export type Range = readonly [number, number];
 
-/** Where a value is to be put, and what is expected there. */
+/** The target of a value, and its schema. */
 export type Place = { readonly path: Path; readonly schema: Schema; readonly depth: number };
 
 /** The state of reading one document. */
@@ -21,14 +21,14 @@ export type Reader = {
   readonly record: Recorder | null;
   readonly reported: Set<string>;
   readonly damaged: Set<unknown>;
-  /** Keys in another than their documented spelling, by the path of their value (`pathMark`). */
+  /** Keys that differ from their documented spelling, by the path of their value (`pathMark`). */
   readonly spellings: Map<string, string>;
-  /** How deep in aliases the reader is, and what they added so far. */
+  /** How deep in aliases the reader is, and what they have added so far. */
   readonly aliases: { depth: number; values: number; letters: number };
   suggestionsLeft: number;
 };
 
-/** Adds a problem, once for each place. */
+/** Adds a problem, once per position. */
 export function report(
   reader: Reader,
   code: DiagnosticCode,
@@ -36,14 +36,14 @@ export function report(
   message: string,
   options?: ProblemOptions,
 ): void {
-  // What an alias or a merge brings in is read, and would be reported, once for every place.
+  // The content of an alias or a merge is read, and would be reported, every time it is used.
   const mark = `${code} ${range[0]}`;
   if (reader.reported.has(mark)) return;
   reader.reported.add(mark);
   reader.problems.push(problem(code, { source: reader.source, range: [range[0], range[1]] }, message, options));
 }
 
-/** Where a node stands; the beginning of the text for none. */
+/** The range of a node; the start of the text if there is no node. */
 export function rangeOf(node: Node | null): Range {
   const range = node?.range;
   return range === null || range === undefined ? [0, 0] : [range[0], range[1]];

@@ -2,12 +2,12 @@ import type { Json } from '../../core/workflow.ts';
 import type { Path } from '../problem.ts';
 import { isJsonObject } from '../raw.ts';
 
-/** A value as it could be written on one line of YAML; shorter than the line that an error message may take. */
+/** Maximum length of a value in a help text, in characters; the value is written on one line of YAML. */
 const LONGEST = 60;
 
 /**
- * How to write a value that has the right meaning and the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`.
- * Null where nothing can be said.
+ * How to write a value with a clear meaning and the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`. Null
+ * if there is no advice.
  */
 export function rightShape(path: Path, value: Json | undefined): string | null {
   const key = path.at(-1);
@@ -45,7 +45,7 @@ function count(value: Json | undefined, key: string, before = ''): string | null
     : null;
 }
 
-/** Fills in a scalar, quoted where YAML needs it; null for anything longer than a line. */
+/** Fills in a scalar, quoted if YAML requires it; null if it does not fit on a line. */
 function scalar(value: Json | undefined, fill: (text: string) => string): string | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const text = String(value);

@@ -6,9 +6,9 @@ const FALSE = new Set(['false', 'no', 'off', 'n']);
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
 /**
- * A scalar as the value its place expects: `1.10` stays that text where text is expected, `yes` and `"true"` are
- * booleans and `"587"` is a number where one is. Without a match it is what YAML 1.2 says, for the schema to refuse.
- * `types` are names of JSON types; null: any.
+ * Converts a scalar to the type expected: `1.10` stays text if text is expected, `yes` and `"true"` become booleans
+ * and `"587"` a number if one is expected. Otherwise it has its type in YAML 1.2, and the schema reports it. `types`
+ * are names of JSON types; null: any.
  */
 export function scalarValue(node: Scalar, types: readonly string[] | null): Json {
   const native = nativeValue(node);
@@ -27,7 +27,7 @@ export function scalarValue(node: Scalar, types: readonly string[] | null): Json
   return types.includes('string') ? text : native;
 }
 
-/** The text of a scalar as it is written in the file, without its quotes. */
+/** The text of a scalar as written in the file, without its quotes. */
 export function textOf(node: Scalar): string {
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value ?? ''));
 }

@@ -15,18 +15,20 @@ import { validate } from './validate.ts';
 /** One file of a workflow: the root, an import or the base. */
 export type SpecFile = {
   readonly source: Source;
-  /** What the text was parsed to, for positions; null when it could not be. Not kept after loading: it is large. */
+  /**
+   * The parsed document, for positions; null if the text could not be parsed. It is large and not kept after loading.
+   */
   readonly document: Document.Parsed | null;
   readonly raw: RawWorkflow;
-  /** False when the text could not be read as a map: then nothing more is said about what it lacks. */
+  /** False if the text could not be read as a map: then missing keys are not reported. */
   readonly isReadable: boolean;
-  /** Maps that lack something because it was wrong and already reported. */
+  /** Maps that lack values which were invalid and already reported. */
   readonly damaged: ReadonlySet<unknown>;
-  /** Keys of the top whose value was wrong and already reported. */
+  /** Keys of the top level whose values were invalid and already reported. */
   readonly lost: ReadonlySet<string>;
 };
 
-/** A step where it stands: `path` leads to it in its file. */
+/** A step and its path in its file. */
 export type StepEntry = {
   readonly file: SpecFile;
   readonly path: Path;
@@ -46,7 +48,7 @@ const SETTINGS = new Set(
     .map(canonicalKey),
 );
 
-/** Problems after which parts of a file are simply not there. */
+/** Problems after which parts of a file are missing. */
 const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
   'unknown-anchor',
   'alias-limit',
@@ -55,7 +57,9 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
   'forbidden-key',
 ]);
 
-/** Text to a file whose keys and types are right, as far as it is. The problems are all that can be said of it alone. */
+/**
+ * Reads a text to a file with correct keys and types, as far as possible, and reports all problems of the file itself.
+ */
 export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
   const parsed = parse(source);
   const { document } = parsed;
@@ -75,7 +79,7 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
   return { file, problems: [...result.problems, ...problems] };
 }
 
-/** Whether all steps of a file are known by name, so that what refers to another name can be called wrong. */
+/** Whether the names of all steps of a file are known, so that references to other names can be reported. */
 export function isComplete(file: SpecFile): boolean {
   const steps = Object.values(file.raw.steps ?? []);
   const isNamed = stepEntries(file).every((entry) => entry.name !== null);
@@ -86,7 +90,7 @@ export function isComplete(file: SpecFile): boolean {
 
 const entriesOfFiles = new WeakMap<SpecFile, readonly StepEntry[]>();
 
-/** The steps of a file in their order. An entry that is no step was reported and is left out. */
+/** The steps of a file in order. Entries that are not steps were reported and are left out. */
 export function stepEntries(file: SpecFile): readonly StepEntry[] {
   const kept = entriesOfFiles.get(file) ?? findEntries(file);
   entriesOfFiles.set(file, kept);
@@ -109,17 +113,17 @@ export function spotIn(file: SpecFile, path: Path, part: 'key' | 'value' = 'valu
 }
 
 function emptyFile(source: Source): Problem {
-  return problem('empty-file', { source }, 'the file is empty', { help: 'Give it at least one step under "steps".' });
+  return problem('empty-file', { source }, 'the file is empty', { help: 'Add at least one step under "steps".' });
 }
 
 function notAMap(source: Source, value: Json): Problem {
   if (value === null) return emptyFile(source);
   const kind = Array.isArray(value) ? 'a list' : 'text';
-  const help = 'A workflow begins with keys such as "steps:".';
+  const help = 'A workflow has keys such as "steps:".';
   return problem('not-a-workflow', { source }, `the file is ${kind}, not a workflow`, { help });
 }
 
-/** A problem for a file that sets up the program; its unknown keys are then not worth a word each. */
+/** Reports a configuration file as a whole, instead of each of its unknown keys. */
 function settingOf(problems: readonly Problem[], value: Json): Problem | null {
   if (!isJsonObject(value) || value.steps !== undefined || value.imports !== undefined) return null;
   for (const found of problems) {
@@ -128,7 +132,7 @@ function settingOf(problems: readonly Problem[], value: Json): Problem | null {
     const message = `this is a configuration file, not a workflow: "${key}" is a setting, and there are no steps`;
     return problem('config-file', found.spot, message, {
       label: 'a setting',
-      help: 'Settings belong into "config.yaml" in the configuration directory; a workflow has "steps".',
+      help: 'Settings belong in "config.yaml" in the configuration directory; a workflow has "steps".',
     });
   }
   return null;

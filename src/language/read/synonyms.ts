@@ -1,21 +1,21 @@
 import type { Path } from '../problem.ts';
 import { canonicalKey } from './canonical-key.ts';
 
-/** What `wf` has for a key that other tools use. */
+/** The equivalent in `wf` of a key that other tools use. */
 export type Synonym = {
-  /** The documented key with the same meaning; null where no single key has it. */
+  /** The documented key with the same meaning; null if there is no such key. */
   readonly key: string | null;
   /** How to write it. */
   readonly advice: string;
-  /** Whether the value means the same under the documented key, so that it can be read and checked as that. */
+  /** Whether the value has the same meaning under the documented key, so that it can be read and checked as such. */
   readonly sameValue: boolean;
 };
 
 type Table = { readonly [names: string]: string | readonly [key: string | null, advice: string] };
 
 /**
- * Keys of make-like runners, CI systems and schedulers, several names in one line. A text names the documented key that
- * takes the same value; a pair also says how to write it.
+ * Keys of make-like runners, CI systems and schedulers, several names in one line. A text names the documented key
+ * that takes the same value; a pair also says how to write it.
  */
 const ofSteps: Table = {
   'needs dependsOn deps dependencies requires after upstream': 'depends',
@@ -35,14 +35,14 @@ const ofSteps: Table = {
   ],
   'outputs register': ['output', 'output: NAME'],
   'image docker': ['executor', 'executor: {type: docker, config: {image: IMAGE}}'],
-  'uses action': [null, 'Write what the action does as "command", "script" or "executor".'],
+  'uses action': [null, 'Write the work of the action as "command", "script" or "executor".'],
   with: ['executor', 'executor: {type: TYPE, config: {...}}'],
   'log logs logFile': ['stdout', 'stdout: FILE'],
   'onFailure onError onSuccess onExit finally': [
     null,
     'Handlers belong to the workflow: handlerOn: {failure: {command: ...}}',
   ],
-  'commands cmds': ['script', 'script: |, with one command a line'],
+  'commands cmds': ['script', 'script: |, with one command per line'],
   'signal stopSignal': 'signalOnStop',
   'title label': 'name',
   'arguments argv': 'args',
@@ -90,12 +90,12 @@ const ofMaps: { readonly [map: string]: Table } = {
 
 const tables = new WeakMap<Table, ReadonlyMap<string, Synonym>>();
 
-/** What to write instead of a key that the map at `path` does not know; null where `wf` has no equivalent. */
+/** What to write instead of a key that the map at `path` does not have; null if `wf` has no equivalent. */
 export function synonymOf(name: string, path: Path): Synonym | null {
   return synonymsAt(path).get(canonicalKey(name)) ?? null;
 }
 
-/** The keys of other tools that the map at `path` has advice for, in their canonical form. */
+/** The keys of other tools for which the map at `path` has advice, in their canonical form. */
 export function synonymNames(path: Path): string[] {
   return [...synonymsAt(path).keys()];
 }

@@ -4,25 +4,28 @@ import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 
-/** One mistake makes the parser stumble several times: what lies this near to a shown problem is taken for its echo. */
+/**
+ * One mistake often causes several parser errors: errors within this many lines of a shown problem are dropped as its
+ * echo.
+ */
 const ECHO_LINES = 3;
 const MOST = 5;
 
 type Wording = { readonly message: string; readonly label?: string; readonly help?: string };
 
 const TAB: Wording = {
-  message: 'a tab is used as indentation, where YAML allows spaces only',
+  message: 'a tab is used for indentation, but YAML allows only spaces',
   label: 'a tab',
-  help: 'Replace the tab by spaces.',
+  help: 'Replace the tab with spaces.',
 };
 
-/** By the parser's code, where that says enough; else by a part of its message. The first that fits counts. */
+/** By the parser's code if it is specific enough, otherwise by a part of its message. The first match is used. */
 const wordings: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
   [
     /^BLOCK_AS_IMPLICIT_KEY/,
     {
-      message: 'a ": " inside the value reads as another key',
-      label: 'this would be a key in a value',
+      message: 'the ": " inside the value starts another key',
+      label: 'this is read as a key within a value',
       help: 'Put the value in quotes. If the next line is a key of its own, indent it like this one.',
     },
   ],
@@ -30,37 +33,40 @@ const wordings: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
     /^MULTILINE_IMPLICIT_KEY|Implicit map keys? needs? to be followed/,
     {
       message: 'this is neither a key nor part of the text before it',
-      help: 'Is a ":" missing, or is the line indented differently from the one before?',
+      help: 'Is a ":" missing, or is the line indented differently from the previous one?',
     },
   ],
   [
     /Sequence item without/,
     {
-      message: 'this line belongs to no list item',
-      help: 'Indent it like the other keys of its item, or begin a new item with "-".',
+      message: 'this line does not belong to a list item',
+      help: 'Indent it like the other keys of its item, or start a new item with "-".',
     },
   ],
   [
     /All collection items must start at the same column|^BAD_INDENT/,
-    { message: 'the indentation does not fit', help: 'Keys of one map, and items of one list, begin in one column.' },
+    {
+      message: 'the indentation does not match',
+      help: 'Keys of one map, and items of one list, must start in the same column.',
+    },
   ],
   [
     /^BAD_DQ_ESCAPE/,
     {
-      message: 'an unknown escape after a backslash in double quotes',
+      message: 'unknown escape sequence in double quotes',
       help: 'Double the backslash, or use single quotes, where a backslash is only a backslash.',
     },
   ],
-  [/^BAD_SCALAR_START/, { message: 'text cannot begin with this character', help: 'Put the text in quotes.' }],
+  [/^BAD_SCALAR_START/, { message: 'text cannot start with this character', help: 'Put the text in quotes.' }],
   [
     /^BLOCK_IN_FLOW/,
-    { message: 'a block begins inside brackets', help: 'Close the bracket, or put the text in quotes.' },
+    { message: 'a block starts inside brackets', help: 'Close the bracket, or put the text in quotes.' },
   ],
 ];
 
 const QUOTES = 'Put text with special characters in quotes.';
 
-/** What the YAML parser complains about, in words of this program; echoes of one mistake are left out. */
+/** Converts the YAML parser's errors to messages of this program; echoes of one mistake are left out. */
 export function syntaxProblems(source: Source, errors: readonly YAMLParseError[]): Problem[] {
   const sorted = [...errors].sort((a, b) => a.pos[0] - b.pos[0]);
   const shown: Problem[] = [];
@@ -71,7 +77,7 @@ export function syntaxProblems(source: Source, errors: readonly YAMLParseError[]
     const found = syntaxProblem(source, error);
     shown.push(found);
     endOfEchoes = linesAfter(source.text, error.pos[0]);
-    // What follows an open quote or bracket was read as a part of it.
+    // Everything after an unclosed quote or bracket was read as a part of it.
     if (found.label === OPEN) break;
   }
   return shown;
@@ -83,7 +89,7 @@ function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   const opening = /closing|to end with|end with a/.test(error.message) ? openingBefore(source.text, start) : null;
   if (opening !== null) return openProblem(source, opening);
   if (error.code === 'TAG_RESOLVE_FAILED') {
-    return problem('unknown-tag', { source, range: [start, end] }, 'the tag does not fit the value');
+    return problem('unknown-tag', { source, range: [start, end] }, 'the tag does not match the value');
   }
   const isLineStart = source.text.slice(lineStart(source.text, start), start).trim() === '';
   const code = isLineStart && error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'BAD_INDENT' : error.code;
@@ -101,18 +107,16 @@ const OPEN = 'opened here';
 function openProblem(source: Source, at: number): Problem {
   const character = source.text.charAt(at);
   const isQuote = character === '"' || character === "'";
-  const message = isQuote
-    ? `a quote (${character}) is opened and not closed`
-    : `"${character}" is opened and not closed`;
+  const message = isQuote ? `the quote ${character} is never closed` : `"${character}" is never closed`;
   return problem('yaml-syntax', { source, range: [at, at + 1] }, message, {
     label: OPEN,
     help: isQuote
-      ? 'Close it, or put text that has a quote in it in quotes of the other kind.'
+      ? 'Close it, or put text that contains a quote in quotes of the other kind.'
       : 'Close it, or put the text in quotes.',
   });
 }
 
-/** Where the innermost quote or bracket begins that is open at an offset. */
+/** The start of the innermost quote or bracket that is open at an offset. */
 function openingBefore(text: string, offset: number): number | null {
   const open: number[] = [];
   let at = 0;
@@ -141,7 +145,7 @@ function tabProblem(source: Source, offset: number): Problem {
   return problem('tab-indent', { source, range: [start, start + 1] }, message, { label, help });
 }
 
-/** Whether the line of the offset is indented with a tab: the parser often complains about what follows from it. */
+/** Whether the line at the offset is indented with a tab: the parser often reports only a consequence of it. */
 function hasTabIndent(text: string, offset: number): boolean {
   const start = lineStart(text, offset);
   return /^ *\t/.test(text.slice(start, start + 200));
@@ -151,7 +155,7 @@ function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** The range without the space before it and without the lines after its first. */
+/** The range without leading space, limited to its first line. */
 function onOneLine(text: string, start: number, end: number): [number, number] {
   const line = text.slice(start, Math.max(start + 1, end)).split('\n', 1)[0] ?? '';
   const rest = text.slice(start, start + 1000);
@@ -160,7 +164,7 @@ function onOneLine(text: string, start: number, end: number): [number, number] {
   return [from, Math.max(from + 1, start + line.trimEnd().length)];
 }
 
-/** The beginning of the line `ECHO_LINES` below an offset; the end of the text when there are fewer. */
+/** The start of the line `ECHO_LINES` below an offset; the end of the text if there are fewer lines. */
 function linesAfter(text: string, offset: number): number {
   let at = offset;
   for (let count = 0; count < ECHO_LINES; count++) {

@@ -6,24 +6,32 @@ import { lineIndex } from './line-index.ts';
 import { read } from './read.ts';
 import type { Range } from './reader.ts';
 
-/** More than this is not read by anyone; the rest is counted. */
+/** Maximum number of problems shown; the rest is only counted. */
 const MOST = 100;
-/** What is said of one problem names values of the file, and any of them may be as long as the file itself. */
+/**
+ * Maximum length of a text of a problem, in characters: it contains values of the file, which may be as long as the
+ * file.
+ */
 const LONGEST_TEXT = 2000;
-/** Other places of one problem. */
+/** Maximum number of related positions of one problem. */
 const MOST_RELATED = 20;
 
-/** A problem with its file, counted in the order of loading, and its offset there; -1 for the file as a whole. */
+/** A problem with its file, as an index in the order of loading, and its offset there; -1 for the file as a whole. */
 type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number };
 
-/** What is needed to show problems: the files in the order of loading, what led to each, and what was read from it. */
+/**
+ * What is needed to show problems: the files in the order of loading, the imports that led to each, and its document.
+ */
 export type Loaded = {
   readonly sources: readonly Source[];
   readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
   readonly documents: ReadonlyMap<Source, Document.Parsed>;
 };
 
-/** Problems with their places, by file in the order of loading and by position; what is about a whole file comes first. */
+/**
+ * Adds positions to problems and sorts them by file in the order of loading and by position; problems of a whole file
+ * come first.
+ */
 export function toDiagnostics(problems: readonly Problem[], loaded: Loaded): Diagnostic[] {
   if (problems.length === 0) return [];
   const locator = createLocator(loaded.documents);
@@ -57,19 +65,22 @@ function toDiagnostic(problem: Problem, { placeOf }: Locator, loaded: Loaded): D
   };
 }
 
-/** The beginning and the end of a text that is too long to be read. */
+/** Shortens a long text to its start and its end. */
 function shortened(text: string): string {
   if (text.length <= LONGEST_TEXT) return text;
   return `${text.slice(0, LONGEST_TEXT / 2)} ... ${text.slice(-LONGEST_TEXT / 2)}`;
 }
 
-/** What is wrong with an import or the base as a whole is told at its beginning, which names it; null for the root file. */
+/**
+ * A problem of an import or the base as a whole is reported at its start, which names the file; null for the root
+ * file.
+ */
 function beginning({ path }: Source, { sources: [root] }: Loaded): Place | null {
   const start = { line: 1, column: 1 };
   return path === root?.path ? null : { file: path, start, end: start };
 }
 
-/** Errors go before warnings when not all can be shown; the order stays. */
+/** If not all problems can be shown, errors take precedence over warnings; the order stays. */
 function keepErrors(placed: readonly Placed[]): Placed[] {
   const errors = placed.filter(({ problem }) => problem.severity === 'error').slice(0, MOST);
   const kept = new Set(errors);
@@ -77,7 +88,7 @@ function keepErrors(placed: readonly Placed[]): Placed[] {
   return placed.filter((entry) => kept.has(entry));
 }
 
-/** An error where one of them is. */
+/** An error if one of them is an error. */
 function moreProblems(problems: readonly Problem[]): Diagnostic {
   const count = problems.length;
   const errors = problems.filter(({ severity }) => severity === 'error').length;
@@ -94,15 +105,15 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
   };
 }
 
-/** Finds what a spot means, as offsets in its text and as a place; null for the file as a whole. */
+/** Finds a spot as offsets in its text and as a position; null for the file as a whole. */
 type Locator = {
   readonly rangeOf: (spot: Spot) => Range | null;
   readonly placeOf: (spot: Spot) => Place | null;
 };
 
 /**
- * A finder of places in files whose documents are given. Each file is indexed once, when its first place is asked for;
- * a path is found by reading the document a second time and noting where everything stands.
+ * Creates a locator for files with these documents. Each file is indexed once, when its first position is requested; a
+ * path is found by reading the document again and recording all positions.
  */
 function createLocator(documents: ReadonlyMap<Source, Document.Parsed>): Locator {
   const indexes = new Map<Source, (start: number, end: number) => Place>();
@@ -136,7 +147,7 @@ function positionsOf(source: Source, document: Document.Parsed | undefined): Pos
   return positions;
 }
 
-/** The range of a value, or of the nearest thing around it that has one. */
+/** The range of a value, or of the nearest enclosing value that has one. */
 function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range | null {
   for (let length = path.length; length > 0; length--) {
     const found = positions.get(path.slice(0, length).join('\0'));
@@ -145,7 +156,7 @@ function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range
   return null;
 }
 
-/** A mark under a map or a long text covers its first line; the rest can be read. */
+/** The mark of a map or a long text ends with its first line. */
 function endOfFirstLine(text: string, [start, end]: Range): number {
   const lineEnd = text.indexOf('\n', start);
   if (lineEnd === -1 || lineEnd >= end) return end;
@@ -153,8 +164,8 @@ function endOfFirstLine(text: string, [start, end]: Range): number {
 }
 
 /**
- * The word of a text in the file. In a text of several lines, where indentation moves it, the first such word from its offset
- * on; null when quotes or escapes make the text differ from what is written.
+ * The range of a word of a text in the file. In a text of several lines, whose indentation shifts it, the first such
+ * word from its offset on; null if quotes or escapes make the text differ from the file.
  */
 function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
   const isQuoted = text[start] === '"' || text[start] === "'";

@@ -10,22 +10,22 @@ import validateSchema from '../schema/generated/validate.mjs';
 import { executorTypes } from '../schema/schema.ts';
 import { rightShape } from './right-shape.ts';
 
-/** A file that fits the schema, once `problems` are answered: what did not fit is taken out of `raw`. */
+/** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
 export type Validated = {
   readonly raw: RawWorkflow;
   readonly problems: readonly Problem[];
-  /** Maps that something was taken out of: that they lack it is not worth another message. */
+  /** Maps from which values were removed, so that these values are not reported as missing. */
   readonly damaged: ReadonlySet<unknown>;
-  /** Keys of the top that were taken out. */
+  /** Keys removed from the top level. */
   readonly lost: ReadonlySet<string>;
 };
 
-/** More errors than this in one file say nothing new. */
+/** Maximum number of errors reported per file. */
 const MOST = 200;
 
 /**
- * Checks types and values against the schema. `value` is changed: wrong parts are removed from it. Messages name keys as the
- * file spells them, by `spellings`.
+ * Checks types and values against the schema. `value` is changed: invalid parts are removed from it. Messages use the
+ * spelling of keys in the file, given by `spellings`.
  */
 export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
   const problems: Problem[] = [];
@@ -45,7 +45,7 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
   return { raw: raw as RawWorkflow, problems, damaged, lost };
 }
 
-/** `steps` may be missing in a base file and in an import, and elsewhere there is more to say about it. */
+/** `steps` may be missing in a base file and in an import; for a root file there is a better message. */
 function isMissingSteps(error: SchemaError): boolean {
   return error.instancePath === '' && error.keyword === 'required';
 }
@@ -54,7 +54,7 @@ function missing(error: SchemaError): string {
   return error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
 }
 
-/** What was read, with the spellings of its keys. */
+/** A file as read, with the spellings of its keys. */
 type ReadFile = { readonly source: Source; readonly root: Json; readonly spellings: ReadonlyMap<string, string> };
 
 function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError): Problem {
@@ -79,7 +79,7 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'const':
       return enumProblem(error, { source, path, part: 'value' }, { subject, value });
     case 'pattern':
-      // The schema has one: seconds, which may also be a text that a variable completes.
+      // The only case in the schema: seconds, which may also be a text that a variable completes.
       return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
         label: 'expected a number',
       });
@@ -88,7 +88,7 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'maximum':
       return problem('wrong-value', at('value'), `${subject} must be at most ${String(error.params.limit)}`);
     default:
-      return problem('wrong-value', at('value'), `${subject} does not fit (${error.keyword})`);
+      return problem('wrong-value', at('value'), `${subject} is invalid (${error.keyword})`);
   }
 }
 
@@ -148,7 +148,7 @@ const typeNames: { readonly [type: string]: string } = {
 
 function typeWords(type: unknown): string {
   const types: readonly string[] = Array.isArray(type) ? type : String(type).split(',');
-  // Where nothing may be written, nothing is wrong about it.
+  // A missing value is never an error, so null is not listed.
   const words = types.filter((name) => name !== 'null').map((name: string) => typeNames[name] ?? name);
   return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
@@ -161,7 +161,7 @@ function kindOf(value: Json | undefined): string {
   return text.length > 40 ? 'text' : text;
 }
 
-/** A JSON pointer as a path: numbers where lists are. */
+/** A JSON pointer as a path: with numbers for the indexes of lists. */
 function pathOf(root: Json, pointer: string): Path {
   const path: (string | number)[] = [];
   let at: Json | undefined = root;
@@ -184,8 +184,8 @@ function child(value: Json | undefined, step: string | number): Json | undefined
 }
 
 /**
- * Takes the innermost documented part that holds the wrong value out of the file: an entry of `steps`, else the key of
- * the step or of the top that it lies in.
+ * Removes the innermost documented part that contains the invalid value: an entry of `steps`, otherwise the key of the
+ * step or of the top level.
  */
 function damage(root: Json, error: SchemaError, damaged: Set<unknown>): void {
   const path = pathOf(root, error.instancePath);

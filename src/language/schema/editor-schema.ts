@@ -1,11 +1,13 @@
 import { canonicalKey } from '../read/canonical-key.ts';
 import type { Schema } from './schema.ts';
 
-/** Words that are read as booleans where one is expected (those of YAML 1.1), and numbers in quotes where a number is. */
+/**
+ * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.
+ */
 const BOOLEAN_WORD = '^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[yY](?:[eE][sS])?|[nN][oO]?|[oO][nN]|[oO][fF][fF])$';
 const NUMBER_TEXT = '^[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?$';
 
-/** Any schema, with the keywords that are only copied or combined here. */
+/** Any schema, with keywords that are only copied or combined here. */
 type Node = Omit<Schema, 'allOf'> & {
   readonly pattern?: string;
   readonly patternProperties?: { readonly [pattern: string]: unknown };
@@ -17,15 +19,15 @@ type Node = Omit<Schema, 'allOf'> & {
 type Output = { [keyword: string]: unknown };
 
 /**
- * The schema of workflow files as an editor needs it: it accepts every spelling that `wf` reads, and offers the documented
- * one. The documented schema describes what a file means once it is read: one spelling of each key, one type for each value.
+ * The schema of workflow files for editors: it accepts every spelling that `wf` reads, and offers the documented one.
+ * The documented schema describes a file after reading: one spelling of each key, one type for each value.
  */
 export function editorSchema(documented: Schema): object {
   const { $schema, $id, ...schema } = documented as Output;
   return { $schema, ...($id === undefined ? {} : { $id }), ...widened(schema as Node) };
 }
 
-/** A schema that takes every way of writing what `schema` takes. */
+/** A schema that accepts every way of writing the values of `schema`. */
 function widened(schema: Node): Output {
   const { properties, additionalProperties, items, $defs, allOf = [], anyOf, required = [], ...rest } = schema;
   const kept = Object.fromEntries(Object.entries(rest).filter(([keyword]) => !keyword.startsWith('x-')));
@@ -47,7 +49,7 @@ function widened(schema: Node): Output {
 function widenedType({ type, pattern, enum: words }: Node): Output {
   const types = type === undefined ? [] : [type].flat();
   if (types.includes('string')) {
-    // Where words or a pattern say which texts, a number is none of them.
+    // If words or a pattern restrict the texts, a number cannot match.
     return pattern === undefined && words === undefined ? { type: unique([...types, 'number', 'boolean']) } : {};
   }
   if (words !== undefined) return {};
@@ -56,7 +58,7 @@ function widenedType({ type, pattern, enum: words }: Node): Output {
   return isNumber ? { type: [...types, 'string'], pattern: NUMBER_TEXT } : {};
 }
 
-/** The value of a key, which may be missing: then the key counts as absent. */
+/** The value of a key. It may be missing: then the key counts as absent. */
 function keyValue(schema: Node | boolean): Output | boolean {
   if (typeof schema === 'boolean') return schema;
   const { $ref, ...wide } = widened(schema);
@@ -66,7 +68,7 @@ function keyValue(schema: Node | boolean): Output | boolean {
   return { ...wide, type, ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }) };
 }
 
-/** Keys match without regard to case and of `_`; the documented spelling carries what editors show. */
+/** Keys match without regard to case and `_`; the documented spelling has the texts that editors show. */
 function keysInAnySpelling({ properties = {}, patternProperties = {} }: Node): Output {
   const known = Object.entries(properties);
   return {
@@ -88,14 +90,16 @@ function spellings(key: string): string {
   return `^_*${letters.join('_*')}_*$`;
 }
 
-/** A key in any spelling, under its other name, or from a merge. The first choice is the one that an editor reports as missing. */
+/**
+ * A required key in any spelling, under its alias, or from a merge. Editors report the first alternative as missing.
+ */
 function demand(key: string, { properties = {} }: Node): Output {
   const aliases = Object.keys(properties).filter((name) => properties[name]?.['x-alias-of'] === key);
   const isOther = { not: { anyOf: [key, ...aliases].map((name) => ({ pattern: spellings(name) })) } };
   return { anyOf: [{ required: [key] }, { required: ['<<'] }, { type: 'object', not: { propertyNames: isOther } }] };
 }
 
-/** A part of `allOf` or `anyOf`: keys that are required, or what follows from the type of an executor. */
+/** A part of `allOf` or `anyOf`: required keys, or the consequences of an executor's type. */
 function branch({ required, anyOf, if: condition, then, ...rest }: Node, holder: Node): Output {
   const [key] = required ?? [];
   return {
@@ -112,7 +116,7 @@ function consequence({ properties, ...rest }: Node): Output {
   return { ...rest, ...(properties === undefined ? {} : { properties: mapValues(properties, keyValue) }) };
 }
 
-/** What an editor shows for a key stands at its documented spelling. */
+/** Removes the texts that editors show: only the documented spelling has them. */
 function withoutWords(schema: Output | boolean): Output | boolean {
   if (typeof schema === 'boolean') return schema;
   const { description, examples, default: preset, defaultSnippets, ...rest } = schema;
@@ -123,7 +127,7 @@ function isPlainObject(value: unknown): value is Output {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A map or a list to begin with, from its examples. */
+/** Snippets for a map or a list, from its examples. */
 function snippetsOf({ examples = [] }: Node): readonly object[] {
   const bodies = examples.filter((example) => typeof example === 'object' && example !== null);
   return bodies.map((body) => ({ label: JSON.stringify(body), body }));

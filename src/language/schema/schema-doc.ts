@@ -3,10 +3,10 @@ import { canonicalKey } from '../read/canonical-key.ts';
 import { executorConfigSchema, executorTypes, resolve as resolveIn, type Schema, typesOf } from './schema.ts';
 import document from './workflow.schema.json' with { type: 'json' };
 
-/** A key that may stand at a place of a workflow file. */
+/** A key allowed at a path of a workflow file. */
 export type KeyDoc = {
   readonly key: string;
-  /** Such as `text or list`. */
+  /** For example `text or list`. */
   readonly type: string;
   readonly description: string;
   readonly required: boolean;
@@ -14,20 +14,20 @@ export type KeyDoc = {
   readonly examples: readonly unknown[];
 };
 
-/** What may stand at a place of a workflow file. */
+/** The documentation of a path of a workflow file. */
 export type SchemaDoc = {
-  /** The place in the documented spelling, such as `steps.retryPolicy`; empty for the whole file. */
+  /** The path in the documented spelling, such as `steps.retryPolicy`; empty for the whole file. */
   readonly path: string;
   readonly doc: KeyDoc;
-  /** The keys of a map (or of the maps of a list) there. */
+  /** The keys of the map (or of the maps of the list) at the path. */
   readonly keys: readonly KeyDoc[];
-  /** The JSON Schema of the place; it carries the definitions it refers to. */
+  /** The JSON Schema of the path, including the definitions it refers to. */
   readonly schema: Schema;
 };
 
 /**
- * The documentation of a place: `steps`, `steps.retryPolicy`, `executor.http`; empty for the whole file. Keys of a step
- * may be given without `steps.` before them. Null for a place that does not exist; see `nearPaths`.
+ * The documentation of a path: `steps`, `steps.retryPolicy`, `executor.http`; empty for the whole file. `steps.` may
+ * be omitted before keys of a step. Null for a path that does not exist; see `nearPaths`.
  */
 export function schemaFor(path: string): SchemaDoc | null {
   const walked = walk(path);
@@ -39,7 +39,7 @@ export function schemaFor(path: string): SchemaDoc | null {
   return { path: names.join('.'), doc, keys, schema: standalone(schema) };
 }
 
-/** Paths that exist and are like one that does not, nearest first. */
+/** Existing paths similar to an unknown one, nearest first. */
 export function nearPaths(path: string): string[] {
   const walked = walk(path);
   const wrong = walked?.left[0];
@@ -53,7 +53,7 @@ type Walked = {
   readonly schema: Schema;
   readonly names: readonly string[];
   readonly required: boolean;
-  /** What could not be followed. */
+  /** The part of the path that could not be resolved. */
   readonly left: readonly string[];
 };
 
@@ -105,7 +105,7 @@ function topKeys(): Set<string> {
   return new Set([...childNames(documentedSchema), ...childNames(resolve(documentedSchema.$defs?.step ?? {}))]);
 }
 
-/** A list is documented by what its entries hold. */
+/** A list is documented by its entries. */
 function keysOf(schema: Schema): Schema {
   const own = resolve(schema);
   if (own.properties !== undefined || own.items === undefined) return own;
@@ -147,7 +147,7 @@ function withoutRef({ $ref: _, ...rest }: Schema): Schema {
   return rest;
 }
 
-/** A part of the schema with the definitions that it refers to, directly or through others. */
+/** A part of the schema with all definitions that it refers to, directly or indirectly. */
 function standalone(schema: Schema): Schema {
   if (schema.$defs !== undefined) return schema;
   const used = new Map<string, Schema>();
@@ -166,7 +166,7 @@ function standalone(schema: Schema): Schema {
 }
 
 /**
- * The schema of workflow files, as published. Most of it is documentation, which no run needs: in the built program it
- * stays in its own file until somebody asks for it.
+ * The published schema of workflow files. Most of it is documentation, which no run needs: the built program keeps it
+ * in a separate file that is loaded on demand.
  */
 export const documentedSchema = document as unknown as Schema;

@@ -16,24 +16,24 @@ export type Schema = {
   readonly default?: unknown;
   readonly allOf?: readonly { readonly if?: Schema; readonly then?: Schema }[];
   readonly $defs?: { readonly [name: string]: Schema };
-  /** The key whose other name this is. */
+  /** The key that this one is an alias of. */
   readonly 'x-alias-of'?: string;
 };
 
-/** A documented key of a map: how it is spelled here, and what it holds. */
+/** A documented key of a map: its documented spelling and its schema. */
 export type KnownKey = { readonly name: string; readonly schema: Schema };
 
-/** The schema of workflow files without its documentation, which `documented-schema.ts` has. */
+/** The schema of workflow files without its documentation, which `documented-schema.ts` adds. */
 export const workflowSchema = readingSchema as Schema;
 
-/** Follows `$ref`, which in this schema always points into the same document. */
+/** Resolves `$ref`, which in this schema always points into the same document. */
 export function resolve(schema: Schema, document: Schema = workflowSchema): Schema {
   let current = schema;
   while (current.$ref !== undefined) current = follow(current.$ref, document);
   return current;
 }
 
-/** The types of JSON that a value may have; null when it may have any. */
+/** The JSON types that a value may have; null for any type. */
 export function typesOf(schema: Schema): readonly string[] | null {
   if (schema.type === undefined) return null;
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
@@ -41,7 +41,7 @@ export function typesOf(schema: Schema): readonly string[] | null {
 
 const keyTables = new WeakMap<Schema, ReadonlyMap<string, KnownKey>>();
 
-/** The documented keys of a map by their canonical form. */
+/** The documented keys of a map, by their canonical form. */
 export function knownKeys(schema: Schema): ReadonlyMap<string, KnownKey> {
   const kept = keyTables.get(schema);
   if (kept !== undefined) return kept;
@@ -55,7 +55,7 @@ export function knownKeys(schema: Schema): ReadonlyMap<string, KnownKey> {
   return table;
 }
 
-/** The schema of an executor's settings; null for a type that does not exist. */
+/** The schema of an executor's settings; null for an unknown type. */
 export function executorConfigSchema(type: string, document: Schema = workflowSchema): Schema | null {
   return document.$defs?.[`executor-${type}`] ?? null;
 }

@@ -36,7 +36,7 @@ describe('keys of other tools', () => {
     }
   });
 
-  it('are none in a map that has no table', () => {
+  it('do not exist for a map without a table', () => {
     expect(synonymOf('times', ['steps', 0, 'executor'])).toBeNull();
     expect(synonymNames(['smtp'])).toEqual([]);
   });

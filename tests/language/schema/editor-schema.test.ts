@@ -14,7 +14,7 @@ const published = join(root, 'docs/reference/schemas/workflow.json');
 const schema = editorSchema(documentedSchema);
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
 
-/** A workflow that stands in the project or in the corpus, and where the files lie that it imports. */
+/** A workflow of the project or of the corpus, and the directory of the files it imports. */
 type Text = { readonly name: string; readonly text: string; readonly dir: string };
 
 function filesBelow(folder: string): Text[] {
@@ -48,13 +48,13 @@ const texts = [
   ...(corpus === undefined ? [] : filesBelow(corpus)),
 ];
 
-/** The errors that the reader finds in one text, what it imports left aside. */
+/** The errors that the reader finds in one text, without its imports. */
 function errorsOf({ text, dir }: Text): Set<DiagnosticCode> {
   const { diagnostics } = loadWorkflow({ text, file: null, dir });
   return new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code as DiagnosticCode));
 }
 
-/** The text as an editor sees it: with `<<` as it is written, and merged. Null for what is not YAML at all. */
+/** The text as an editor sees it: with `<<` as written, and merged. Null for text that is not YAML. */
 function valuesOf(text: string): readonly unknown[] | null {
   try {
     return [parse(text, { logLevel: 'silent' }), parse(text, { merge: true, logLevel: 'silent' })];
@@ -63,7 +63,7 @@ function valuesOf(text: string): readonly unknown[] | null {
   }
 }
 
-/** Refused for a variable within a text, which a schema does not see. */
+/** Refused because of a variable within a text, which a schema cannot detect. */
 const aboutText = 'fixtures/invalid/unreplaced-path/workflow.yaml';
 
 const structural: ReadonlySet<DiagnosticCode> = new Set([
@@ -133,7 +133,7 @@ describe('the schema for editors', () => {
     expect(validate(workflow)).toBe(false);
   });
 
-  it('has what editors show: descriptions, defaults, snippets and an address', () => {
+  it('contains what editors show: descriptions, defaults, snippets and a URL', () => {
     expect(schema).toMatchObject({
       $id: expect.stringMatching(/^https:\/\/.*\/workflow\.json$/),
       $defs: {
@@ -150,7 +150,7 @@ describe('the schema for editors', () => {
     });
   });
 
-  it('is published as it is', () => {
+  it('is published unchanged', () => {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
     if (process.env['WF_UPDATE_GOLDENS'] === '1') writeFileSync(published, text);
     expect(readFileSync(published, 'utf8')).toBe(text);

@@ -85,7 +85,7 @@ describe('the documentation of a key', () => {
     expect(schemaFor('steps')?.doc).toMatchObject({ type: 'list or map', required: true });
   });
 
-  it('of an unknown one is null, with near paths', () => {
+  it('of an unknown key is null, with similar paths', () => {
     expect(['stesp', 'steps.x', 'executor.htpp.y'].map(schemaFor)).toEqual([null, null, null]);
     expect(nearPaths('stesp')).toEqual(['steps']);
     expect(nearPaths('steps.retrypolcy')).toEqual(['steps.retryPolicy']);

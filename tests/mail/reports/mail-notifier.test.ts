@@ -272,7 +272,7 @@ describe('a mail that cannot be sent', () => {
     const env = { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'quiet' };
     const { code, stdout, stderr } = await wf(['run', 'w.yaml'], { cwd, env });
     expect(code).toBe(1);
-    expect(stderr).toContain('warning: this mail cannot be sent: there is no "smtp"');
+    expect(stderr).toContain('warning: this mail cannot be sent: "smtp" is missing');
     expect(warning.exec(stdout)?.[1]).toBe('the workflow has no "smtp": give it the "host" of a mail server');
   });
 

@@ -4,7 +4,7 @@ import { asList, type TextOrList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from '../action-entries.ts';
 
-/** Texts of a step or handler that no variable completes and that its executor would refuse when it runs. */
+/** Reports constant texts of a step or handler that its executor would refuse at run time. */
 export function constantProblems(entry: ActionEntry): Problem[] {
   const { executor } = entry.raw;
   const type = typeof executor === 'string' ? executor : executor?.type;
@@ -23,7 +23,7 @@ export function constantProblems(entry: ActionEntry): Problem[] {
   }
 }
 
-/** Whether a text is the same at every run. */
+/** Whether a text is the same in every run. */
 function isConstant(text: string): boolean {
   return !/[$`]/.test(text);
 }
@@ -64,7 +64,7 @@ function unquoted(word: string): string {
   return /^(["'])([\s\S]*)\1$/.exec(word)?.[2] ?? word;
 }
 
-/** What can be said of a URL before its variables have values: its scheme, unless a variable begins it. */
+/** Checks a URL before its variables have values: its scheme, unless a variable starts it. */
 function urlMistake(text: string): string | null {
   if (text === '' || /^[$`]/.test(text)) return null;
   if (isConstant(text) && !URL.canParse(text)) return `"${text}" is not a URL`;
@@ -73,7 +73,7 @@ function urlMistake(text: string): string | null {
   return scheme === 'http' || scheme === 'https' ? null : `"${text}" is neither http nor https`;
 }
 
-/** A variable before the first slash may hold the scheme. */
+/** A variable before the first slash may contain the scheme. */
 function schemeMissing(text: string): string | null {
   const head = /^[^/?#]*/.exec(text)?.[0] ?? '';
   return isConstant(head) ? `"${text}" is not a URL: the scheme (https://) is missing` : null;
@@ -116,7 +116,7 @@ function approvalProblems(entry: ActionEntry, config: JsonObject): Problem[] {
   if (subcommand !== 'apply' && subcommand !== 'destroy') return [];
   const isApproved = config.autoApprove !== undefined && config.autoApprove !== false;
   const hasPlan = subcommand === 'apply' && config.planFile !== undefined;
-  // A plan file, `-auto-approve` or a variable with either.
+  // A plan file, `-auto-approve`, or a variable with either.
   const mayApprove = others.some((word) => !isConstant(word) || !word.startsWith('-') || /^--?auto-approve/.test(word));
   if (isApproved || hasPlan || mayApprove) return [];
   const key = config.subcommand === undefined ? ['command'] : ['executor', 'config', 'subcommand'];
@@ -130,16 +130,16 @@ function wordsOf(value: Json | TextOrList | undefined): string[] {
   return texts.flatMap((text) => text.split(/\s+/)).filter((word) => word !== '');
 }
 
-/** What is wrong with a text that should be JSON, with its line from 1 where that is known: `line 2: Unexpected token '}'`. */
+/** Why a text is not JSON, with its line from 1 if known: `line 2: Unexpected token '}'`. */
 type JsonMistake = string;
 
-/** The first mistake of a text that should be one JSON value; null for JSON. */
+/** The first mistake of a text that should be one JSON value; null for valid JSON. */
 function jsonMistake(text: string): JsonMistake | null {
   const error = parseError(text);
   return error === null ? null : described(error, text);
 }
 
-/** The same for any number of JSON values one after another, as jq reads them. */
+/** The first mistake of a text that should be a sequence of JSON values, as jq reads it. */
 function jsonSequenceMistake(text: string): JsonMistake | null {
   let rest = text;
   while (rest.trim() !== '') {
@@ -161,7 +161,7 @@ function parseError(text: string): string | null {
   }
 }
 
-/** V8's words without the text itself; `rest` is the end of `text` that was parsed. */
+/** V8's message without the text itself; `rest` is the end of `text` that was parsed. */
 function described(error: string, rest: string, text = rest): JsonMistake {
   const [, reason = error, position] =
     /^(.*?)(?: in JSON)?(?: at position (\d+).*|, .* is not valid JSON)?$/s.exec(error) ?? [];
@@ -172,12 +172,10 @@ function described(error: string, rest: string, text = rest): JsonMistake {
 
 const closing: { readonly [opening: string]: string } = { '(': ')', '[': ']', '{': '}' };
 
-/**
- * What is left open or closed too often in a jq filter: a quote or a bracket. Null when all is in balance. Anything else
- * about a filter only jq can say.
- */
+/** The first unbalanced quote or bracket of a jq filter; null if everything is balanced. Only jq can check the rest. */
 function jqBalanceMistake(filter: string): string | null {
-  // Of a string within a string, `"\(...)"`, the outer one goes on after its bracket: `"` stands for a string here.
+  // In a string within a string, `"\(...)"`, the outer string continues after the bracket: `"` stands for a string
+  // here.
   const open: string[] = [];
   for (let at = 0; at < filter.length; at++) {
     const character = filter[at] ?? '';
@@ -190,7 +188,7 @@ function jqBalanceMistake(filter: string): string | null {
       open.push(character);
     } else if (')]}'.includes(character)) {
       const opening = open.pop();
-      if (opening === undefined) return `"${character}" closes nothing`;
+      if (opening === undefined) return `"${character}" was never opened`;
       if (closing[opening] !== character) return `"${opening}" is closed by "${character}"`;
     }
   }

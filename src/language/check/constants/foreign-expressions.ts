@@ -9,8 +9,8 @@ const EXPRESSION = /\$\{\{\s*([^{}]*?)\s*\}\}/;
 const SHELL = /^(?:\/usr)?(?:\/bin\/)?(?:env\s+)?(?:ba|da|k|z)?sh\b/;
 
 /**
- * Expressions of GitHub Actions, which look like variables and are none here: an error where a shell would refuse them, a
- * warning where they would be passed on as they are written.
+ * Reports expressions of GitHub Actions, which look like variables: an error if a shell would refuse them, a warning
+ * if they would be passed on unchanged.
  */
 export function expressionProblems(entry: ActionEntry): Problem[] {
   const { command, script, args, env, dir } = entry.raw;
@@ -25,7 +25,7 @@ export function expressionProblems(entry: ActionEntry): Problem[] {
   ];
 }
 
-/** A shell's text without what single quotes and here-documents keep as it is. */
+/** The text of a shell without single-quoted texts and here-documents. */
 function unquoted(text: string): string {
   return text.includes('<<') ? '' : text.replace(/'[^']*'/g, (quoted) => (quoted.includes('${{') ? '' : quoted));
 }

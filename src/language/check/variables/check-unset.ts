@@ -11,13 +11,13 @@ import type { WorkflowFiles } from '../check-workflow.ts';
 import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
 
-/** What `wf` sets for steps, and what a shell or a login sets on every machine. */
+/** Variables that `wf` sets for steps, and that a shell or a login sets on every machine. */
 const SET_BY_SYSTEM =
   /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|ITEM|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
 /**
- * Variables that texts of steps, handlers and functions use and nothing sets. `environment`: the names of the process's
- * environment. Says nothing of files that could not be read completely.
+ * Reports variables that steps, handlers and functions use and that are set nowhere. `environment`: the names of the
+ * process's environment. Files that could not be read completely are not checked.
  */
 export function unsetProblems(files: WorkflowFiles, environment: readonly string[]): Problem[] {
   const { root, base, hasAllImports } = files;
@@ -59,7 +59,7 @@ type Place = {
   readonly isSet: (name: string) => boolean;
 };
 
-/** One warning for each name. */
+/** One warning per name. */
 function unset(uses: readonly LocatedUse[], { file, path, what, declared, isSet }: Place): Problem[] {
   const seen = new Set<string>();
   return uses.flatMap(({ name, at, path: way }) => {

@@ -7,15 +7,15 @@ import type { Path } from '../../problem.ts';
 import { asList, type RawAction, type TextOrList } from '../../raw.ts';
 import { shellUses, type VariableUse } from './shell-uses.ts';
 
-/** A use and the way to its text, from the step or function. */
+/** A use and the path to its text, from the step or function. */
 export type LocatedUse = VariableUse & { readonly path: Path };
 
-/** Executors that hand `config` to `wf` to replace the variables in its texts. */
+/** Executors in whose `config` `wf` replaces the variables. */
 const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terraform', 'ansible', 'ssh']);
 /** Executors whose command is words in which `wf` replaces the variables, on this machine. */
 const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 
-/** The variables that the texts of a step or handler use. `shell`: the one of the workflow. */
+/** The variables that the texts of a step or handler use. `shell`: the shell of the workflow. */
 export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] {
   const { executor } = raw;
   const type = (typeof executor === 'string' ? executor : executor?.type) ?? 'command';
@@ -35,7 +35,7 @@ export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] 
   ];
 }
 
-/** The variables of what a step or a function runs on this machine. */
+/** The variables in the parts of a step or function that run on this machine. */
 export function workUses(
   { command, script }: { readonly command?: TextOrList; readonly script?: string },
   shell: string,
@@ -55,7 +55,7 @@ function conditionUses({ preconditions }: RawAction, shell: string): readonly Lo
     if (typeof item === 'string') return at(path, commandUses(item, shell));
     const { condition = '', expected } = item;
     if (expected === undefined) return at([...path, 'condition'], commandUses(condition, shell));
-    // In a pattern a dollar is also the end of a line.
+    // In a pattern a dollar can also be the end of a line.
     const wanted = expected.startsWith('re:') ? [] : templateUses(expected);
     return [...at([...path, 'condition'], substitutedUses(condition)), ...at([...path, 'expected'], wanted)];
   });
@@ -73,11 +73,11 @@ function at(path: Path, uses: readonly VariableUse[]): readonly LocatedUse[] {
   return uses.map((use) => ({ ...use, path }));
 }
 
-/** An escaped dollar, `$NAME`, `${NAME}`, `${NAME.key}`; `${NAME:-` says itself what happens without a value. */
+/** An escaped dollar, `$NAME`, `${NAME}`, `${NAME.key}`; `${NAME:-` handles a missing value itself. */
 const TEMPLATE_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*)(?:[.[][^}:]*)?\}|([A-Za-z_]\w*))/g;
 const WHOLE_WORD = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/;
 const SHELL = /^(?:.*\/)?(?:a|ba|da|k|mk|z)?sh$/;
-/** A login shell, or one that behaves as at a terminal, reads files which set variables. */
+/** Options of a login or interactive shell, which reads files that set variables. */
 const READS_FILES = /^(?:-[A-Za-z]*[li][A-Za-z]*|--(?:login|rcfile|init-file))$/;
 
 /** The variables of a text in which `wf` replaces them. */
@@ -88,7 +88,7 @@ function templateUses(text: string): readonly VariableUse[] {
   });
 }
 
-/** The same where commands between backticks or in `$(...)` are run by the shell. */
+/** The variables of a text in which the shell runs commands between backticks or in `$(...)`. */
 function substitutedUses(text: string): readonly VariableUse[] {
   const uses = splitBackticks(text).flatMap((part) =>
     'text' in part ? templateUses(part.text) : (shellUses(part.command) ?? []),
@@ -99,7 +99,7 @@ function substitutedUses(text: string): readonly VariableUse[] {
   );
 }
 
-/** The variables of a command's text: of its words, or of the code for the shell. */
+/** The variables of a command's text: of its words, or of its shell code. */
 function commandUses(text: string, shell: string): readonly VariableUse[] {
   const parsed = parseCommand(text);
   if (parsed.kind === 'shell') return isPlainShell(shell) ? (shellUses(text) ?? []) : [];
@@ -107,8 +107,8 @@ function commandUses(text: string, shell: string): readonly VariableUse[] {
 }
 
 /**
- * The variables of a command given as a list: a word that is nothing but one, since a dollar within a word may belong to the
- * program (`[awk, "{print $2}"]`), and the code of a shell. By the index of the word.
+ * The variables of a command given as a list, by the index of the word: words that consist only of a variable, since a
+ * dollar within a word may belong to the program (`[awk, "{print $2}"]`), and the code of a shell.
  */
 function listUses(words: readonly string[]): readonly (readonly VariableUse[])[] {
   const code = shellCodeIndex(words);
@@ -120,13 +120,13 @@ function listUses(words: readonly string[]): readonly (readonly VariableUse[])[]
   });
 }
 
-/** The variables of a script whose interpreter is a shell. */
+/** The variables of a script, if its interpreter is a shell. */
 function scriptUses(script: string, interpreter: string): readonly VariableUse[] {
   const named = /^#![ \t]*(?:\S*\/env[ \t]+(?:-S[ \t]+)?)?([^\n]+)/.exec(script)?.[1];
   return isPlainShell(named ?? interpreter) ? (shellUses(script) ?? []) : [];
 }
 
-/** Whether this is a shell whose language is known, which reads nothing before the code. */
+/** Whether this is a known shell that reads no file before the code. */
 function isPlainShell(command: string): boolean {
   const [program = '', ...options] = command.trim().split(/\s+/);
   return SHELL.test(program) && !options.some(isFileReader);
@@ -140,7 +140,9 @@ function withoutFallback(word: readonly WordPiece[]): readonly string[] {
   return word.flatMap((piece) => (typeof piece === 'string' || piece.fallback.length > 0 ? [] : [piece.name]));
 }
 
-/** Each name with the offset of its first use in the text. A name whose value may be missing (`${NAME:-}`) is left out. */
+/**
+ * Each name with the offset of its first use in the text. A name whose value may be missing (`${NAME:-}`) is left out.
+ */
 function located(text: string, names: readonly string[]): readonly VariableUse[] {
   const offsets = new Map<string, number>();
   const optional = new Set<string>();

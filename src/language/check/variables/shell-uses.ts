@@ -1,39 +1,42 @@
 /** A variable in a text: its name, and the offset of the name. */
 export type VariableUse = { readonly name: string; readonly at: number };
 
-/** Where the scanner is. `closers` are the open quotes and substitutions, outermost first. */
+/** The state of the scanner. `closers` are the open quotes and substitutions, outermost first. */
 type Scan = {
   readonly text: string;
   at: number;
   readonly closers: string[];
   readonly uses: VariableUse[];
-  /** Names after which `:-`, `-`, `:?` and the like say what happens without a value. */
+  /** Names with `:-`, `-`, `:?` and the like, which handle a missing value. */
   readonly handled: Set<string>;
-  /** Here-documents whose text begins after the next line end. */
+  /** Here-documents whose text starts after the next line end. */
   readonly pending: { readonly end: string; readonly hasTabs: boolean; readonly isLiteral: boolean }[];
 };
 
-/** Deeper nesting is not written by hand. */
+/** Maximum nesting; text written by hand does not exceed it. */
 const MAX_NESTING = 100;
 
-/** The text sets variables in ways that reading it does not show: it reads another file, or builds names as it runs. */
+/**
+ * The text sets variables in ways that cannot be seen by reading it: it reads another file, or builds names as it
+ * runs.
+ */
 const SETS_UNSEEN =
   /(?:^|[\s;&|({`])(?:\.|source|eval)\s|\b(?:export|declare|typeset|readonly|local)\s+(?:-\w+\s+)*["']?[$`]|\bprintf\s+-v\s+["']?\$/;
 
-/** A name that stands alone, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
+/** A bare name, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
 const BARE_NAME = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
-/** The text asks whether the variable has a value. */
+/** The text tests whether the variable has a value. */
 const TESTED = /-[nz]\s+"?\$\{?([A-Za-z_]\w*)/g;
 
-/** At the dollar. */
+/** These match at the dollar. */
 const PLAIN = /\$([A-Za-z_]\w*)/y;
 const BRACED = /\$\{([#!]?)([A-Za-z_]\w*)(:?[-=?+])?/y;
 const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|(\\?)([\w.-]+))/y;
 const WORD_START = /[\s;&|(]/;
 
 /**
- * The variables that a shell would replace in a text and that the text does not set itself. Null where that cannot be known:
- * it reads another file (`source`), builds code (`eval`), or is not balanced.
+ * The variables that a shell would replace in a text and that the text does not set itself. Null if they cannot be
+ * determined: the text reads another file (`source`), builds code (`eval`), or is unbalanced.
  */
 export function shellUses(text: string): readonly VariableUse[] | null {
   if (SETS_UNSEEN.test(text)) return null;
@@ -45,7 +48,7 @@ export function shellUses(text: string): readonly VariableUse[] | null {
   return scan.uses.filter(({ name }) => !own.has(name) && !scan.handled.has(name));
 }
 
-/** Takes the next unit; false: give up. */
+/** Reads the next unit; false: give up. */
 function step(scan: Scan): boolean {
   const { text, closers } = scan;
   const char = text.charAt(scan.at);
@@ -130,7 +133,7 @@ function lineEnd(scan: Scan): boolean {
   return true;
 }
 
-/** A step within a here-document, whose uses are counted from the beginning of the whole text. */
+/** Reads a unit within a here-document; its uses get offsets in the whole text. */
 function stepIn(inner: Scan, outer: Scan, from: number): boolean {
   const before = outer.uses.length;
   if (!step(inner)) return false;
@@ -138,7 +141,7 @@ function stepIn(inner: Scan, outer: Scan, from: number): boolean {
   return true;
 }
 
-/** Up to the line that ends the document; null when it never comes. */
+/** The length up to the closing line of the document; null if there is none. */
 function documentLength(
   text: string,
   from: number,
