@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Where the files lie that the program hands out as they are, named by their paths below `assets/`. The build puts them
- * beside the program, so that no run has to read them as a part of it.
+ * The directory of files that the program hands out unchanged. The build puts them beside the program, so that a run does not
+ * load them.
  */
 const assets = join(import.meta.dirname, 'assets');
 
@@ -12,18 +12,18 @@ export function readAsset(name: string): string {
   return readFileSync(join(assets, name), 'utf8');
 }
 
-/** What `wf init` can begin with; the first is the usual one. */
+/** The templates of `wf init`; the first is the default. */
 export const templateNames = ['basic', 'cron-job', 'ci', 'etl', 'docker'] as const;
 
-/** The name of a workflow to begin with. */
+/** The name of a template. */
 export type TemplateName = (typeof templateNames)[number];
 
-/** A workflow to begin with; `FILE` in it stands for the file's name. */
+/** Returns the text of a template, with `FILE` in place of the file's name. */
 export function readTemplate(name: TemplateName): string {
   return readAsset(`templates/${name}.yaml`);
 }
 
-/** What a template is, as its first line says. */
+/** Returns the title of a template from its first line. */
 export function templateTitle(text: string): string {
   return text.split('\n', 1)[0]?.replace(/^# /, '') ?? '';
 }

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../core/run/summary.ts';
 import type { ErrorCode } from '../errors.ts';
 
-/** What the command line answers with. 0 also stands for runs whose failures the workflow tolerates. */
+/** The exit codes. 0 includes runs whose failures the workflow tolerates. */
 export const exitCodes = {
   succeeded: 0,
   failed: 1,
@@ -11,13 +11,13 @@ export const exitCodes = {
   timedOut: 124,
 } as const;
 
-/** Signals that stop a run, with the exit code that tells of each: 128 and the signal's number. */
+/** Signals that stop a run, each with its exit code: 128 plus the number of the signal. */
 export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** A signal that stops a run. */
 export type StopSignal = keyof typeof stopSignals;
 
-/** How the caller wants failures told. */
+/** The options that change the exit code. */
 export type ExitOptions = {
   /** The exit code of the first failed step is passed through. */
   readonly passExitCode: boolean;
@@ -46,7 +46,7 @@ export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
   }
 }
 
-/** The exit code for a request that could not be met. */
+/** The exit code for an error before or outside a run. */
 export function exitCodeOfError(code: ErrorCode): number {
   switch (code) {
     case 'usage':
@@ -69,6 +69,6 @@ function firstFailedExitCode({ steps, handlers }: RunSummary): number | null {
   const failed = [...steps, ...handlers]
     .filter(({ status, exitCode }) => status === 'failed' && exitCode !== null && exitCode !== 0)
     .sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
-  // What failed in this run comes before what an earlier one has left.
+  // Failures of this run count before those of an earlier one.
   return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;
 }

@@ -4,14 +4,14 @@ import type { History } from '../service/history/history.ts';
 import { findWorkflow, type WorkflowPlaces } from '../service/workflows/workflows.ts';
 import type { RunArchive } from '../store/store.ts';
 
-/** Where workflows and their runs are known from. */
+/** The places of workflows and runs. */
 export type KnownPlaces = {
   readonly history: Pick<History, 'knowsWorkflow'>;
   readonly archive: RunArchive;
   readonly places: WorkflowPlaces;
 };
 
-/** A workflow that exists and has not run is known; any other name is a mistake: throws a `WfError` `not-found`. */
+/** Throws a `WfError` `not-found` for a name that is no workflow, and returns for a workflow that has not run. */
 export function requireKnownWorkflow(name: string, { history, archive, places }: KnownPlaces): void {
   if (history.knowsWorkflow(name)) return;
   try {

@@ -6,19 +6,21 @@ import { findColor } from './terminal/color.ts';
 import { createConsole } from './terminal/console.ts';
 import { printError } from './terminal/print-error.ts';
 
-// What nobody caught is printed by Node, which knows nothing of the source.
+// Node prints uncaught errors with positions of the bundle instead of the source.
 process.on('uncaughtExceptionMonitor', (error) => {
-  // One that cannot be changed stays as it is.
+  // A frozen error stays unchanged.
   if (error instanceof Error) Reflect.set(error, 'stack', stackOf(error));
 });
 
 /**
  * Runs the command line (without node and script) and resolves to the exit code. Every error is printed here, once:
- * what the user can mend as a message, anything else as a bug with its stack.
+ * a `WfError` as a message, anything else as a bug with its stack.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   if (!hasDirectory()) {
-    createConsole(process.env, null).err.write(`error: the directory here is gone\n  help: cd to one that is there\n`);
+    createConsole(process.env, null).err.write(
+      `error: the current directory no longer exists\n  help: cd to an existing directory\n`,
+    );
     return exitCodes.unusable;
   }
   const console = createConsole(process.env, await findColor(argv, process.env));
@@ -43,7 +45,7 @@ export async function answerLoads(port: MessagePort): Promise<void> {
   thread.answerLoads(port);
 }
 
-/** A shell may stand in a directory that was removed: nothing can be found from there. */
+/** The current directory may have been removed; no relative path resolves there. */
 function hasDirectory(): boolean {
   try {
     process.cwd();
@@ -53,5 +55,5 @@ function hasDirectory(): boolean {
   }
 }
 
-/** Their output is also kept elsewhere, and their exit code tells of the run; what any other command prints is all it does. */
+/** Commands whose output is also stored and whose exit code reports the run; the result of any other command is its output. */
 const carriesRuns = new Set(['run', 'start', 'retry', 'restart', 'exec']);

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
-/** Who asks for something by a command, for the journal of a run: `alice (wf stop)`. */
+/** Returns the requester for the journal of a run: `alice (wf stop)`. */
 export function requester(command: string): string {
   return `${userName()} (wf ${command})`;
 }
 
-/** A user without an entry in the password database has a number only. */
+/** A user without an entry in the password database has only a number. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -3,19 +3,19 @@ import { WfError } from '../errors.ts';
 import { parseSpan } from '../language/span.ts';
 
 /**
- * A length of time such as `90m`, `7d` or `2d12h`, in milliseconds. Throws a `WfError` `usage`, also for a number without a
- * unit: seconds, as in a file, are hardly meant where runs are removed.
+ * Parses a duration such as `90m`, `7d` or `2d12h` to milliseconds. Throws a `WfError` `usage`, also for a number without a
+ * unit: seconds, the unit in files, are unlikely to be intended where runs are removed.
  */
 export function spanOption(option: string, text: string): number {
   const span = /^[\d.]*$/.test(text) ? null : parseSpan(text);
   if (span !== null) return span;
-  throw new WfError('usage', `${option} "${text}" is not a length of time`, {
+  throw new WfError('usage', `${option} "${text}" is not a duration`, {
     help: 'such as 30m, 12h, 2d12h, 7d or 2w',
   });
 }
 
 /**
- * A moment in ISO 8601, where the user is unless it names a zone; a day alone is its start or its end. In milliseconds
+ * Parses a time in ISO 8601, in local time unless it names a zone; a day alone is its start or its end. Returns milliseconds
  * since 1970-01-01 UTC. Throws a `WfError` `usage`.
  */
 export function parseInstant(option: string, text: string, day: 'start' | 'end'): number {

@@ -62,7 +62,7 @@ describe('wf run --detach', () => {
         Array.from({ length: 6 }, () => place.wf('run', 'hi.yaml', '--detach', '--run-id', 'one')),
       );
       expect(asked.map(({ code, stdout }) => [code, stdout])).toEqual(asked.map(() => [0, 'one\n']));
-      const said = asked.filter(({ stderr }) => stderr === 'run one was there already: nothing was started\n');
+      const said = asked.filter(({ stderr }) => stderr === 'run one exists already: nothing was started\n');
       expect(said.length).toBe(asked.length - 1);
       await untilOver(place, 'one', 'succeeded');
       expect(readFileSync(join(place.cwd, 'marks'), 'utf8')).toBe('[nobody]\n');

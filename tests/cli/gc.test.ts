@@ -87,7 +87,7 @@ describe('wf gc', () => {
 
   it.each([
     [['--keep', '0'], '--keep must be at least 1'],
-    [['--older-than', 'week'], '--older-than "week" is not a length of time'],
+    [['--older-than', 'week'], '--older-than "week" is not a duration'],
     [['gone'], 'no run and no workflow that has run is called "gone"'],
   ])('refuses %j', async (args, message) => {
     await withPlace({ 'w.yaml': file }, async (place) => {

@@ -163,7 +163,7 @@ describe('wf history', () => {
   });
 
   it.each([
-    [['--last', 'week'], '--last "week" is not a length of time'],
+    [['--last', 'week'], '--last "week" is not a duration'],
     [['--from', 'noon'], '--from "noon" is not a time'],
     [['--status', 'fine'], '"fine" is not a status of a run'],
     [['--limit', 'x'], "option '--limit <count>' argument 'x' is invalid"],

@@ -35,7 +35,7 @@ describe('wf init', () => {
       const refused = {
         code: 2,
         stdout: '',
-        stderr: 'error: "mine.yaml" is there already\n  help: name another file, or overwrite it with --force\n',
+        stderr: 'error: "mine.yaml" exists already\n  help: name another file, or overwrite it with --force\n',
       };
 
       expect(await place.wf('init', 'mine.yaml')).toMatchObject(refused);

@@ -214,15 +214,15 @@ test(
       expect(await detached('one')).toMatchObject({
         code: 0,
         stdout: 'one\n',
-        stderr: 'run one was there already: nothing was started\n',
+        stderr: 'run one exists already: nothing was started\n',
       });
       expect(await client.wf('run', 'greet', '--detach', '--run-id', 'one')).toMatchObject({ code: 2 });
       expect((await client.wf('retry', 'one')).stderr).toContain('run one is still going');
       await detached('two');
-      expect((await client.wf('stop', 'wait')).stderr).toContain('2 runs of "wait" are going on: ');
+      expect((await client.wf('stop', 'wait')).stderr).toContain('2 runs of "wait" are active: ');
       expect((await client.wf('stop', 'one')).stdout).toBe('run one of "wait" is stopped\n');
       expect((await client.wf('stop', 'one')).stdout).toBe(
-        'run one of "wait" was over already: canceled, stopped by the API\n',
+        'run one of "wait" had finished already: canceled, stopped by the API\n',
       );
       expect((await client.wf('stop', 'wait', '--no-wait')).stdout).toBe('run two of "wait" was asked to stop\n');
       await expect.poll(() => client.json('status', 'two')).toMatchObject({ status: 'canceled' });
@@ -261,7 +261,7 @@ test(
       hasty.kill('SIGTERM');
       expect(await hasty.ended).toMatchObject({ code: 143 });
       expect((await hasty.ended).stderr).toMatch(
-        /^wf: run deaf-one goes on at .*; wf status deaf-one tells how it ends\n$/,
+        /^wf: run deaf-one continues at .*; wf status deaf-one shows its result\n$/,
       );
       await place.wf('stop', '--force', 'deaf-one');
     }),
@@ -404,11 +404,11 @@ test(
         return stderr;
       };
 
-      expect(await told('gc')).toContain('error: wf gc works on this machine alone, and WF_SERVER names a daemon\n');
-      expect(await told('report')).toContain('wf report works on this machine alone');
-      expect(await told('restart', 'greet')).toContain('wf restart works on this machine alone');
-      expect(await told('run', 'greet', '--watch')).toContain('--watch cannot be had from a daemon');
-      expect(await told('run', '-')).toContain('standard input cannot be had from a daemon');
+      expect(await told('gc')).toContain('error: wf gc works only on this machine, and WF_SERVER names a daemon\n');
+      expect(await told('report')).toContain('wf report works only on this machine');
+      expect(await told('restart', 'greet')).toContain('wf restart works only on this machine');
+      expect(await told('run', 'greet', '--watch')).toContain('--watch works only for local runs');
+      expect(await told('run', '-')).toContain('standard input works only for local runs');
       expect(await told('stop', 'greet', '--force')).toContain('there are no runs yet');
       expect(await told('status', '--dags', '.')).toContain('--dags is for workflows of this machine');
       expect(await told('run', 'missing')).toBe('error: no workflow "missing"\n');

@@ -97,7 +97,7 @@ describe('wf stop', () => {
       const runs = await Promise.all(['a1', 'a2'].map((id) => begin(place, 'slow.yaml', id)));
       const { code, stdout, stderr } = await place.wf('stop', 'slow');
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^error: 2 runs of "slow" are going on: a\d, a\d\n {2}help: name one of them/);
+      expect(stderr).toMatch(/^error: 2 runs of "slow" are active: a\d, a\d\n {2}help: name one of them/);
       const all = await place.wf('stop', 'slow', '--all');
       expect([all.code, all.stdout.split('\n').sort()]).toEqual([
         0,
@@ -129,7 +129,7 @@ describe('wf stop', () => {
       for (const word of ['r1', 'good', '@latest'])
         expect(await place.wf('stop', word)).toMatchObject({
           code: 0,
-          stdout: 'run r1 of "good" was over already: succeeded\n',
+          stdout: 'run r1 of "good" had finished already: succeeded\n',
         });
       expect(await place.wf('stop', 'goood')).toMatchObject({ code: 2, stdout: '' });
     });
@@ -141,7 +141,10 @@ describe('wf stop', () => {
       run.kill('SIGKILL');
       await run.ended;
       const { code, stdout } = await place.wf('stop', 'r1');
-      expect([code, stdout]).toEqual([0, `run r1 of "slow" was over already: failed, its process ${run.pid} died\n`]);
+      expect([code, stdout]).toEqual([
+        0,
+        `run r1 of "slow" had finished already: failed, its process ${run.pid} died\n`,
+      ]);
     });
   });
 

@@ -99,7 +99,10 @@ describe('a directory that was removed', () => {
           cwd: join(cwd, 'gone'),
           encoding: 'utf8',
         });
-        expect([status, stderr]).toEqual([2, 'error: the directory here is gone\n  help: cd to one that is there\n']);
+        expect([status, stderr]).toEqual([
+          2,
+          'error: the current directory no longer exists\n  help: cd to an existing directory\n',
+        ]);
       }
     });
   });

@@ -25,7 +25,7 @@ import { localWorkflows } from './local-workflows.ts';
 
 type AppModule = typeof import('../../app.ts');
 
-/** How much of a failed step's output is shown. */
+/** Lines of a failed step's output. */
 const tailLines = 10;
 
 /** The workflows and runs of this machine. */
@@ -107,7 +107,7 @@ async function viewRun(word: string, { config, app }: Parts): Promise<RunView> {
   };
 }
 
-/** Asking a second time means that the grace is over. */
+/** A second request ends the grace. */
 async function stop(
   runId: string,
   { by, force }: StopRequest,
@@ -117,13 +117,13 @@ async function stop(
   return { result: await stopRun(runId, { by, force: forced }, control), forced };
 }
 
-/** What the logs of this machine are read with. */
+/** The tools that read local logs. */
 type LogTools = Pick<LogView, 'readLog' | 'followLogs'> & {
   readonly history: History;
   readonly places: WorkflowPlaces;
 };
 
-/** The output of a run of this machine. Throws as `RunAccess` says. */
+/** Returns the output of a local run. Throws like `RunAccess`. */
 async function localLogs(word: string, request: LogRequest, tools: LogTools): Promise<RunLogs> {
   const { history, readLog, followLogs: follower } = tools;
   const run = await (request.follow ? findOrAwait(word, request, tools) : history.find(word));
@@ -142,7 +142,7 @@ async function localLogs(word: string, request: LogRequest, tools: LogTools): Pr
   };
 }
 
-/** A workflow that has not run yet is followed from its first run on. */
+/** Waits for the first run of a workflow that has never run. */
 async function findOrAwait(word: string, { tell }: LogRequest, { history, places }: LogTools): Promise<PastRun> {
   try {
     return await history.find(word);

@@ -7,14 +7,14 @@ import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts'
 import { listWorkflows, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import type { RunArchive } from '../../store/store.ts';
 
-/** What of this machine is looked at; `past` is null where no runs are kept. */
+/** The local workflows and runs; `past` is null if no runs are stored. */
 export type LocalPlaces = {
   readonly places: WorkflowPlaces;
   readonly past: { readonly archive: RunArchive; readonly history: History } | null;
   readonly isSuspended: (file: string) => boolean;
 };
 
-/** The workflows of this machine with their last runs, in the order of their paths. */
+/** Returns the local workflows with their last runs, in the order of their paths. */
 export async function localWorkflows({ places, past, isSuspended }: LocalPlaces): Promise<readonly WorkflowEntry[]> {
   const workflows = listWorkflows(places);
   const lastRuns = past === null ? new Map<string, RunSummary>() : await findLastRuns(workflows, past);
@@ -33,7 +33,7 @@ export async function localWorkflows({ places, past, isSuspended }: LocalPlaces)
   }));
 }
 
-/** By file. What knows calendars is loaded only where there is a schedule. */
+/** Returns the next starts by file. The cron library is loaded only if there is a schedule. */
 async function findNextStarts(workflows: readonly ListedWorkflow[]): Promise<ReadonlyMap<string, Date>> {
   const scheduled = workflows.flatMap(({ file, workflow }) =>
     workflow === null || workflow.schedule.start.length === 0 ? [] : [{ file, schedule: workflow.schedule }],
@@ -51,7 +51,7 @@ async function findNextStarts(workflows: readonly ListedWorkflow[]): Promise<Rea
   );
 }
 
-/** By file. Only the last run of each workflow is read. */
+/** Returns the last runs by file. Only the last run of each workflow is read. */
 async function findLastRuns(
   workflows: readonly ListedWorkflow[],
   { archive, history }: { readonly archive: RunArchive; readonly history: History },

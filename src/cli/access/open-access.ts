@@ -8,12 +8,12 @@ import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 
-/** The options of commands that a daemon can be asked for; `server` is false for `--no-server`. */
+/** The options of commands that can use a daemon; `server` is false for `--no-server`. */
 export type AccessOptions = CommonOptions & { readonly server?: string | false };
 
 /**
- * Does something with the runs that the options and the configuration name: this machine's, or those of a daemon. What a person
- * should know of its absence is printed.
+ * Calls `use` with the runs that options and configuration select: local ones or those of a daemon. Prints a message while the
+ * daemon does not answer.
  */
 export async function withAccess<T>(
   options: AccessOptions,
@@ -27,7 +27,7 @@ export async function withAccess<T>(
   return withDaemon(server, console, (client) => use(openRemoteAccess(client)));
 }
 
-/** Does something with a daemon; what a person should know of its absence is printed. */
+/** Calls `use` with a daemon. Prints a message while the daemon does not answer. */
 export async function withDaemon<T>(
   server: ClientSettings,
   { err }: Pick<Console, 'err'>,
@@ -43,8 +43,8 @@ export async function withDaemon<T>(
 }
 
 /**
- * The daemon to ask; null: this machine. Without a login in the settings, the token that the user's own daemon has made is used.
- * Rejects with a `WfError` `usage` for settings that make no sense.
+ * Returns the daemon to use; null: this machine. Without a login in the settings it uses the token of the user's own daemon.
+ * Rejects with a `WfError` `usage` for invalid settings.
  */
 export async function serverOf({ server, dags }: AccessOptions, config: Config): Promise<ClientSettings | null> {
   const found = server === false ? null : readClientSettings(config.settings.read);
@@ -62,18 +62,17 @@ async function withOwnLogin(server: ClientSettings, config: Config): Promise<Cli
 }
 
 /**
- * Refuses to act on this machine where a daemon is meant. `instead`: what can be done, as a sentence. Throws a `WfError`
- * `usage`.
+ * Throws a `WfError` `usage` if options or configuration name a daemon. `instead`: a sentence with the alternative.
  */
 export function requireLocal(options: AccessOptions, config: Config, { command, instead }: LocalOnly): void {
   const server = options.server === false ? null : config.settings.read('server');
   if (server === null || server.value === null) return;
-  throw new WfError('usage', `wf ${command} works on this machine alone, and ${server.source} names a daemon`, {
+  throw new WfError('usage', `wf ${command} works only on this machine, and ${server.source} names a daemon`, {
     help: `${instead}; --no-server means this machine`,
   });
 }
 
-/** A command that no daemon can be asked for, and what to do there instead. */
+/** A command that works only on this machine, and the alternative for daemons. */
 export type LocalOnly = { readonly command: string; readonly instead: string };
 
 async function openLocal(config: Config): Promise<RunAccess> {

@@ -11,7 +11,7 @@ import type { Console } from '../terminal/console.ts';
 /** The options of `wf config`; `key` is null for every setting. */
 export type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };
 
-/** Prints settings with their values and where those come from. */
+/** Prints settings with their values and the source of each value. */
 export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err, outTerminal, env }: Console): number {
   const config = configFor(flags);
   const settings = listSettings(config);
@@ -38,7 +38,7 @@ function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Other programs may use variables that begin with `WF_`, so that only what is nearly a setting is a mistake. */
+/** Warns only of names close to a setting, since other programs may use variables that begin with `WF_`. */
 function mistypedVariables(settings: readonly ListedSetting[], env: Console['env']): readonly string[] {
   const known = [...settings.map(({ variable }) => variable), ...otherVariables];
   return Object.keys(env)

@@ -10,7 +10,7 @@ import type { Console } from '../terminal/console.ts';
 /** The options of `wf doctor`. */
 export type DoctorOptions = CommonOptions & { readonly json?: true };
 
-/** Prints what the machine offers to workflows, and how to get what is missing. That is no failure: exit code 0. */
+/** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */
 export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
   const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
   const untrusted = untrustedPaths(findPlaces(process.env, cwd), process.env);

@@ -8,7 +8,7 @@ import type { Console } from '../terminal/console.ts';
 /** The options of `wf dry`. */
 export type DryOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
 
-/** Prints what a run would do. */
+/** Prints the plan of a run. */
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);

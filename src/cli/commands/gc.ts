@@ -19,14 +19,13 @@ export type GcOptions = AccessOptions & {
   readonly json?: true;
 };
 
-/** Removes past runs and says which, and how much space that freed. */
+/** Removes past runs and prints their ids and the freed space. */
 export async function gcCommand({ name, dryRun = false, ...options }: GcOptions, console: Console): Promise<number> {
   const asked = askedRule(options);
   const config = configFor(options);
   requireLocal(options, config, {
     command: 'gc',
-    instead:
-      'wf gc on the machine of the daemon removes its runs, as its histRetentionDays and historyKeepRuns do by themselves',
+    instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
   });
   const { createPast, createRetention, workflowPlaces } = await import('../../app.ts');
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });

@@ -21,7 +21,7 @@ export type InitOptions = CommonOptions & {
   readonly json?: true;
 };
 
-/** Writes a first workflow, and nothing else. */
+/** Writes a first workflow. */
 export function initCommand({ file, template, list, force, json }: InitOptions, console: Console): number {
   if (list) return listTemplates(json === true, console);
   if (json) throw new WfError('usage', '--json goes with --list');
@@ -47,7 +47,7 @@ function write(file: string, text: string, isForced: boolean): void {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
       const help = 'name another file, or overwrite it with --force';
-      throw new WfError('usage', `"${file}" is there already`, { help, cause: error });
+      throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
     }
     throw unwritable(file, error);
   }

@@ -19,7 +19,7 @@ export type LogsOptions = AccessOptions & {
   readonly json?: true;
 };
 
-/** Prints what steps have printed. */
+/** Prints the output of steps. */
 export async function logsCommand(options: LogsOptions, console: Console): Promise<number> {
   const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
@@ -33,10 +33,10 @@ export async function logsCommand(options: LogsOptions, console: Console): Promi
   });
 }
 
-/** `step` is null where there is output of several steps. */
+/** `step` is null for the output of several steps. */
 type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail'>;
 
-/** Prints for as long as somebody reads it. */
+/** Prints until the reader closes the stream. */
 async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
   const { step, raw, json, tail = null } = printing;
   const { createLogLines } = await import('../../render/views/log-lines.ts');
@@ -55,9 +55,9 @@ async function printLogs(logs: RunLogs, printing: LogPrinting, { out, outTermina
   await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));
 }
 
-/** A reader that is this far behind gets nothing new until it has caught up. */
+/** A slower reader gets nothing new until it has caught up. */
 const mostPendingBytes = 4 * 1024 * 1024;
-/** How often it is looked whether somebody still reads what is followed. */
+/** The interval of checks whether the reader is still there. */
 const lookMs = 100;
 
 function readerOf({ pending, drained, isClosed }: Output): Pick<LogReader, 'isBehind' | 'caughtUp' | 'isClosed'> {

@@ -15,7 +15,7 @@ export type MarkOptions = AccessOptions & {
   readonly json?: true;
 };
 
-/** Says how a step of a finished run counts, and what the run has come to by that. */
+/** Sets the status of a step of a finished run and prints the new status of the run. */
 export function markCommand(
   { run: word, step, status, json, ...options }: MarkOptions,
   console: Console,

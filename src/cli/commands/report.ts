@@ -22,11 +22,11 @@ export type ReportOptions = AccessOptions & { readonly run: string | null; reado
 
 type AppModule = typeof import('../../app.ts');
 
-/** What a report waits for before it goes on writing to a slow reader. */
+/** The pending bytes at which a report waits for a slow reader. */
 const mostPendingBytes = 4 * 1024 * 1024;
 const longestName = 100;
 
-/** Writes one run as a page of HTML and prints the name of its file. */
+/** Writes the HTML report of one run and prints the name of the file. */
 export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out }: Console,
@@ -94,14 +94,14 @@ function readAssets(): ReportAssets {
   return { css: readAsset('report.css'), js, scriptHash: createHash('sha256').update(js).digest('base64') };
 }
 
-/** A directory gets a file of the usual name. */
+/** In a directory the file gets its default name. */
 function target(output: string | null, { workflow, runId }: RunSummary): string {
   const name = `${fileName(workflow)}-${fileName(shortId(runId))}.html`;
   if (output === null) return name;
   return statSync(output, { throwIfNoEntry: false })?.isDirectory() ? join(output, name) : output;
 }
 
-/** A name of a workflow may hold anything, a slash too. */
+/** The name of a workflow may contain any character, even a slash. */
 function fileName(text: string): string {
   const plain = text.replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[-.]+|-+$/g, '');
   return plain.slice(0, longestName) || 'run';

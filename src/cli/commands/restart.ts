@@ -23,8 +23,8 @@ export type RestartOptions = AccessOptions &
   ForegroundOptions & { readonly run: string; readonly runId?: string; readonly detach?: true };
 
 /**
- * Stops a run and starts its workflow again, as the file is today, with the parameters that the run was given. All that
- * could keep it from starting is looked at before anything is stopped.
+ * Stops a run and starts the current version of its workflow with the same parameters. Everything that could prevent the start
+ * is checked before the stop.
  */
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);

@@ -17,7 +17,7 @@ import { givenParameters, hasParameters } from '../run/parameters.ts';
 import { type RetryOptions, tellNothingToDo } from '../run/retry-options.ts';
 import type { Console } from '../terminal/console.ts';
 
-/** Runs again what of a run did not succeed, in the foreground unless it is detached. */
+/** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */
 export async function retryCommand(options: RetryOptions, console: Console): Promise<number> {
   const selection = selectionOf(options);
   const params = hasParameters(options) ? givenParameters(options) : null;
@@ -47,7 +47,7 @@ function selectionOf({ step, from }: RetryOptions): RetrySelection {
 }
 
 function changesText({ stored }: PastRun, { workflow }: LoadedWorkflow): string {
-  if (stored === null) return 'the file as it was then is lost: it cannot be said what has changed';
+  if (stored === null) return 'the file of that run is missing, so its changes are unknown';
   const changes = workflowChanges(stored.workflow, workflow);
   return changes.length === 0 ? 'the file has not changed' : `the file has changed: ${changes.join('; ')}`;
 }

@@ -10,7 +10,7 @@ import type { Console } from '../terminal/console.ts';
 /** The options of `wf schema`. */
 export type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
 
-/** Prints the JSON Schema of workflow files, or what is said of one key. */
+/** Prints the JSON Schema of workflow files, or the documentation of one key. */
 export function schemaCommand({ path, json }: SchemaOptions, console: Console): number {
   const found = schemaFor(path ?? '');
   if (found === null) {

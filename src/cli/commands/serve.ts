@@ -25,18 +25,18 @@ import { version } from '../version.ts';
 /** The options of `wf serve`: the settings of the server by their names. */
 export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 
-/** What a daemon says: what it does on standard output, what goes wrong on standard error, a line each with its time. */
+/** The log of the daemon: actions on standard output, problems on standard error, one line each with its time. */
 type DaemonLog = {
   readonly told: (line: string) => void;
   readonly wrong: (line: string) => void;
-  /** A problem of ours has a stack. */
+  /** An internal error has a stack. */
   readonly failed: (error: unknown) => void;
 };
 
 /** The build puts the web page beside the program. */
 const pageFolder = join(import.meta.dirname, 'page');
 
-/** Serves the API and the schedules until it is told to end. */
+/** Serves the API and the schedules until a signal arrives. */
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
@@ -75,19 +75,19 @@ type Serving = {
   readonly settings: ServerSettings;
   readonly config: Config;
   readonly log: DaemonLog;
-  /** The file of the token that the daemon has made; null where the settings name the login. */
+  /** The file of the token that the daemon generated; null if the settings contain a login. */
   readonly tokenPath: string | null;
-  /** Told where the daemon can be reached. */
+  /** Called with the address of the daemon. */
   readonly told: (url: string) => void;
 };
 
 async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }: Serving): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = untilTold();
-  const ignored = () => log.told('SIGUSR1 is ignored: it opens no debugger');
+  const ignored = () => log.told('SIGUSR1 is ignored and opens no debugger');
   process.on('SIGUSR1', ignored);
   try {
-    // First, so that what waits keeps its place before what is asked for now.
+    // First, so that waiting runs keep their position before new ones.
     await app.life.adopt();
     const { basePath } = settings;
     const files = readPageFiles(pageFolder);
@@ -110,7 +110,7 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
     } finally {
       await Promise.all([app.life.rest(), server.close()]);
     }
-    // What has been accepted stands on the disk: whatever does not come to its end here is the next daemon's.
+    // Accepted runs are on the disk: the next daemon takes over the ones that do not finish here.
     await app.life.end(settings.onShutdown);
   } finally {
     process.off('SIGUSR1', ignored);
@@ -118,7 +118,7 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
   }
 }
 
-/** Logs who can run commands through the daemon, and how to log in where it has made the token. */
+/** Logs who can run commands through the daemon, and how to log in with a generated token. */
 function tellAccess(
   login: ServerSettings['login'],
   { url, tokenPath }: { readonly url: string; readonly tokenPath: string | null },
@@ -134,7 +134,7 @@ function tellAccess(
   }
 }
 
-/** The signal that came. A second one ends the process as if nobody listened. */
+/** Resolves to the first signal. A second one ends the process at once. */
 async function untilTold(): Promise<string> {
   const told = new AbortController();
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

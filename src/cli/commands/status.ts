@@ -11,7 +11,7 @@ import type { Console } from '../terminal/console.ts';
 /** The options of `wf status`; `run` is null for the last run of all. */
 export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };
 
-/** Shows one run, however it went. */
+/** Shows one run. */
 export function statusCommand({ run, json, ...options }: StatusOptions, console: Console): Promise<number> {
   const { out, outTerminal } = console;
   return withAccess(options, console, async (access) => {
@@ -26,17 +26,17 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
     const recap = await recapOfPast(shownRun, access);
     const view = { run: state, workflow, recap, now: Date.now() };
     const { cwd, commands } = recapOptions(access.commandOptions);
-    // What is still going on cannot be retried yet.
+    // A running run cannot be retried yet.
     const shown = { cwd, commands: { ...commands, retry: isFinished(state) } };
     out.write(renderStatus(view, outTerminal, shown));
     return exitCodes.succeeded;
   });
 }
 
-/** A recap shows no more failed steps. */
+/** The largest number of child runs in a recap. */
 const mostChildren = 20;
 
-/** The recap of a past run, with those of the runs that carried out its failed steps. */
+/** Returns the recap of a past run, with the recaps of the child runs of its failed steps. */
 async function recapOfPast(view: RunView, access: Pick<RunAccess, 'view'>): Promise<Recap> {
   const { summary, state, places, tails, masked } = view;
   const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
@@ -48,7 +48,7 @@ async function recapOfPast(view: RunView, access: Pick<RunAccess, 'view'>): Prom
   return { summary, places, tails, origins: originsOf(state), kept: true, children, ...(masked ? { masked } : {}) };
 }
 
-/** Null for a run that was removed from the history. */
+/** Returns null for a run that has been removed from the history. */
 async function viewIfThere(runId: string, { view }: Pick<RunAccess, 'view'>): Promise<RunView | null> {
   try {
     return await view(runId);

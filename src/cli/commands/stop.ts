@@ -20,10 +20,10 @@ export type StopOptions = AccessOptions & {
   readonly json?: true;
 };
 
-/** After this long a person wants to know what is waited for. */
+/** After this time wf prints what it waits for. */
 const hintAfterMs = 1000;
 
-/** Stops a run, or the runs of a workflow, and tells how each ended: at once, or as JSON when all have. */
+/** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
 export function stopCommand(options: StopOptions, console: Console): Promise<number> {
   return withAccess(options, console, async (access) => {
     if (options.ownerGone) return recordLost(options, access, console);
@@ -48,13 +48,13 @@ async function recordLost({ run, json }: StopOptions, access: RunAccess, { out }
   return exitCodes.succeeded;
 }
 
-/** Answers what became of the run, as a line. */
+/** Returns the result of the stop as one line. */
 async function stopOne(run: RunSummary, options: StopOptions, access: RunAccess, { err }: Console): Promise<string> {
   const { runId } = run;
   const title = runTitle(run);
   const { result, forced } = await access.stop(runId, { by: requester('stop'), force: options.force === true });
-  if (result === 'canceled') return `${title} is canceled: it had not begun`;
-  if (result === 'over') return `${title} was over already: ${endText(await access.summary(runId))}`;
+  if (result === 'canceled') return `${title} is canceled: it had not started`;
+  if (result === 'over') return `${title} had finished already: ${endText(await access.summary(runId))}`;
   if (!options.wait) return `${title} was asked to stop`;
   const again = `; wf stop${access.commandOptions} ${shortId(runId)} again kills it at once`;
   const hint = forced || !access.canForce ? '' : again;
@@ -62,15 +62,15 @@ async function stopOne(run: RunSummary, options: StopOptions, access: RunAccess,
   return ended.status === 'canceled' ? `${title} is stopped` : `${title} has ended: ${endText(ended)}`;
 }
 
-/** What to say when a workflow was named and one run of it was meant. */
+/** The error for a workflow with several active runs. */
 export function severalRuns(word: string, runs: readonly { readonly runId: string }[]): WfError {
   const ids = runs.map(({ runId }) => shortId(runId)).join(', ');
-  return new WfError('usage', `${runs.length} runs of "${word}" are going on: ${ids}`, {
+  return new WfError('usage', `${runs.length} runs of "${word}" are active: ${ids}`, {
     help: 'name one of them, or stop them all with wf stop --all',
   });
 }
 
-/** A run as a line speaks of it. */
+/** The name of a run in a message. */
 export function runTitle({ runId, workflow }: Pick<RunSummary, 'runId' | 'workflow'>): string {
   return escapeControls(`run ${shortId(runId)} of "${workflow}"`);
 }

@@ -16,7 +16,7 @@ export type ValidateOptions = CommonOptions & {
   readonly json?: true;
 };
 
-/** One file with what was found in it. */
+/** One file with its diagnostics. */
 type Checked = {
   readonly file: string;
   readonly valid: boolean;
@@ -25,8 +25,8 @@ type Checked = {
 };
 
 /**
- * Prints every problem of the named files, of all workflow files below a named directory, or without a name of the workflows
- * directory. Exit code 2 when any of them is invalid.
+ * Prints every problem of the given files and of all workflow files below the given directories; without arguments, of the
+ * workflows directory. Exit code 2 if any file is invalid.
  */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
   const { workflowPlaces } = await import('../../app.ts');
@@ -40,7 +40,7 @@ export async function validateCommand(options: ValidateOptions, console: Console
   return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
 }
 
-/** A file that is not there must not hide the problems of the others. */
+/** A missing file must not hide the problems of the others. */
 function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
   try {
     return checkFile(workflowReference(name), places, Object.keys(process.env));
@@ -98,7 +98,7 @@ function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   });
 }
 
-/** What is wrong with a file as a whole is shown at its beginning: of several files nobody could tell which is meant. */
+/** A problem of a whole file is shown at its first line, so that several files can be told apart. */
 function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diagnostic {
   if (diagnostic.place !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
   const start = { line: 1, column: 1 };

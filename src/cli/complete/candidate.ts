@@ -1,13 +1,13 @@
-/** One way to go on. */
+/** One completion of a word. */
 export type Candidate = { readonly value: string; readonly description: string };
 
-/** Which files the shell itself is to offer besides. */
+/** The files that the shell offers in addition. */
 export type FileKind = 'none' | 'files' | 'yaml' | 'directories';
 
-/** What can stand where the cursor is. */
+/** The completions at the cursor. */
 export type Candidates = { readonly files: FileKind; readonly values: readonly Candidate[] };
 
-/** A candidate about which there is nothing more to say. */
+/** Creates a candidate without a description. */
 export function plain(value: string): Candidate {
   return { value, description: '' };
 }

@@ -7,20 +7,20 @@ import { type Expected, expectedAt } from './expected.ts';
 
 /** The options of `wf complete`. */
 export type CompleteOptions = {
-  /** The words behind the program's name; the last is the one at the cursor. */
+  /** The arguments of the program; the last one is at the cursor. */
   readonly words: readonly string[];
-  /** In their place: the whole line up to the cursor, as it was typed. */
+  /** Instead of them: the typed line up to the cursor. */
   readonly line?: string;
-  /** With a line: what the shell takes for the word at the cursor, which `=` and `:` may have cut. */
+  /** With a line: the shell's word at the cursor, which `=` and `:` may have cut. */
   readonly word?: string;
 };
 
 const longestDescription = 70;
 
 /**
- * What completion scripts call. First a line that tells which files the shell is to offer besides (`none`, `files`, `yaml`,
- * `directories`), then a line for each candidate: the value, a tab, what it is. Exit code 1 when there is nothing to offer.
- * Whatever is wrong, a completion says nothing about it.
+ * The command that completion scripts call. Prints the kind of files that the shell offers in addition (`none`, `files`,
+ * `yaml`, `directories`), then one line for each candidate: the value, a tab, its description. Exit code 1 without candidates.
+ * A completion prints no errors.
  */
 export async function completeCommand(options: CompleteOptions, program: Command, { out }: Console): Promise<number> {
   const words = options.line === undefined ? options.words : wordsOfLine(options.line).slice(1);
@@ -40,19 +40,19 @@ async function candidatesFor(program: Command, words: readonly string[]): Promis
   }
 }
 
-/** A name with control characters cannot be typed, and one with a dash would be taken for an option. */
+/** Leaves out names that cannot be typed (control characters) or that look like an option (a leading dash). */
 function isMeant({ value }: Candidate, current: string): boolean {
   const isOption = value.startsWith('-') && !current.startsWith('-');
   return !isOption && value.startsWith(current) && !controlCharacters().test(value);
 }
 
-/** How much of the word the shell has cut off and will put before the value itself. */
+/** The length of the part that the shell has cut off and puts before the value itself. */
 function lengthBefore(current: string, shellWord: string): number {
-  // At a separator itself the value is put behind it.
+  // At a separator the value follows it.
   const kept = /^[=:]$/.test(shellWord) ? '' : shellWord;
   if (!current.endsWith(kept)) return 0;
   const length = current.length - kept.length;
-  // Bash takes this one for the end of a word too, but puts the value in its place.
+  // Bash ends a word here too, but replaces the separator by the value.
   return current[length - 1] === '@' ? length - 1 : length;
 }
 
@@ -65,7 +65,7 @@ function lineOf({ value, description }: Candidate, cut: number): string {
 
 const nothing: Candidates = { files: 'none', values: [] };
 
-/** Everything that could stand there; the shell picks what begins as the word does. */
+/** All candidates; the shell filters them by the typed prefix. */
 async function findCandidates(expected: Expected, program: Command): Promise<Candidates> {
   switch (expected.type) {
     case 'nothing':
@@ -85,7 +85,7 @@ async function findCandidates(expected: Expected, program: Command): Promise<Can
   }
 }
 
-/** Other names of commands are for those who ask for them by their first letters. */
+/** Aliases of commands are offered only if their first letters are typed. */
 function commandNames(program: Command, word: string): readonly Candidate[] {
   const commands = program.createHelp().visibleCommands(program);
   return commands.flatMap((command) => {
@@ -102,8 +102,8 @@ function optionNames(command: Command): readonly Candidate[] {
 }
 
 /**
- * The words of a command line that is being typed, up to the cursor, as a POSIX shell takes its quotes. The last word is the
- * one at the cursor, empty behind a space; a quote in it may still be open.
+ * Splits a typed command line up to the cursor into words, by the quoting rules of a POSIX shell. The last word is at the
+ * cursor and empty after a space; a quote in it may still be open.
  */
 function wordsOfLine(line: string): readonly string[] {
   const words: string[] = [];
@@ -127,7 +127,7 @@ function wordsOfLine(line: string): readonly string[] {
   return [...words, word ?? ''];
 }
 
-/** In double quotes a backslash stands for itself before most characters. */
+/** In double quotes a backslash is literal before most characters. */
 function unescaped(character: string, quote: '"' | "'" | null): string {
   return quote === null || '"\\$`'.includes(character) ? character : `\\${character}`;
 }

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** What may stand where the cursor is. */
+/** The kinds of completion at the cursor. */
 export type Expected =
   | { readonly type: 'command'; readonly word: string }
   | { readonly type: 'option'; readonly command: Command }
@@ -8,19 +8,19 @@ export type Expected =
       readonly type: 'value';
       readonly value: ExpectedValue;
       readonly given: Given;
-      /** What the word holds before the value, as in `--format=`. */
+      /** The part of the word before the value, as in `--format=`. */
       readonly before: string;
-      /** What there is of the value. */
+      /** The typed part of the value. */
       readonly word: string;
     }
   | { readonly type: 'nothing' };
 
-/** A value by what the command line calls it: `--step <name>`, or `run` for an argument. */
+/** A value by its name in the command line: `--step <name>`, or `run` for an argument. */
 export type ExpectedValue = { readonly name: string; readonly choices: readonly string[] };
 
-/** What the words before the cursor have said. */
+/** The parsed words before the cursor. */
 export type Given = {
-  /** Arguments by their names; of one that takes several the last. */
+  /** Arguments by name; of a variadic one the last. */
   readonly arguments: ReadonlyMap<string, string>;
   /** Values of options by their long names without the dashes. */
   readonly options: ReadonlyMap<string, string>;
@@ -29,13 +29,13 @@ export type Given = {
 type Read = {
   readonly given: Given;
   readonly count: number;
-  /** The option that has its value still to come. */
+  /** The option whose value comes next. */
   readonly open: Option | null;
-  /** Behind `--` nothing is an option. */
+  /** Whether `--` came before, so that no word is an option. */
   readonly isPlain: boolean;
 };
 
-/** What the last of the words can become; the words are those behind the program's name, the last may be empty. */
+/** Returns the kind of completion for the last argument of the program, which may be empty. */
 export function expectedAt(program: Command, words: readonly string[]): Expected {
   const current = words.at(-1) ?? '';
   const [name, ...before] = words.slice(0, -1);
@@ -53,7 +53,7 @@ export function expectedAt(program: Command, words: readonly string[]): Expected
   return option?.required ? optionValue(option, read.given, { before: `${flag}=`, word }) : { type: 'nothing' };
 }
 
-/** What an option is called where its values are looked up: `--step <name>`. */
+/** The name under which the values of an option are looked up: `--step <name>`. */
 function optionValue(option: Option, given: Given, text: { before: string; word: string }): Expected {
   const [value = ''] = /[<[][^>\]]*[>\]]/.exec(option.flags) ?? [];
   const name = `${option.long ?? option.short ?? ''} ${value}`;
@@ -90,7 +90,7 @@ function readWords(command: Command, words: readonly string[]): Read {
   return { given, count, open, isPlain };
 }
 
-/** Notes the value of `--option=value`; answers an option whose value is the next word. */
+/** Records the value of `--option=value`; returns an option whose value is the next word. */
 function readOption(command: Command, word: string, values: Map<string, string>): Option | null {
   const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
   const option = findOption(command, name);

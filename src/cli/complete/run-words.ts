@@ -7,10 +7,10 @@ import type { RunArchive } from '../../store/store.ts';
 import type { Candidate } from './candidate.ts';
 
 const mostRuns = 30;
-/** Among so many of the last runs workflows, and a failed run, are looked for. */
+/** The number of recent runs in which workflows and a failed run are searched. */
 const mostLooked = 200;
 
-/** The words that mean a run: the special ones, workflows that have run, and the ids of the last runs. */
+/** Returns the names of runs: the special ones, workflows that have run, and recent ids. */
 export async function runWords(config: Config, word: string): Promise<readonly Candidate[]> {
   const archive = await openArchive(config);
   const ids = archive.list();
@@ -31,7 +31,7 @@ export async function runWords(config: Config, word: string): Promise<readonly C
   ];
 }
 
-/** The steps and handlers of the workflow of a run. */
+/** Returns the steps and handlers of the workflow of a run. */
 export async function stepNames(config: Config, run: string): Promise<readonly Candidate[]> {
   const archive = await openArchive(config);
   const runId = findRun(archive, run, config.cwd);
@@ -46,7 +46,7 @@ async function openArchive(config: Config): Promise<RunArchive> {
   return createPast(config).archive;
 }
 
-/** Nothing is settled or written for a completion: a run whose process has died stays as it is. */
+/** A completion writes nothing: a lost run is not settled. */
 function findRun(archive: RunArchive, word: string, cwd: string): string | null {
   if (word === '@latest') return archive.list()[0] ?? null;
   if (word !== '@failed') return findRunId(archive, word, cwd);

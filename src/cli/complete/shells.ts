@@ -1,5 +1,5 @@
 /** The shells for which there is a completion script in `assets/completion/`. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** One of them. */
+/** The name of a shell. */
 export type Shell = (typeof shells)[number];

@@ -7,7 +7,7 @@ type ExpectedValue = Extract<Expected, { type: 'value' }>;
 
 const nothing: Candidates = { files: 'none', values: [] };
 
-/** The values of arguments and options that have no fixed choices. What cannot be found out is left out, without a word. */
+/** Returns the values of arguments and options without fixed choices. Values that cannot be read are left out silently. */
 export async function findValues({ value: { name }, given, word }: ExpectedValue): Promise<Candidates> {
   switch (name) {
     case 'workflow':
@@ -54,7 +54,7 @@ async function steps(given: Given): Promise<Candidates['values']> {
   return stepNames(configOf(given), given.arguments.get('run') ?? '@latest');
 }
 
-/** Keys of the file and of a step, which `wf schema` takes without `steps.` too. */
+/** Keys of the file and of a step; `wf schema` takes the latter without `steps.` too. */
 async function schemaPaths(): Promise<Candidates['values']> {
   const { schemaFor } = await import('../../language/schema/schema-doc.ts');
   const places = ['', 'steps'].map((path) => schemaFor(path)?.keys ?? []);
@@ -67,13 +67,13 @@ async function settings(): Promise<Candidates['values']> {
   return Object.entries(table).map(([value, { about }]) => ({ value, description: about }));
 }
 
-/** Files are named behind `=`, where the shell begins a word of its own. */
+/** File names follow `=`, where the shell begins a new word. */
 async function reporters(): Promise<Candidates['values']> {
   const { reporterKinds } = await import('../../render/reporters/select.ts');
   return [...reporterKinds, 'junit=', 'summary='].map(plain);
 }
 
-/** What the workflow declares, with its defaults, which may be commands and are not run. */
+/** Returns the declared parameters with their defaults. Defaults that are commands are not run. */
 async function parameters(given: Given): Promise<Candidates['values']> {
   const name = given.arguments.get('workflow');
   if (name === undefined || name === '-') return [];

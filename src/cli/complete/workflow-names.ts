@@ -2,7 +2,7 @@ import { parse } from 'node:path';
 import { findWorkflowFiles, groupOf } from '../../service/workflows/workflow-files.ts';
 import type { Candidate } from './candidate.ts';
 
-/** The workflows of the workflows directory as they can be called; with their group where the name alone is not enough. */
+/** Returns the names of the workflows in the workflows directory, with the group if the name alone is ambiguous. */
 export function workflowNames(dagsDir: string | null): readonly Candidate[] {
   if (dagsDir === null) return [];
   const found = findWorkflowFiles(dagsDir).files.map((file) => ({

@@ -16,12 +16,12 @@ export type AddCommand = (
 /** The options that every command takes. */
 export type CommonOptions = { readonly dags?: string };
 
-/** Parameters as they stand behind a command's first argument, and the word by which the command was called. */
+/** The parameters after the first argument of a command, and the name by which the command was called. */
 type Operands = { readonly called: string; readonly rest: readonly string[] };
 
 /**
- * The operands of a command that takes one workflow or run, then parameters. `words` is the whole command line. Throws a
- * `WfError` `usage` where another workflow file stands before `--`: as a parameter it would be lost.
+ * Returns the operands of a command that takes one workflow or run, then parameters. `words` are the arguments of the program.
+ * Throws a `WfError` `usage` for a second workflow file before `--`, which would be lost as a parameter.
  */
 export function operands(first: string, rest: readonly string[], words: readonly string[]): Operands {
   const [called = ''] = words;
@@ -32,7 +32,7 @@ export function operands(first: string, rest: readonly string[], words: readonly
   const shown = [first, ...files].slice(0, 3).join(', ');
   throw new WfError(
     'usage',
-    `wf ${called} takes one workflow, and ${files.length + 1} are named: ${shown}${files.length > 2 ? ', ...' : ''}`,
+    `wf ${called} takes one workflow, and the command line names ${files.length + 1}: ${shown}${files.length > 2 ? ', ...' : ''}`,
     {
       help: `run them one after the other; a parameter that ends in .yaml goes after --`,
     },

@@ -1,4 +1,4 @@
-/** Command lines that `wf help COMMAND` shows, each with what it does. */
+/** The examples of `wf help COMMAND`, each with a short explanation. */
 export const examples: Readonly<Record<string, readonly (readonly [line: string, does: string])[]>> = {
   run: [
     ['wf run deploy.yaml', 'run a file'],

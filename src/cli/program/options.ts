@@ -6,7 +6,7 @@ export function withWorkflow(command: Command): Command {
   return withParameters(withCommon(command).addArgument(workflowArgument()));
 }
 
-/** Everything that a run can be given. */
+/** The options for parameters. */
 export function withParameters(command: Command): Command {
   return command
     .argument('[params...]', 'parameters, after --: A=1 two')
@@ -47,7 +47,7 @@ export function reporterOption(): Option {
   );
 }
 
-/** The option that says how much output stays on a terminal. */
+/** The option for the amount of output that stays on a terminal. */
 export function outputOption(): Option {
   return choice('--output <what>', 'how much of its output a finished step leaves on a terminal', outputModes);
 }
@@ -57,12 +57,12 @@ export function quietOption(): Option {
   return new Option('-q, --quiet', 'the same as --reporter quiet');
 }
 
-/** The options of a run with their short forms replaced by what they stand for. */
+/** Returns the options of a run with the short forms replaced by the long ones. */
 export function runOptions<T extends { readonly reporter?: readonly string[]; readonly quiet?: true }>(options: T): T {
   return options.quiet ? { ...options, reporter: append('quiet', options.reporter) } : options;
 }
 
-/** The option that opens a shell in the place of a step that failed. */
+/** The option that opens a shell in place of a failed step. */
 export function shellOnFailureOption(): Option {
   return new Option(
     '--shell-on-failure',
@@ -86,7 +86,7 @@ export function choice(flags: string, description: string, choices: readonly str
   return new Option(flags, description).choices([...choices]);
 }
 
-/** Gathers the values of an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function append(value: string, list: readonly string[] = []): readonly string[] {
   return [...list, value];
 }

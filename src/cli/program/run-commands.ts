@@ -64,7 +64,7 @@ export const addExec: AddCommand = (program, console, setExitCode) => {
     });
 };
 
-/** What stands before the command of `wf exec`. */
+/** Adds the options of `wf exec`. */
 export function withExecOptions(command: Command): Command {
   return withCommon(command)
     .option('--name <name>', 'the name of the workflow', 'exec')
@@ -146,7 +146,7 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
     });
 };
 
-/** `wf carry`, which processes of `wf` start for runs that go on without them. */
+/** `wf carry`, which other processes of `wf` start for runs in the background. */
 export const addCarry: AddCommand = (program, console, setExitCode) => {
   program
     .command('carry', { hidden: true })

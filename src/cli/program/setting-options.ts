@@ -8,17 +8,17 @@ const clientUsers: readonly SettingUser[] = ['clients', 'wf serve and clients'];
 /** Short forms that other runners of this format have. */
 const shortForms: Readonly<Record<string, string>> = { host: '-s, ', port: '-p, ' };
 
-/** The options of `wf serve`: one for each of its settings that may stand on a command line. */
+/** Adds the options of `wf serve`: one for each of its settings with a flag. */
 export function withServerSettings(command: Command): Command {
   return withSettings(command, serverUsers);
 }
 
-/** The options of commands that a daemon can be asked for: where it is, and how it knows the caller. */
+/** Adds the options of commands that can use a daemon: its address and the login. */
 export function withClientSettings(command: Command): Command {
   return withSettings(command, clientUsers).option('--no-server', 'the runs of this machine, whatever is configured');
 }
 
-/** The options of commands that act on this machine alone, so that a daemon that is meant is told to be no good. */
+/** Adds the options of commands that work only on this machine, so that they can refuse a daemon with a clear error. */
 export function withLocalOnly(command: Command): Command {
   return command
     .addOption(new Option('--server <url>').hideHelp())

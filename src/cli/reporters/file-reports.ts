@@ -10,8 +10,8 @@ import { writeWhole } from '../terminal/write-file.ts';
 import type { FileReport } from './reporter-list.ts';
 
 /**
- * The reporters that write files. Throws a `WfError` `usage` for one that could not be written; what goes wrong later is
- * told and changes nothing about the run.
+ * Creates the reporters that write files. Throws a `WfError` `usage` for a file that cannot be written; later problems are
+ * printed and do not change the run.
  */
 export function createFileReports(files: readonly FileReport[], { err }: Pick<Console, 'err'>): readonly Reporter[] {
   const cwd = process.cwd();
@@ -38,13 +38,13 @@ function rendering(kind: FileReport['kind'], cwd: string): (recap: Recap, workfl
   }
 }
 
-/** A file to be written later, all of it at once: whoever reads it finds either what was there before or the whole. */
+/** A file that is replaced as a whole at the end: readers see the old or the new content. */
 type ReportFile = {
   /** Throws a `WfError` `storage`. */
   readonly write: (text: string) => void;
 };
 
-/** Throws a `WfError` `usage` when the file could not be written, before anything has begun. */
+/** Throws a `WfError` `usage` if the file cannot be written, before the run starts. */
 function openReportFile(path: string, cwd: string): ReportFile {
   const target = resolve(cwd, path);
   const problem = problemWith(target);
@@ -56,13 +56,13 @@ function openReportFile(path: string, cwd: string): ReportFile {
 function problemWith(target: string): { readonly why: string; readonly help: string | null } | null {
   const stats = statSync(target, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return { why: 'it is a directory', help: null };
-  // A pipe or a device is written to as it is.
+  // A pipe or a device is written in place.
   if (stats !== undefined && !stats.isFile()) return null;
   const directory = dirname(target);
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     return { why: `there is no directory "${directory}"`, help: `create it first: mkdir -p "${directory}"` };
   }
-  return isWritable(directory) ? null : { why: `nothing may be written into "${directory}"`, help: null };
+  return isWritable(directory) ? null : { why: `the directory "${directory}" is not writable`, help: null };
 }
 
 function isWritable(directory: string): boolean {

@@ -7,10 +7,10 @@ import type { Reporter } from '../../render/reporters/reporter.ts';
 import type { RecapOptions } from '../../render/views/recap.ts';
 import type { Console } from '../terminal/console.ts';
 
-/** What GitHub takes as the summary of one step of a job; a larger one is refused as a whole. */
+/** The largest step summary in bytes; GitHub rejects a larger one completely. */
 const largestSummary = 1024 * 1024;
 
-/** The reporter for GitHub Actions, with the places that its runner names in the environment. */
+/** Creates the reporter for GitHub Actions, with the files that the environment names. */
 export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions): Reporter {
   const page = env['GITHUB_STEP_SUMMARY'] || null;
   return createGithubReporter(outTerminal, {

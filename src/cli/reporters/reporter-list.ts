@@ -2,18 +2,18 @@ import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { type ReporterKind, reporterKinds } from '../../render/reporters/select.ts';
 
-/** The reporters that write one file when the run is over. */
+/** The reporters that write one file at the end of a run. */
 const fileKinds = ['junit', 'summary'] as const;
 
-/** A file to be written at the end of a run. */
+/** A report file of a run. */
 export type FileReport = { readonly kind: (typeof fileKinds)[number]; readonly path: string };
 
-/** What `--reporter` asks for: `terminal` is null when it leaves the choice. */
+/** The parsed values of `--reporter`. `terminal` is null if they do not choose one. */
 export type ReporterList = { readonly terminal: ReporterKind | null; readonly files: readonly FileReport[] };
 
 /**
  * Reads the values of `--reporter`, each a name or several with commas: `plain`, `junit=report.xml`. Throws a `WfError`
- * `usage` for what is no reporter, for two that both write to standard output, and for two of one file.
+ * `usage` for an unknown reporter, for two that write to standard output, and for two with one file.
  */
 export function parseReporters(values: readonly string[]): ReporterList {
   const words = values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');

@@ -8,23 +8,24 @@ import type { RecapOptions } from '../../render/views/recap.ts';
 import type { Console } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
 
-/** Output is gathered for this long before it is written: short enough to be live, long enough to write many lines at once. */
+/** Output is collected for this long before it is written: short enough to look live, long enough for many lines. */
 const gatherMs = 15;
 
-/** What the settings say of how a run is shown. */
+/** The settings of reporters. */
 export type ReporterNeeds = {
   readonly output: OutputMode;
-  /** Whether the run is kept, so that commands can be suggested that look it up. */
+  /** Whether the run is stored, so that commands which read it can be suggested. */
   readonly kept: boolean;
-  /** What the commands need that a recap suggests, with a space before it. */
+  /** The options of the commands that a recap suggests, with a leading space. */
   readonly commandOptions: string;
 };
 
-/** All reporters of a run as one, and which of them writes to standard output. */
+/** All reporters of a run as one, and the kind of the one that writes to standard output. */
 export type ChosenReporter = { readonly reporter: Reporter; readonly kind: ReporterKind };
 
 /**
- * The reporters asked for; what of them writes to standard output is else chosen to fit it. Throws a `WfError` `usage` for what is no reporter, and for a file that could not be written.
+ * Creates the requested reporters; without a request it chooses one that fits standard output. Throws a `WfError` `usage` for
+ * an unknown reporter and for a file that cannot be written.
  */
 export async function createReporter(
   asked: readonly string[],
@@ -54,7 +55,7 @@ async function terminalReporter(
   const recap = recapOptions(commandOptions, kept);
   const { outTerminal: terminal } = console;
   const now = Date.now;
-  // Not worth waiting for: whoever ends writes what was gathered.
+  // The timer keeps no process alive: the end of the run writes the batch.
   const defer = (callback: () => void) => void setTimeout(callback, gatherMs).unref();
   switch (kind) {
     case 'tree':
@@ -70,12 +71,12 @@ async function terminalReporter(
   }
 }
 
-/** What every recap of this process depends on. `commandOptions`: what the commands need that it suggests. */
+/** Returns the options of every recap. `commandOptions`: the options of the commands that it suggests. */
 export function recapOptions(commandOptions = '', kept = true): RecapOptions {
   return { cwd: process.cwd(), commands: { logs: kept, retry: kept, options: commandOptions } };
 }
 
-/** Whether a variable that stands for yes or no says yes. */
+/** Whether a boolean variable is set. */
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== 'false' && value !== '0';
 }

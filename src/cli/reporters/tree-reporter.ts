@@ -7,7 +7,7 @@ import type { RecapOptions } from '../../render/views/recap.ts';
 import type { Console } from '../terminal/console.ts';
 import { terminalSigns } from '../terminal/terminal-signs.ts';
 
-/** The reporter for a terminal, in a module of its own, since a run in a pipe has no use for it. */
+/** Creates the reporter for a terminal. It is a module of its own because a run in a pipe does not need it. */
 export function treeReporter({ outTerminal, env }: Console, recap: RecapOptions, output: OutputMode): Reporter {
   const tree = createTreeReporter(outTerminal, { ...recap, clock: systemClock, output, signs: terminalSigns(env) });
   const release = restoreAtExit(tree);
@@ -24,14 +24,14 @@ export function treeReporter({ outTerminal, env }: Console, recap: RecapOptions,
   };
 }
 
-/** A process that ends before its run does, by a bug or by Ctrl-\, still gives the terminal its cursor and title back. */
+/** Restores cursor and title if the process ends before its run, by a bug or by Ctrl-\. */
 function restoreAtExit(tree: Reporter): () => void {
   const restore = () => {
     release();
     try {
       writeSync(1, tree.abandon?.() ?? '');
     } catch {
-      // Nobody sees a terminal that has gone.
+      // The terminal has gone.
     }
   };
   const quit = () => {

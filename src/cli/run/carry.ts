@@ -15,11 +15,11 @@ export type CarryOptions = {
   readonly runId: string;
   /** The directory of all runs. */
   readonly runs: string;
-  /** Whether somebody waits at a pipe to be told how it begins. */
+  /** Whether the caller waits at a pipe for the report of the start. */
   readonly report?: true;
 };
 
-/** Takes a run that waits and carries it to its end. */
+/** Takes a waiting run and runs it to its end. */
 export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
   const tell = options.report ? onlyOnce(report) : () => {};
   try {
@@ -62,18 +62,18 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   }
 }
 
-/** A step that runs another workflow may spare what that one leaves: its file is read later. */
+/** A sub-workflow may keep its processes: its file is read only when its step starts. */
 function mayLeaveProcesses(workflow: Workflow): boolean {
   return allSteps(workflow).some(({ leaveBackground, executor }) => leaveBackground || executor.type === 'workflow');
 }
 
-/** As of whoever asked for the run, but that nobody looks at it. */
+/** The configuration of the requester, for a run without a terminal. */
 function configOf({ env, cwd, dags, isDaemon }: ClaimedRun['launch']['context']): ReturnType<typeof readConfig> {
   const flags = { reporter: ['quiet'], history: true, ...(dags === null ? {} : { dags }) };
   return readConfig({ ...env }, cwd, flags, { isDaemon });
 }
 
-/** The descriptor may be somebody else's after the first report. */
+/** After the first report the descriptor may belong to another file. */
 function onlyOnce(tell: (message: CarrierReport) => void): (message: CarrierReport) => void {
   let isTold = false;
   return (message) => {
@@ -82,14 +82,14 @@ function onlyOnce(tell: (message: CarrierReport) => void): (message: CarrierRepo
   };
 }
 
-/** Whoever started this process may have gone: that is no reason not to carry the run. */
+/** The process that started this one may have exited; the run continues without it. */
 function report(message: CarrierReport): void {
   try {
     writeSync(reportFd, `${JSON.stringify(message)}\n`);
-    // Nothing that the run starts may hold the pipe.
+    // The programs of the run must not inherit the pipe.
     closeSync(reportFd);
   } catch {
-    // Nobody is there.
+    // The reader has gone.
   }
 }
 

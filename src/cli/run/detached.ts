@@ -7,8 +7,8 @@ import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
 
 /**
- * Starts a run in a process of its own and prints its id once that process owns it. A run of that id that exists is named
- * instead. Throws a `WfError` for a run that cannot begin.
+ * Starts a run in a process of its own and prints its id once that process owns it. If a run with that id exists, its id is
+ * printed instead. Throws a `WfError` if the run cannot start.
  */
 export async function startDetached(
   request: StartRequest,
@@ -25,13 +25,13 @@ export async function startDetached(
   return tellDetached({ runId, isNew, options: '' }, console);
 }
 
-/** A run that goes on by itself. `options`: what commands need to find it. */
+/** A run in the background. `options`: the options that commands need to find it. */
 export type DetachedRun = { readonly runId: string; readonly isNew: boolean; readonly options: string };
 
-/** Prints the id of a run that goes on by itself; answers the exit code. */
+/** Prints the id of a run in the background and returns the exit code. */
 export function tellDetached({ runId, isNew, options }: DetachedRun, { out, err, errTerminal }: Console): number {
   out.write(`${runId}\n`);
-  if (!isNew) err.write(`run ${runId} was there already: nothing was started\n`);
+  if (!isNew) err.write(`run ${runId} exists already: nothing was started\n`);
   else if (errTerminal.isTerminal)
     err.write(`wf logs${options} -f ${runId} follows it, wf stop${options} ${runId} stops it\n`);
   return exitCodes.succeeded;
@@ -40,5 +40,5 @@ export function tellDetached({ runId, isNew, options }: DetachedRun, { out, err,
 function requireHistory({ settings }: Config): void {
   const { value, source } = settings.read('history');
   if (value) return;
-  throw new WfError('usage', `a run that goes on by itself has to be kept, but ${source} says that none is`);
+  throw new WfError('usage', `a run in the background must be stored, but ${source} turns the history off`);
 }

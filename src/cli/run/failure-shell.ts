@@ -6,23 +6,23 @@ import { escapeControls } from '../../render/text/sanitize.ts';
 import type { Console } from '../terminal/console.ts';
 import { isInteractive } from '../terminal/interactive.ts';
 
-/** What a step had when it failed. */
+/** The directory and environment of a failed step. */
 type StepPlace = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
 
-/** `--shell-on-failure`: a shell for a person, with what the failed step had. */
+/** The shell of `--shell-on-failure`, with the directory and environment of the failed step. */
 export type FailureShell = {
-  /** To be told of every attempt. */
+  /** Call it for every attempt. */
   readonly attempt: (attempt: Attempt) => void;
-  /** Once the run is over: opens the shell if a step has failed, and resolves when it was left. */
+  /** Call it when the run has finished: opens the shell if a step failed, and resolves when the user leaves it. */
   readonly open: (summary: RunSummary) => Promise<void>;
 };
 
-/** See `FailureShell`. Where there is no terminal it says so, and opens nothing. */
+/** Creates the shell of a run. Without a terminal it prints a warning and opens nothing. */
 export function createFailureShell(console: Console): FailureShell {
   const places = new Map<string, StepPlace>();
   const { err } = console;
   if (!isInteractive(console)) {
-    err.write('wf: --shell-on-failure opens a shell only on a terminal, and none in CI: there will be none\n');
+    err.write('wf: --shell-on-failure needs a terminal and does nothing in CI: no shell will open\n');
     return { attempt: () => {}, open: async () => {} };
   }
   return {
@@ -43,7 +43,7 @@ export function createFailureShell(console: Console): FailureShell {
   };
 }
 
-/** A step of a workflow that is run as a step has a name of its own there. */
+/** Steps of a sub-workflow are told apart from the parent's by the id of their run. */
 function key(runId: string, step: string): string {
   return `${runId} ${step}`;
 }
@@ -56,7 +56,7 @@ async function runShell(step: string, { cwd, env, executor }: StepPlace, { err, 
     `${shell} in place of step "${escapeControls(step)}", with its environment, in ${escapeControls(dir)}`,
     ...(isThere ? [] : [`(the step's own directory ${escapeControls(cwd)} does not exist)`]),
     ...(executor === 'command' ? [] : [`(the step ran by "${executor}"; the shell is on this machine)`]),
-    'The run is over and stays as it is. Leave with "exit" or Ctrl-D.',
+    'The run has finished and does not change. Leave with "exit" or Ctrl-D.',
   ];
   err.write(`\n${notes.join('\n')}\n`);
   await err.drained();
@@ -64,10 +64,10 @@ async function runShell(step: string, { cwd, env, executor }: StepPlace, { err, 
   if (problem !== null) err.write(`wf: the shell "${shell}" could not be started: ${problem}\n`);
 }
 
-/** Ctrl-C is for the shell and what runs in it; a request to end is passed on. Null, or why there was no shell. */
+/** Leaves Ctrl-C to the shell and its programs, and passes SIGTERM on. Resolves to null, or to the reason why no shell started. */
 function untilLeft(shell: string, cwd: string, env: StepPlace['env']): Promise<string | null> {
   return new Promise((resolve) => {
-    // What it prints is for the person, also where our own output goes elsewhere.
+    // The shell prints to the terminal, even if the output of wf is redirected.
     const child = spawn(shell, [], { cwd, env: { ...env }, stdio: ['inherit', 2, 2] });
     const hangUp = () => void child.kill('SIGHUP');
     const ignore = () => {};

@@ -15,29 +15,29 @@ import type { Console } from '../terminal/console.ts';
 import { RunView } from './run-view.ts';
 import { listenForSignals } from './stop-listener.ts';
 
-/** How a run in the foreground ends, as the command line names it; all else of it are settings. */
+/** The options that decide how a run in the foreground ends; the rest is settings. */
 export type ForegroundOptions = {
   readonly exitCode?: true;
   readonly shellOnFailure?: true;
 };
 
-/** A run that is about to begin. */
+/** A run to start. */
 export type ForegroundRun = {
   readonly loaded: LoadedWorkflow;
-  /** As given: what of them is secret is not shown. */
+  /** The parameters as given; secret ones are masked when shown. */
   readonly params: readonly Param[];
   readonly start: (engine: Engine, watcher: RunWatcher) => ActiveRun;
   readonly config: Config;
-  /** The id of a run that a daemon has started: its monitor tells of this run too. */
+  /** The id of a run that a daemon started, whose monitor then includes it. */
   readonly forDaemon?: string;
   /** Control group that holds every process of the run. */
   readonly group?: AppOptions['group'];
 };
 
-/** How long the end of a run may wait for the sink of its logs; with all around it not more than five seconds. */
+/** How long the end of a run waits for the sink of its logs. Five seconds at most, with everything else. */
 const forwardingPatienceMs = 4500;
 
-/** Carries a run to its end in this process, shows it, passes signals on, and answers the exit code. */
+/** Runs a workflow in this process, shows it, passes signals on, and returns the exit code. */
 export async function runInForeground(
   { loaded, params, start, config, forDaemon, group = null }: ForegroundRun,
   options: ForegroundOptions,
@@ -76,7 +76,7 @@ export async function runInForeground(
     });
   } finally {
     view.close();
-    // Only after an error is there anything to give back.
+    // Only an error leaves anything to release.
     console.out.write(reporter.abandon?.() ?? '');
     await forwarder?.close(forwardingPatienceMs, stop.forced);
     stop.close();
@@ -87,7 +87,7 @@ function warnOfProject({ settings: { project } }: Config, warn: (problem: string
   if (project !== null && project.ignored !== null) warn(`${project.path} is ignored: ${project.ignored}`);
 }
 
-/** A reporter that does not exist is told with the place that asks for it, which may long be forgotten. */
+/** Names the source of an unknown reporter, which may be a setting from long ago. */
 export async function reporterFor(
   { settings }: Config,
   console: Console,
@@ -104,7 +104,7 @@ export async function reporterFor(
   }
 }
 
-/** Programs that see no terminal are told when their colours will be shown all the same. */
+/** Asks programs for colours if their output is shown with colours. */
 function childEnvironment(env: Readonly<Record<string, string>>, color: boolean): Readonly<Record<string, string>> {
   return color && env['FORCE_COLOR'] === undefined && !env['NO_COLOR'] ? { ...env, FORCE_COLOR: '1' } : env;
 }

@@ -1,11 +1,11 @@
-/** Files from this many bytes on (some hundred steps) are worth the two milliseconds that looking after the memory takes. */
+/** From this size of a file (some hundred steps) saving memory is worth its two milliseconds. */
 const worthwhileBytes = 16 * 1024;
-/** From this many on (some thousand steps) also the two collections, which take as long as to run twenty steps. */
+/** From this size (some thousand steps) the two collections are worth their time, that of twenty steps. */
 const collectedBytes = 256 * 1024;
 
-/** The last one for the little that survives a step: waking threads for it takes longer, and the steps need the cores. */
+/** The last flag: little survives a step, so waking threads to collect it takes longer, and the steps need the cores. */
 const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
-/** V8's own. */
+/** The defaults of V8. */
 const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scavenge'];
 
 /**

@@ -10,19 +10,19 @@ export type ParameterOptions = {
   readonly paramsFile?: string;
   readonly params?: string;
   readonly param?: readonly string[];
-  /** The word by which the command was called. */
+  /** The name by which the command was called. */
   readonly called: string;
-  /** What comes after `--`. */
+  /** The words after `--`. */
   readonly rest: readonly string[];
 };
 
 /**
- * All given parameters; of several values for one name the one nearest to the end of the command line counts. Throws a
- * `WfError` `usage` for a `-p` that is none.
+ * Returns all given parameters; of several values for one name the last on the command line counts. Throws a `WfError` `usage`
+ * for an invalid `-p`.
  */
 export function givenParameters(options: ParameterOptions): readonly Param[] {
   const { paramsFile, params, param = [], called, rest } = options;
-  // Other command lines take `-p=NAME=value`, of which this one's parser leaves the sign in the value.
+  // Other runners take `-p=NAME=value`; this parser leaves the sign in the value.
   const values = param.map((value) => value.replace(/^=(?=[A-Za-z_]\w*=)/, ''));
   const all = [
     ...(paramsFile === undefined ? [] : readParamsFile(paramsFile)),
@@ -35,14 +35,14 @@ export function givenParameters(options: ParameterOptions): readonly Param[] {
   return all.filter(({ name }, i) => name === null || last.get(name) === i);
 }
 
-/** `--params`, where a second pair of quotes may stand around the whole, as other runners of this format allow. */
+/** Reads `--params`, which may have a second pair of quotes around it, as other runners of this format allow. */
 function parseText(text: string): readonly Param[] {
   const [only, ...more] = parseParams(text);
   if (only === undefined || only.name !== null || more.length > 0) return parseParams(text);
   return /^\s*["']\s*[A-Za-z_]\w*=/.test(text) ? parseParams(only.value) : [only];
 }
 
-/** The value of `-p`: one parameter, byte for byte, or several, where every word of it is a `NAME=value`. */
+/** Reads the value of `-p`: one parameter, byte for byte, or several if every word of it is `NAME=value`. */
 function oneOrSeveral(text: string): readonly Param[] {
   const param = asParam(text);
   if (param.name === null) {
@@ -56,14 +56,14 @@ function oneOrSeveral(text: string): readonly Param[] {
   return several.length > 0 ? several : [param];
 }
 
-/** The parameters of a text such as `A=1 B="x y"`; none when it is one parameter. */
+/** Returns the parameters of a text such as `A=1 B="x y"`; none if it is a single parameter. */
 function severalIn(text: string): readonly Param[] {
   if (!/ [A-Za-z_]\w*=/.test(text)) return [];
   const params = parseParams(text);
   return params.length > 1 && params.every(({ name }) => name !== null) ? params : [];
 }
 
-/** A value that holds ` NAME=` must not replace a parameter that the command line gives as well. */
+/** Refuses a value with ` NAME=` in it if the command line gives that parameter as well. */
 function refuseTwice(all: readonly Param[], options: readonly string[]): void {
   for (const [, ...behind] of options.map(severalIn)) {
     const name = behind.find((found) => all.filter((other) => other.name === found.name).length > 1)?.name;
@@ -74,12 +74,12 @@ function refuseTwice(all: readonly Param[], options: readonly string[]): void {
   }
 }
 
-/** Whether any were given, be it none at all. */
+/** Whether the command line gives parameters, even an empty list. */
 export function hasParameters({ params, param, paramsFile, rest }: ParameterOptions): boolean {
   return params !== undefined || param !== undefined || paramsFile !== undefined || rest.length > 0;
 }
 
-/** One word of the command line: the shell has taken its quotes off, so the value is kept as it is. */
+/** Reads one word of the command line. The shell has removed its quotes, so the value is kept unchanged. */
 function asParam(word: string): Param {
   const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/.exec(word);
   return named ? { name: named[1] ?? '', value: named[2] ?? '' } : { name: null, value: word };
@@ -98,7 +98,7 @@ function readParamsFile(path: string): readonly Param[] {
 
 const largestFile = 1024 * 1024;
 
-/** No more than what is needed to see that it is too large: it may be a pipe that never ends. */
+/** Reads one byte more than is allowed, since the file may be a pipe without an end. */
 function readBytes(path: string): Buffer {
   const fd = openSync(path, 'r');
   try {

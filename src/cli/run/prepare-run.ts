@@ -21,22 +21,22 @@ export type RunOptions = AccessOptions &
     readonly runId?: string;
     readonly dryRun?: true;
     readonly detach?: true;
-    /** Whether parameters without a value may be asked for. */
+    /** Whether to prompt for parameters without a value. */
     readonly input: boolean;
     readonly watch?: true;
     readonly watchPath?: readonly string[];
   };
 
-/** A run that only has to be told to go; that resolves to its exit code. */
+/** A run that is ready to start; starting it resolves to its exit code. */
 export type PreparedRun = {
   readonly loaded: LoadedWorkflow;
   readonly config: Config;
-  /** All parameters, with those that a person was asked for. */
+  /** All parameters, including those that the user entered. */
   readonly params: readonly Param[];
   readonly go: () => Promise<number>;
 };
 
-/** What a run is prepared from. `known`: the parameters, when they were asked for before; else null. */
+/** The input of a run. `known`: the parameters, if the user has entered them before; else null. */
 export type RunPreparation = {
   readonly options: RunOptions;
   readonly config: Config;
@@ -44,8 +44,8 @@ export type RunPreparation = {
 };
 
 /**
- * Reads everything that a run needs. Null when a person who was
- * asked for a parameter wants no run. Throws an `InvalidWorkflow` or another `WfError`.
+ * Reads everything that a run needs. Returns null if the user cancels a prompt. Throws an `InvalidWorkflow` or another
+ * `WfError`.
  */
 export async function prepareRun(
   { options, config, known }: RunPreparation,
@@ -58,7 +58,7 @@ export async function prepareRun(
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
   const loaded = getWorkflow(reference, places);
   collectGarbage();
-  // Nothing is asked for a run that cannot be.
+  // Do not prompt for a run that cannot start.
   checkGivenParams(loaded.workflow, given);
   const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
   if (params === null) return null;
@@ -79,8 +79,8 @@ export async function prepareRun(
 }
 
 /**
- * The given parameters, and after them those that the file leaves open and a person at the terminal was asked for; null when
- * they want no run after all. Where nobody can be asked, or `asks` is false, an open parameter stays empty.
+ * Returns the given parameters, followed by those without a value, for which the user is prompted; null if the user cancels.
+ * Without a terminal, or if `asks` is false, a parameter without a value stays empty.
  */
 async function completeParams(
   { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: boolean },

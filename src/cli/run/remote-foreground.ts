@@ -20,19 +20,19 @@ import { printError } from '../terminal/print-error.ts';
 import type { ForegroundOptions } from './foreground.ts';
 import { listenForSignals } from './stop-listener.ts';
 
-/** A run of a daemon that is to be shown here, from its first event on. */
+/** A run of a daemon to show here, from its first event. */
 export type RemoteForegroundRun = {
   readonly client: DaemonClient;
   readonly summary: RunSummary;
   readonly reporter: Reporter;
 };
 
-/** A reader that is this far behind gets nothing new until it has caught up. */
+/** A slower reader gets nothing new until it has caught up. */
 const mostPendingBytes = 4 * 1024 * 1024;
 
 /**
- * Shows a run of a daemon as if it were carried out here, and answers the exit code. A first signal has the daemon stop it; a
- * second one leaves it alone. A daemon that is away for too long is told of: nobody knows here how the run came out.
+ * Shows a run of a daemon like a local run and returns the exit code. The first signal stops the run through the daemon; the
+ * second one only leaves. If the daemon stays away for too long, the result of the run is unknown here, and wf says so.
  */
 export async function followInForeground(
   { client, summary, reporter }: RemoteForegroundRun,
@@ -66,14 +66,14 @@ export async function followInForeground(
   }
 }
 
-/** Whoever is not shown the end has to know how to look for it. */
+/** Prints the command that shows the rest of the run. */
 function leave(client: DaemonClient, runId: string, exitCode: number): number {
   const command = `wf status${commandOptionsOf(client)} ${shortId(runId)}`;
-  client.tell(`run ${shortId(runId)} goes on at ${client.settings.url}; ${command} tells how it ends`);
+  client.tell(`run ${shortId(runId)} continues at ${client.settings.url}; ${command} shows its result`);
   return exitCode;
 }
 
-/** That it cannot be asked is told: whoever wants it stopped has to find another way. */
+/** Prints a message if the daemon cannot be asked, so that the user can stop the run in another way. */
 async function askToStop(client: DaemonClient, runId: string): Promise<void> {
   try {
     await stopRemotely(client, runId);
@@ -89,7 +89,7 @@ type Parts = {
   readonly reporter: Reporter;
 };
 
-/** The events of a run of a daemon as one reporter shows them. */
+/** Passes the events of a daemon's run to one reporter. */
 class RemoteView {
   readonly #parts: Parts;
   readonly #tails = new Map<string, readonly string[]>();

@@ -10,7 +10,7 @@ export type RetryOptions = AccessOptions &
   ParameterOptions &
   ForegroundOptions & {
     readonly run: string;
-    /** The id of the run; `run` is then its workflow. */
+    /** The id of the run, if `run` names its workflow. */
     readonly req?: string;
     readonly step?: string;
     readonly from?: string;
@@ -19,7 +19,7 @@ export type RetryOptions = AccessOptions &
     readonly detach?: true;
   };
 
-/** Says that a retry would run nothing; answers the exit code. */
+/** Prints that there is nothing to retry and returns the exit code. */
 export function tellNothingToDo(runId: string, { out }: Console): number {
   out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
   return exitCodes.succeeded;

@@ -12,7 +12,7 @@ import { reporterFor } from './foreground.ts';
 import { followInForeground } from './remote-foreground.ts';
 import { type RetryOptions, tellNothingToDo } from './retry-options.ts';
 
-/** What a daemon is to run again. */
+/** A retry to request from a daemon. */
 export type RemoteRetry = {
   readonly options: RetryOptions;
   readonly config: Config;
@@ -20,20 +20,20 @@ export type RemoteRetry = {
   readonly params: readonly Param[] | null;
 };
 
-/** Has a daemon retry a run, and shows the new one as if it were carried out here, or with `--detach` prints its id. */
+/** Requests a retry from a daemon and shows the new run like a local one, or prints its id with `--detach`. */
 export function retryRemotely(
   server: ClientSettings,
   { options, config, selection, params }: RemoteRetry,
   console: Console,
 ): Promise<number> {
   if (options.shellOnFailure) {
-    throw new WfError('usage', `--shell-on-failure cannot be had from a daemon, and ${server.source} names one`);
+    throw new WfError('usage', `--shell-on-failure works only for local runs, and ${server.source} names a daemon`);
   }
   const { file = false, runId = null } = options;
   const workflow = options.req === undefined ? null : options.run;
   const run = options.req ?? options.run;
   return withDaemon(server, console, async (client) => {
-    // One that does not exist must be told before anything is started.
+    // Report an unknown reporter before anything starts.
     const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
     const strict = config.settings.read('strict').value;
     const { retried, ordered } = await order(

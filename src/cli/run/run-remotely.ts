@@ -13,8 +13,8 @@ import type { RunOptions } from './prepare-run.ts';
 import { followInForeground } from './remote-foreground.ts';
 
 /**
- * Has a daemon run one of its workflows: shows the run as if it were carried out here, or with `--detach` prints its id.
- * Throws a `WfError` for what the daemon refuses, and `usage` for options that only a run of this machine can have.
+ * Starts a workflow of a daemon and shows the run like a local one, or prints its id with `--detach`. Throws a `WfError` if the
+ * daemon refuses it, and `usage` for options that only local runs have.
  */
 export function runRemotely(
   server: ClientSettings,
@@ -26,7 +26,7 @@ export function runRemotely(
   const strict = config.settings.read('strict').value;
   const order = { workflow: options.name, params, runId: options.runId ?? null, strict };
   return withDaemon(server, console, async (client) => {
-    // One that does not exist must be told before anything is started.
+    // Report an unknown reporter before anything starts.
     const { reporter } = await reporterFor(config, console, commandOptionsOf(client));
     const { summary, isNew } = await startRemotely(client, order).catch((error: unknown) => {
       throw isHere(error, options.name, config) ? fileIsHere(error as WfError, options.name) : error;
@@ -49,9 +49,13 @@ function refuseLocal(options: RunOptions, config: Config, { source }: ClientSett
     ...(noHistory ? ['--no-history'] : []),
   ];
   if (wrong.length === 0) return;
-  throw new WfError('usage', `${wrong.join(' and ')} cannot be had from a daemon, and ${source} names one`, {
-    help: 'add --no-server to run it on this machine',
-  });
+  throw new WfError(
+    'usage',
+    `${wrong.join(' and ')} ${wrong.length > 1 ? 'work' : 'works'} only for local runs, and ${source} names a daemon`,
+    {
+      help: 'add --no-server to run it on this machine',
+    },
+  );
 }
 
 function isHere(error: unknown, name: string, { cwd }: Config): boolean {
@@ -63,7 +67,7 @@ function isHere(error: unknown, name: string, { cwd }: Config): boolean {
   }
 }
 
-/** Whoever names a file most likely forgot that a daemon is configured. */
+/** Explains that a daemon is configured to a user who names a local file. */
 function fileIsHere({ message }: WfError, name: string): WfError {
   return new WfError('not-found', `the daemon has ${message}`, {
     help: `"${name}" is a file of this machine: wf run --no-server ${name} runs it here`,

@@ -11,12 +11,12 @@ import type { ChildReporter, Recap, Reporter } from '../../render/reporters/repo
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** A reader that is this far behind gets nothing new until it has caught up; the logs keep it all. */
+/** A slower reader gets nothing new until it has caught up; the logs are complete. */
 const mostPendingBytes = 4 * 1024 * 1024;
 
 /**
- * One run as one reporter shows it: the events as they are stored, and between them the output of the steps. The events of
- * runs that its steps carry out stand among its own, in the order in which they came.
+ * Passes one run to one reporter: its stored events, with the output of the steps between them, and the events of child runs,
+ * all in the order in which they happened.
  */
 export class RunView {
   readonly #reporter: Reporter;
@@ -36,14 +36,14 @@ export class RunView {
     this.#root.target = reporter;
   }
 
-  /** To be called in the same turn as the start of the run: steps start later. */
+  /** Call it in the turn of the event loop in which the run starts; steps start later. */
   attach(run: ActiveRun): void {
     this.#attach(this.#root, run);
   }
 
   readonly watch = (event: StoredEvent, state: RunState): void => this.#take(this.#root, event, state);
 
-  /** Shows a run that a step carries out; `loaded` spells out no secret. */
+  /** Shows a child run; `loaded` contains no secret in plain text. */
   child(parent: Parameters<OnChild>[0], loaded: ShownRun['loaded']): ChildWatcher {
     const around = this.#runs.get(parent.runId) ?? this.#root;
     const shown = this.#open(loaded, [...around.path, parent.step], {
@@ -58,7 +58,7 @@ export class RunView {
     };
   }
 
-  /** Prints the recap, once everything before it is shown. */
+  /** Prints the recap after everything before it. */
   async end(state: RunState, { kept }: { kept: boolean }): Promise<RunSummary> {
     await this.#done;
     const recap = recapOf(this.#root, state, kept);
@@ -102,7 +102,7 @@ export class RunView {
     this.#done = this.#showDue();
   }
 
-  /** An event waits for the output before it, and that for a reader who is far behind; the run itself waits for neither. */
+  /** An event waits for the output before it, and output waits for a slow reader; the run waits for neither. */
   async #showDue(): Promise<void> {
     for (let next = this.#due.shift(); next; next = this.#due.shift()) {
       const { shown, event, state } = next;
@@ -115,16 +115,16 @@ export class RunView {
   }
 
   async #readerIsNear(): Promise<void> {
-    // The reporter gathers lines before it hands them on: let it.
+    // Give the reporter time to write its batch of lines.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#out.pending() > mostPendingBytes) await this.#out.drained();
   }
 }
 
-/** How much of a step's output the recap has. */
+/** Lines of a failed step's output in the recap. */
 const tailLines = 10;
 
-/** One run of those that a view shows: the run itself, or one that a step carries out. */
+/** A run of a view: the run itself or a child run. */
 type ShownRun = {
   readonly loaded: Pick<LoadedWorkflow, 'workflow' | 'sources'>;
   /** The steps that lead to it; empty for the run itself. */

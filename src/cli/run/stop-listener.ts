@@ -25,7 +25,7 @@ export function listenForSignals() {
       if (first !== null) cancel(first, false);
     },
     signal: () => first,
-    /** Aborted by a second signal: nobody wants to wait any more. */
+    /** Aborted by the second signal: the user does not want to wait. */
     forced: forced.signal,
     close: () => {
       for (const { signal, listener } of listeners) process.off(signal, listener);

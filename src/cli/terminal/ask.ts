@@ -5,14 +5,14 @@ import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { Console } from './console.ts';
 
-/** What is to be asked for; what is typed for one of `secrets` is not shown. */
+/** The parameters to prompt for; input for one of `secrets` is not echoed. */
 export type Questions = { readonly names: readonly string[]; readonly secrets: ReadonlySet<string> };
 
 type Answer = { readonly text: string } | 'interrupted' | 'ended';
 
 /**
- * Asks on the terminal for the value of each parameter; null when Ctrl-C was pressed. Throws a `WfError` `usage` when the
- * input ends before the last answer.
+ * Prompts for the value of each parameter; returns null on Ctrl-C. Throws a `WfError` `usage` if the input ends before the last
+ * answer.
  */
 export async function askParams({ names, secrets }: Questions, { err }: Console): Promise<readonly Param[] | null> {
   await err.drained();
@@ -34,7 +34,7 @@ function ask(name: string, isSecret: boolean): Promise<Answer> {
   return new Promise((resolve) => {
     let isAnswered = false;
     const end = (answer: Answer) => {
-      // Closing ends the input too: the first word counts.
+      // Closing ends the input too; the first result counts.
       if (isAnswered) return;
       isAnswered = true;
       if (isSecret || typeof answer === 'string') process.stderr.write('\n');

@@ -7,8 +7,8 @@ import { WfError } from '../../errors.ts';
 import { withExecOptions } from '../program/run-commands.ts';
 
 /**
- * Whether there are colours: the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null where
- * none of them says. It is needed before the arguments are parsed, since errors of the parsing are printed too.
+ * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is
+ * set. Needed before the arguments are parsed, since parsing errors are printed too.
  */
 export async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean | null> {
   const own = ownWords(argv);
@@ -20,13 +20,13 @@ export async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv)
   return usual ?? (hasFiles(env) ? readColor(env) : null);
 }
 
-/** The words that are for `wf`: what comes after `--` is data, and after the command of `wf exec` all is the command's. */
+/** The arguments of `wf` itself: words after `--` are data, and words after the command of `wf exec` belong to it. */
 function ownWords(argv: readonly string[]): readonly string[] {
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   return words[0] === 'exec' ? optionsOfExec(words) : words;
 }
 
-/** What stands before the word that `wf exec` is to start, without the values of options. */
+/** The words before the command of `wf exec`, without the values of options. */
 function optionsOfExec([, ...words]: readonly string[]): readonly string[] {
   const { options } = withExecOptions(new Command());
   const takeValue = new Set(options.filter(({ required }) => required).map(({ long }) => long));
@@ -39,14 +39,14 @@ function optionsOfExec([, ...words]: readonly string[]): readonly string[] {
   return found;
 }
 
-/** Most people have none of these files: nothing is loaded to find that out. */
+/** Most users have none of these files; checking for them loads nothing. */
 function hasFiles(env: NodeJS.ProcessEnv): boolean {
   const { configDir } = findPlaces(env, process.cwd());
   const hasOwn = configDir !== null && existsSync(join(configDir, 'config.yaml'));
   return hasOwn || findProjectFile(process.cwd(), env) !== null;
 }
 
-/** A setting that makes no sense is told by the command that asks for its settings, without colours. */
+/** An invalid setting is reported by the command that reads the settings, without colours. */
 async function readColor(env: NodeJS.ProcessEnv): Promise<boolean | null> {
   const { openSettings } = await import('../../config/open-settings.ts');
   try {

@@ -2,7 +2,7 @@ import type { Terminal } from '../../render/reporters/reporter.ts';
 import { isTerminal } from './is-terminal.ts';
 import { createOutput, type Output } from './output.ts';
 
-/** What a command prints to, and what it knows of it. */
+/** The output streams of a command and their properties. */
 export type Console = {
   readonly out: Output;
   readonly err: Output;
@@ -11,7 +11,7 @@ export type Console = {
   readonly errTerminal: Terminal;
 };
 
-/** The process's own streams. `color`: whether there are colours; null: only on a terminal that can show them. */
+/** Opens the streams of the process. `color`: whether to use colours; null: only on terminals that support them. */
 export function createConsole(env: NodeJS.ProcessEnv, color: boolean | null): Console {
   const err = createOutput(2, () => {});
   const out = createOutput(1, (error) => err.write(`wf: cannot write to standard output: ${error.message}\n`));
@@ -35,13 +35,13 @@ function terminal(fd: 1 | 2, output: Output, env: NodeJS.ProcessEnv, color: bool
   };
 }
 
-/** Node learns of a new size by a signal: what is painted before that comes would be broken by a window that is narrower. */
+/** Node updates the size on a signal; lines painted before that would wrap in a narrower window. */
 function refreshSize(stream: NodeJS.WriteStream): void {
   const refresh: unknown = Reflect.get(stream, '_refreshSize');
   if (typeof refresh === 'function') Reflect.apply(refresh, stream, []);
 }
 
-/** A terminal that does not tell its size has 80 columns and 24 rows, as they all once had. */
+/** A terminal of unknown size counts as 80 columns and 24 rows. */
 function size(fd: 1 | 2, env: NodeJS.ProcessEnv): { columns: number; rows: number } {
   const stream = isTerminal(fd) ? (fd === 1 ? process.stdout : process.stderr) : null;
   if (stream !== null) refreshSize(stream);

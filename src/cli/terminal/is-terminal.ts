@@ -1,8 +1,8 @@
 import { fstatSync, statSync } from 'node:fs';
 
 /**
- * Whether a descriptor is a terminal. Only a device can be one, and not the one that is nothing: about all else `node:tty` is
- * not asked, since loading it takes longer than most commands do.
+ * Whether a descriptor is a terminal. Only devices other than the null device are checked with `node:tty`, because loading it
+ * takes longer than most commands.
  */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
   return isDevice(fd) && process.getBuiltinModule('node:tty').isatty(fd);
@@ -13,7 +13,7 @@ function isDevice(fd: number): boolean {
     const stats = fstatSync(fd);
     return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;
   } catch {
-    // A descriptor that is closed, or a system without this file.
+    // The descriptor is closed, or the system has no such file.
     return true;
   }
 }

@@ -3,22 +3,23 @@ import { write } from 'node:fs';
 /** A stream of the process that is written in order. */
 export type Output = {
   readonly write: (text: string | Uint8Array) => void;
-  /** Bytes that are not written yet. */
+  /** The bytes that are not written yet. */
   readonly pending: () => number;
-  /** Resolves when all is written, or cannot be. */
+  /** Resolves when everything is written or cannot be written. */
   readonly drained: () => Promise<void>;
-  /** Nothing can be written any more: the reader has gone, or the disk is full. */
+  /** Whether writing has ended because the reader has gone or the disk is full. */
   readonly isClosed: () => boolean;
-  /** Something was lost that somebody wanted to have: the disk is full. */
+  /** Whether output was lost, for example on a full disk. */
   readonly hasFailed: () => boolean;
 };
 
-/** A reader that is not ready is tried again after this long. */
+/** The interval between attempts to write to a reader that is not ready. */
 const retryMs = 5;
 
 /**
- * Writes to a descriptor in the background, so that a slow or stopped reader holds up nobody but itself; who has much to
- * write asks `pending` first. A reader that has gone ends the writing, quietly; any other failure (a full disk) is told once to `onFailure`.
+ * Writes to a descriptor in the background, so that a slow or stopped reader delays only its own output; writers of large
+ * output check `pending` first. If the reader goes, writing ends silently; any other failure (a full disk) is reported once to
+ * `onFailure`.
  */
 export function createOutput(fd: number, onFailure: (error: Error) => void): Output {
   let waiting: Buffer[] = [];

@@ -7,14 +7,13 @@ import { systemProblem } from '../../system-problem.ts';
 import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
-/** What helps against every error of a kind that does not know better. */
+/** The default help for each kind of error. */
 const generalHelp: Partial<Record<ErrorCode, string>> = {
   storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
 };
 
 /**
- * Prints what went wrong: what the user can mend as a message, anything else as a bug with its stack. Resolves to the exit
- * code that tells of it.
+ * Prints an error: a `WfError` as a message, anything else as a bug with its stack. Resolves to the exit code.
  */
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
@@ -26,7 +25,7 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
   }
   if (error instanceof WfError) {
     const help = error.help ?? systemProblem(error)?.help ?? generalHelp[error.code];
-    // Each fault of a list is on a line of its own.
+    // Each problem of a list has its own line.
     const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
     const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
     err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));

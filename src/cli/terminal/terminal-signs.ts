@@ -3,8 +3,8 @@ import type { TerminalSigns } from '../../render/reporters/tree/terminal-title.t
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Which signs beside text the terminal takes, by what it says of itself in the environment. Where one is not known to take
- * them nothing is sent: others beep, open a notification, or print the text.
+ * Returns the control sequences that the terminal supports (progress, title), by its environment variables. An unknown terminal
+ * gets none: it might beep, open a notification or print the text.
  */
 export function terminalSigns(env: Environment): TerminalSigns {
   return { title: takesTitle(env), progress: takesProgress(env) };
@@ -14,7 +14,7 @@ function takesTitle({ TERM = '' }: Environment): boolean {
   return /^(xterm|rxvt|tmux|screen|alacritty|foot|konsole|kitty|wezterm|ghostty|vte|gnome|st-|contour)/.test(TERM);
 }
 
-/** In tmux and screen the variables are those of the terminal around it, to which the sign does not come through. */
+/** In tmux and screen the variables describe the outer terminal, which the sequences do not reach. */
 function takesProgress(env: Environment): boolean {
   if (env['TMUX'] || env['STY'] || !takesTitle(env)) return false;
   const { TERM_PROGRAM: program, TERM_PROGRAM_VERSION: version = '' } = env;

@@ -14,8 +14,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a file that the user has asked for; it appears whole or not at all. What is there already and is no ordinary file (a
- * pipe, a terminal) is written to directly. Throws a `WfError` `storage`.
+ * Writes a file; it appears as a whole or not at all. An existing pipe or device is written in place. Throws a `WfError`
+ * `storage`.
  */
 export function writeWhole(path: string, parts: Iterable<string>): void {
   const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
@@ -28,7 +28,7 @@ export function writeWhole(path: string, parts: Iterable<string>): void {
   }
 }
 
-/** What the system refused, in plain words; any other error as it is. */
+/** Explains an error of the file system; any other error is returned unchanged. */
 export function unwritable(path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : null;
   if (code === null || error instanceof WfError || !(error instanceof Error)) return error;

@@ -1,19 +1,19 @@
 import { basename, dirname, resolve } from 'node:path';
 
-/** Files to look at: all below `directory` (or it alone, when it is a file) whose absolute path matches. */
+/** Files to watch: all below `directory` (or `directory` itself, if it is a file) whose absolute path matches. */
 export type WatchPattern = {
-  /** Where the search begins: the part of the pattern before its first wildcard. */
+  /** The start of the search: the part of the pattern before its first wildcard. */
   readonly directory: string;
   readonly matches: (path: string) => boolean;
-  /** False when nothing below sub-directories can match. */
+  /** False if nothing below sub-directories can match. */
   readonly isDeep: boolean;
 };
 
 const wildcard = /[*?[\]{}]/;
 
 /**
- * A pattern as shells and `.gitignore` have it: `*` and `?` stay within one name and skip names that begin with a dot, `**`
- * goes through directories, `[a-z]` and `{a,b}` choose. Without a wildcard it is a file, or everything below a directory.
+ * Parses a pattern of shells and `.gitignore`: `*` and `?` match within one name and skip names that begin with a dot, `**`
+ * matches directories, `[a-z]` and `{a,b}` are alternatives. Without a wildcard it is a file or everything below a directory.
  */
 export function watchPattern(text: string, cwd: string): WatchPattern {
   const path = resolve(cwd, text);
@@ -38,7 +38,7 @@ export function besidePattern(file: string, extensions: readonly string[]): Watc
   };
 }
 
-/** One part of a path with the slash before it; `**` also stands for no directory at all. */
+/** One part of a path with the slash before it; `**` also matches zero directories. */
 function partSource(part: string, index: number, parts: readonly string[]): string {
   if (part !== '**') return (index === 0 ? '' : '/') + nameSource(part);
   return index === parts.length - 1 ? '(?:/(?!\\.)[^/]+)+' : '(?:/(?!\\.)[^/]+)*';

@@ -2,16 +2,16 @@ import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { changedPaths, type Scan, type Snapshot, scan, type WatchTargets } from './scan.ts';
 
-/** Editors and generators write several files, and one in several steps: what happens within this time is one change. */
+/** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */
 const settleMs = 100;
-/** For places whose changes the system does not tell (network shares, mounts of containers). */
+/** For places whose changes the system does not report (network shares, mounts of containers). */
 const pollMs = 1000;
-/** Looking takes at most a twentieth of the time. */
+/** Scanning takes at most a twentieth of the time. */
 const restPerLook = 20;
 
 /**
- * Waits until something is different from `before` and has come to rest; resolves to what it is then, or to null when
- * `signal` is aborted. The system's word that something happened is only a reason to look.
+ * Waits until the files differ from `before` and have stopped changing; resolves to the new snapshot, or to null if `signal` is
+ * aborted. A notification of the system only triggers a scan.
  */
 export async function nextChange(
   targets: WatchTargets,
@@ -37,13 +37,13 @@ export async function nextChange(
   }
 }
 
-/** Tells that something happens in some directories, as far as the system tells it. */
+/** Watches directories, as far as the system reports changes. */
 class DirectoryWatchers {
   readonly #watchers = new Map<string, FSWatcher | null>();
   #wake: () => void = () => {};
 
   add({ directories }: Scan, { files }: WatchTargets): void {
-    // A file is often replaced by another of its name, which a watch on the file itself would miss.
+    // Editors often replace a file, which a watch on the file itself would miss.
     for (const directory of [...directories, ...files.map((file) => dirname(file))]) {
       if (!this.#watchers.has(directory)) this.#watchers.set(directory, this.#open(directory));
     }
@@ -60,7 +60,7 @@ class DirectoryWatchers {
     for (const watcher of this.#watchers.values()) watcher?.close();
   }
 
-  /** Null where the system has no watch left, or knows none: then the regular look is all there is. */
+  /** Null if the system offers no watch; then only regular scans find changes. */
   #open(directory: string): FSWatcher | null {
     try {
       const watcher = watch(directory, () => this.#wake());
@@ -85,27 +85,27 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What changed while a run went on. */
+/** The changes during a run. */
 type ChangesDuringRun = {
-  /** A reason for another run. */
+  /** Changes that start another run. */
   readonly counted: readonly string[];
-  /** Found just now to change in every run, and not counted from now on. */
+  /** Files that changed in every run and are ignored from now on. */
   readonly discounted: readonly string[];
 };
 
-/** Somebody who works on a file may well save it during one run and during the next. */
+/** A user may save a file during one run and the next, so two runs do not prove that the run writes it. */
 const runsInARow = 3;
 
 /**
- * Tells files that somebody changes during a run from those that the run writes itself, which would have it run for ever:
- * one that changes during three runs in a row is the run's own, and what happens to it during a run counts no more, until
- * it changes between two runs.
+ * Separates files that the user changes during a run from those that the run writes itself, which would start runs without end:
+ * a file that changes during three runs in a row belongs to the run. Its changes during runs are ignored until it changes
+ * between two runs.
  */
 export class OwnWrites {
   readonly #own = new Set<string>();
   #inARow: ReadonlyMap<string, number> = new Map();
 
-  /** Compares what was there before a run and after it. */
+  /** Compares the snapshots before and after a run. */
   judge(before: Snapshot, after: Snapshot): ChangesDuringRun {
     const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
     const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));
@@ -115,7 +115,7 @@ export class OwnWrites {
     return { counted: changed.filter((path) => !this.#own.has(path)), discounted };
   }
 
-  /** Files that changed while no run went on: somebody does that. */
+  /** Reports files that changed between runs, by the user. */
   changedBetween(paths: readonly string[]): void {
     for (const path of paths) this.#own.delete(path);
     this.#inARow = new Map();

@@ -2,22 +2,22 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WatchPattern } from './glob.ts';
 
-/** What is watched: these files, and what the patterns find outside the ignored files and directories. */
+/** The watched files: the named ones, and those that the patterns match outside the ignored files and directories. */
 export type WatchTargets = {
   readonly files: readonly string[];
   readonly patterns: readonly WatchPattern[];
   readonly ignored: ReadonlySet<string>;
 };
 
-/** Files by their absolute paths, each with a text that changes when the file does. */
+/** Files by absolute path, each with a text that changes with the file. */
 export type Snapshot = ReadonlyMap<string, string>;
-/** A snapshot and the directories that were looked into. */
+/** A snapshot and the scanned directories. */
 export type Scan = { readonly snapshot: Snapshot; readonly directories: ReadonlySet<string> };
 
-/** Directories of tools, in which much happens and nothing that is meant. */
+/** Directories of tools, whose frequent changes are irrelevant. */
 const toolDirectories = new Set(['.git', 'node_modules']);
 
-/** Looks at everything that is watched. What cannot be read counts as not there. */
+/** Scans all watched files. An unreadable file counts as missing. */
 export function scan({ files, patterns, ignored }: WatchTargets): Scan {
   const snapshot = new Map<string, string>();
   const directories = new Set<string>();
@@ -26,7 +26,7 @@ export function scan({ files, patterns, ignored }: WatchTargets): Scan {
   return { snapshot, directories };
 }
 
-/** The paths that are different, new or gone, in order. */
+/** Returns the changed, new and removed paths in order. */
 export function changedPaths(before: Snapshot, after: Snapshot): readonly string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].filter((path) => before.get(path) !== after.get(path)).sort();
@@ -50,7 +50,7 @@ function walk(directory: string, walking: Walk): void {
   directories.add(directory);
   for (const entry of entries) {
     const path = join(directory, entry.name);
-    // Links are looked at, but not gone through: they can lead in circles.
+    // Links are not followed into directories: they can form a loop.
     if (entry.isDirectory()) {
       if (pattern.isDeep && !toolDirectories.has(entry.name)) walk(path, walking);
     } else if (pattern.matches(path) && !ignored.has(path)) {

@@ -18,8 +18,8 @@ import { changedPaths, type Snapshot, scan, type WatchTargets } from './scan.ts'
 const mostNamed = 5;
 
 /**
- * Runs a workflow, and again whenever its files or those of `--watch-path` have changed, until a signal ends it. A change
- * during a run counts when the run is over. Resolves to the exit code that tells of the signal.
+ * Runs a workflow, and runs it again whenever its files or those of `--watch-path` change, until a signal arrives. A change
+ * during a run counts after the run. Resolves to the exit code of the signal.
  */
 export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
   refuseCombinations(options);
@@ -35,7 +35,7 @@ export async function watchCommand(options: RunOptions, console: Console): Promi
 
 function refuseCombinations({ name, runId, dryRun }: RunOptions): void {
   if (name === '-') throw new WfError('usage', 'standard input cannot be watched: --watch needs a file');
-  if (runId !== undefined) throw new WfError('usage', '--watch makes many runs, which cannot all be named by --run-id');
+  if (runId !== undefined) throw new WfError('usage', '--watch starts many runs, and --run-id can name only one');
   if (dryRun) throw new WfError('usage', '--watch and --dry-run exclude each other');
 }
 
@@ -46,7 +46,7 @@ class Watch {
   #config: Config;
   #read: ReadFiles = { sources: [], valid: false };
   #hasRun = false;
-  /** Nobody is asked twice. */
+  /** Prompts only once. */
   #params: readonly Param[] | null = null;
 
   constructor(options: RunOptions, console: Console) {
@@ -60,7 +60,7 @@ class Watch {
       const known = scan(this.#targets()).snapshot;
       const run = await this.#prepare();
       if (run === 'unwanted') return stopSignals.SIGINT;
-      // What was not known of before is taken as it was read.
+      // Files that were not watched before are taken as they were read.
       const before = new Map([...scan(this.#targets()).snapshot].map(([path, now]) => [path, known.get(path) ?? now]));
       if (run !== null) await this.#run(run);
       if (signal.aborted) break;
@@ -69,7 +69,7 @@ class Watch {
     return exitCode();
   }
 
-  /** Null when the file is not valid: it has been said why. */
+  /** Null if the file is invalid; its problems have been printed. */
   async #prepare(): Promise<PreparedRun | 'unwanted' | null> {
     try {
       const run = await prepareRun(
@@ -90,7 +90,7 @@ class Watch {
   async #run(run: PreparedRun): Promise<void> {
     try {
       await run.go();
-      // What we say of it goes another way, and must not come first.
+      // Messages use another stream and must not come first.
       await this.#console.out.drained();
       this.#hasRun = true;
     } catch (error) {
@@ -98,7 +98,7 @@ class Watch {
     }
   }
 
-  /** A command line that makes no sense is no reason to wait; a file that is not valid, or not there any more, is. */
+  /** An invalid command line ends the watch; an invalid or missing file waits for the next change. */
   async #printMendable(error: unknown): Promise<void> {
     if (error instanceof InvalidWorkflow) this.#read = { sources: [...error.sources], valid: false };
     else if (!(error instanceof WfError) || !this.#hasRun) throw error;
@@ -112,7 +112,9 @@ class Watch {
       ? this.#ownWrites.judge(before, after)
       : { counted: changedPaths(before, after), discounted: [] };
     if (during.discounted.length > 0) {
-      this.#say(`${this.#names(during.discounted)}: changed in every run; taken for the run's own work from now on`);
+      this.#say(
+        `${this.#names(during.discounted)}: changed in every run, so from now on it counts as output of the run`,
+      );
     }
     if (during.counted.length > 0) {
       this.#say(`changed meanwhile: ${this.#names(during.counted)}`);
@@ -145,15 +147,15 @@ function countText(files: number): string {
   return files === 1 ? '1 file' : `${files} files`;
 }
 
-/** Whether somebody wants the watching to end. */
+/** Whether a signal has ended the watch. */
 type Interrupt = {
   readonly aborted: AbortSignal;
-  /** The first signal; null as long as there was none. */
+  /** The first signal; null before one arrives. */
   readonly signal: () => StopSignal | null;
   readonly close: () => void;
 };
 
-/** Listens for the signals that stop a run; the run, if one goes on, gets them too. */
+/** Listens for the signals that stop a run; a running run gets them too. */
 function listenForInterrupt(): Interrupt {
   const controller = new AbortController();
   let first: StopSignal | null = null;
@@ -172,10 +174,10 @@ function listenForInterrupt(): Interrupt {
   };
 }
 
-/** What a workflow was read from, as far as it could be read. */
+/** The files that a workflow was read from, as far as they could be read. */
 type ReadFiles = { readonly sources: readonly Source[]; readonly valid: boolean };
 
-/** What is watched for a workflow: the files it was read from and what `--watch-path` names. */
+/** Returns the files to watch for a workflow: its sources and those of `--watch-path`. */
 function watchTargets(
   { sources, valid }: ReadFiles,
   { paths, config }: { readonly paths: readonly string[]; readonly config: Config },
@@ -185,12 +187,12 @@ function watchTargets(
   return { files, patterns: [...named, ...(valid ? [] : missingImports(files))], ignored: writtenByRuns(config) };
 }
 
-/** What a file that is not valid imports may still have to be written. */
+/** An invalid file may import files that do not exist yet. */
 function missingImports(files: readonly string[]): readonly WatchPattern[] {
   return files.map((file) => besidePattern(file, ['.yaml', '.yml']));
 }
 
-/** What every run writes by itself is no reason for another one: its record with its logs, and its reports. */
+/** The files that every run writes, which must not start another one: its history, logs and reports. */
 function writtenByRuns({ runsDir, settings, cwd }: Config): ReadonlySet<string> {
   const reports = parseReporters(settings.read('reporter').value).files.map(({ path }) => resolve(cwd, path));
   return new Set([...(runsDir === null ? [] : [runsDir]), ...reports]);

@@ -136,13 +136,17 @@ describe('a slip of the command line', () => {
     ],
     [['run', 'w.yaml', '-p', '=x'], '-p takes NAME=value, got "=x"', 'A value without a name goes after --'],
     [['run', 'w.yaml', '-p', 'B=1', '-p', 'A=x B=2'], '"B" is given twice, once within the value of another -p', null],
-    [['run', 'w.yaml', 'v.yaml'], 'wf run takes one workflow, and 2 are named: w.yaml, v.yaml', null],
+    [['run', 'w.yaml', 'v.yaml'], 'wf run takes one workflow, and the command line names 2: w.yaml, v.yaml', null],
     [
       ['start', 'w.yaml', 'v.yml', 'x.yaml', 'y.yaml', '--', '1'],
-      'wf start takes one workflow, and 4 are named: w.yaml, v.yml, x.yaml, ...',
+      'wf start takes one workflow, and the command line names 4: w.yaml, v.yml, x.yaml, ...',
       null,
     ],
-    [['dry', 'w.yaml', 'dags/v.yaml'], 'wf dry takes one workflow, and 2 are named: w.yaml, dags/v.yaml', null],
+    [
+      ['dry', 'w.yaml', 'dags/v.yaml'],
+      'wf dry takes one workflow, and the command line names 2: w.yaml, dags/v.yaml',
+      null,
+    ],
     [['run', 'w.yaml', '--', 'AA=1'], 'unknown parameter "AA": did you mean "A"? It takes A, B', null],
   ])('%j is reported, and nothing is run', async (args, message, help) => {
     await inWorkflow({ 'w.yaml': show, 'v.yaml': show }, async (run) => {
