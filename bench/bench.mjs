@@ -6,8 +6,9 @@ import { compare, peakMemory } from './measure.mjs';
 import { workloads } from './workloads.mjs';
 
 /**
- * `npm run bench [-- <workload...> --runs N]`: how long `wf` takes in proportion to something everybody has, and how much
- * memory; prints one line a workload and marks what misses its target. `npm run bench -- serve` loads a daemon instead.
+ * `npm run bench [-- <workload...> --runs N]`: compares the time `wf` takes with that of a common program, and measures
+ * its memory; prints one line per workload and marks those that miss their target. `npm run bench -- serve` loads a
+ * daemon instead.
  */
 
 if (process.argv[2] === 'serve') {
@@ -24,9 +25,9 @@ if (unknown.length > 0 || !/^([1-9]\d*)?$/.test(values.runs ?? '')) {
 const chosen = workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 
 /**
- * What makes many files is measured in memory, where Linux has a file system there, unless TMPDIR names a place. A run makes a
- * dozen files and each of its steps two, make makes none, and ext4 takes 20 us to 1 ms for one: for minutes after many were
- * removed it would be all that is measured.
+ * Workloads that create many files run in memory, if Linux has a file system there and TMPDIR is not set. A run creates
+ * a dozen files and two per step, make creates none, and ext4 takes 20 us to 1 ms per file: for minutes after many were
+ * removed, that is all the benchmark would measure.
  */
 const filesIn = process.env.TMPDIR === undefined && existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const roots = new Map();
@@ -38,7 +39,7 @@ try {
   for (const root of roots.values()) rmSync(root, { recursive: true });
 }
 
-/** The one folder for all that is measured in this place. */
+/** The working folder below this directory. */
 function rootIn(place) {
   if (!roots.has(place)) roots.set(place, mkdtempSync(join(place, 'wf-bench-')));
   return roots.get(place);
@@ -79,8 +80,8 @@ function line({ name, what, target, memoryTarget }, { ratio, oursMs, baseMs, mem
 }
 
 /**
- * Everything but the compiled code, which a user has too. It is put aside where there is a place for it, since some file
- * systems (ext4) are slow to make files for minutes after many were removed.
+ * Removes everything but the compiled code, which users have too. Moves it aside if possible, since some file systems
+ * (ext4) create files slowly for minutes after many were removed.
  */
 function forgetRuns(home, aside) {
   for (const name of readdirSync(home)) {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 
 const launcher = join(import.meta.dirname, '../bin/wf.js');
 
-/** Starts `wf serve` in a folder, over so many workflows that do nothing and those of `more`; resolves when it listens. */
+/**
+ * Starts `wf serve` in a folder with the given number of trivial workflows and those in `more`; resolves when it
+ * listens.
+ */
 export async function startDaemon(folder, count, more = {}) {
   const [dags, home] = ['dags', 'daemon-home'].map((name) => join(folder, name));
   mkdirSync(dags, { recursive: true });
@@ -27,7 +30,7 @@ export async function startDaemon(folder, count, more = {}) {
   return { url, pid: daemon.pid, close };
 }
 
-/** Resolves to the address that a server prints, `... http://host:port...`. */
+/** Resolves to the URL that a server prints, `... http://host:port...`. */
 export function printedUrl(server) {
   return new Promise((resolve, reject) => {
     let printed = '';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const launcher = join(import.meta.dirname, '../bin/wf.js');
 
 /**
- * Works for about two seconds and prints 10,000 lines meanwhile, each as soon as it is there. At its start and its end it
- * notes the time, and the time for which all threads of the `wf` that runs it have had a core, in ns.
+ * Works for about two seconds and prints 10,000 lines as it goes. At the start and the end it records the time, and the
+ * CPU time of all threads of the `wf` that runs it, in ns.
  */
 const script = `
 wf=$PPID
@@ -18,7 +18,7 @@ awk 'BEGIN { for (i = 0; i < 10000; i++) { for (j = 0; j < 8000; j++) x += j; pr
 note >> "$WF_BENCH_NOTES"
 `;
 
-/** What becomes of a request at a sink that has trouble; null: nobody listens. */
+/** Responses of a failing sink; null: nothing listens. */
 const sinks = {
   hanging: () => {},
   slow: (socket) => socket.on('data', () => setTimeout(() => socket.write(taken), 200)),
@@ -28,9 +28,9 @@ const sinks = {
 const taken = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 /**
- * The same run with its logs forwarded to a sink that has trouble, and without. What counts is the time of its step; or,
- * for `share`, what a second of the step would take on one core with what `wf` does meanwhile, which is the most by which
- * it can slow a step, and does not depend on what else the machine is doing.
+ * The same run with its logs forwarded to a failing sink, and without. Compares the time of the step; or, for `share`,
+ * the time that a second of the step would take on one core shared with `wf`: the most by which `wf` can slow a step,
+ * whatever else the machine is doing.
  */
 export async function forwardedTo(kind, folder, what) {
   const [file, notes] = [join(folder, 'workflow.yaml'), join(folder, 'notes')];
@@ -49,7 +49,7 @@ export async function forwardedTo(kind, folder, what) {
   return { ours: { ...base, env }, base, close };
 }
 
-/** How long the step took, and the share of that time for which `wf` had a core. */
+/** The duration of the step, and the share of it for which `wf` had a core. */
 function readNotes(file) {
   const [[start, busyBefore], [end, busyAfter]] = readFileSync(file, 'utf8')
     .trim()
@@ -58,7 +58,7 @@ function readNotes(file) {
   return { ms: (end - start) / 1e6, share: (busyAfter - busyBefore) / (end - start) };
 }
 
-/** A sink on a port of its own, until it is closed; without one the port of a server that is gone. */
+/** A sink on a free port until it is closed; without one, the port of a closed server. */
 async function open(answer) {
   const sockets = new Set();
   const server = createServer((socket) => {

@@ -8,7 +8,10 @@ const path = '/api/v1/dags?limit=1000';
 const requests = 3000;
 const connections = 20;
 
-/** The same requests for a listing of so many workflows to `wf serve`, and to a bare `node:http` that has the answer at hand. */
+/**
+ * The same requests for a listing of `count` workflows to `wf serve`, and to a bare `node:http` server with a prepared
+ * answer.
+ */
 export async function listingOf(count, folder) {
   const daemon = await startDaemon(folder, count);
   const answer = await fetch(`${daemon.url}${path}`);
@@ -32,7 +35,7 @@ const server = require('node:http').createServer((request, response) => response
 server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));
 `;
 
-/** Fails when one of the answers is no listing. */
+/** Fails if an answer is not a listing. */
 const loadClient = `
 const http = require('node:http');
 const agent = new http.Agent({ keepAlive: true, maxSockets: ${connections} });

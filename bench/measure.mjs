@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Times two programs against each other: alternately, `runs` times each after one that does not count. Resolves to the
- * median of the ratios of neighbours, which share whatever else the machine was doing, and the median times in ms.
- * What counts is the time from start to end, or what `ownTime` of a program says, in ms, after it has ended. `cleanUp` is
- * called after each program, outside its time. With `isLeast` it resolves to the least times and their ratio instead, for
- * differences that are smaller than what the machine does besides: that can only add to a time.
+ * Times two programs against each other: alternately, `runs` times each after a warm-up. Resolves to the median ratio
+ * of neighbours, which share the state of the machine, and the median times in ms. The time is from start to end, or
+ * the result of a program's `ownTime`, in ms, read after its end. `cleanUp` is called after each program, outside its
+ * time. With `isLeast` it resolves to the least times and their ratio, for differences smaller than the noise of the
+ * machine, which can only add to a time.
  */
 export async function compare(ours, base, { runs, cleanUp, isLeast = false }) {
   const pairs = [];
@@ -32,7 +32,7 @@ export async function compare(ours, base, { runs, cleanUp, isLeast = false }) {
   };
 }
 
-/** Peak resident memory of a Node program's own process, in MB. */
+/** Peak resident memory of a Node program, without its children, in MB. */
 export async function peakMemory({ command, env }, folder) {
   const [node, ...args] = command;
   const file = join(folder, 'peak-memory');
@@ -42,8 +42,8 @@ export async function peakMemory({ command, env }, folder) {
 }
 
 /**
- * Resolves to the time from start to end in ms; rejects when the program fails. What it prints goes to /dev/null: to read it
- * here would take from the cores that are measured.
+ * Resolves to the time from start to end in ms; rejects if the program fails. Output goes to /dev/null: reading it here
+ * would use the cores being measured.
  */
 function time({ command: [program, ...args], env }) {
   return new Promise((resolve, reject) => {

@@ -8,8 +8,8 @@ const workflowCount = 20;
 const runEveryMs = 60_000;
 
 /**
- * A home whose history holds `count` runs of twenty workflows of the workflows directory, one a minute until now. Each
- * workflow is run once; the others are made of what that has left, with ids and times of their own.
+ * A home with a history of `count` runs of twenty workflows, one a minute until now. Each workflow runs once; the other
+ * runs are copies of the result with their own ids and times.
  */
 export function makeHistory(home, count) {
   const dags = join(home, 'dags');
@@ -56,7 +56,7 @@ function writeRun(runsDir, { runId, files }, time) {
   }
 }
 
-/** A line `{"crc":"1a2b3c4d","data":...}` with its events moved in time and its checksum made anew. */
+/** A line `{"crc":"1a2b3c4d","data":...}` with shifted event times and a new checksum. */
 function resealed(line, movedBy) {
   if (!line.startsWith('{"crc":"')) return line;
   const data = line

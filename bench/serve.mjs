@@ -6,9 +6,9 @@ import autocannon from 'autocannon';
 import { startDaemon } from './daemon.mjs';
 
 /**
- * `npm run bench -- serve [connections] [slow clients] [seconds]`: what a daemon does under many connections, some of which
- * send their requests byte by byte, while runs are asked for once a second. It must answer none of them with a 5xx, and the
- * steps of the runs must still start.
+ * `npm run bench -- serve [connections] [slow clients] [seconds]`: loads a daemon with many connections, some of which
+ * send their requests byte by byte, and starts a run every second. No answer may be a 5xx, and the steps of the runs
+ * must still start.
  */
 export async function benchServe([connections = '10000', slow = '1000', seconds = '20']) {
   const folder = mkdtempSync(join(tmpdir(), 'wf-bench-'));
@@ -33,7 +33,7 @@ export async function benchServe([connections = '10000', slow = '1000', seconds 
   }
 }
 
-/** Clients that send a byte of their request a second, and are replaced when they are sent away. */
+/** Clients that send one byte of their request per second, and are replaced when disconnected. */
 function slowCrowd(url, count) {
   const { port } = new URL(url);
   const answers = {};

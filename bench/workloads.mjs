@@ -5,10 +5,10 @@ import { listingOf } from './listing.mjs';
 import { makeHistory } from './past-runs.mjs';
 
 /**
- * What is measured: `ours` and `base` are built in a folder of the workload's own (`close`: what is to end with them);
- * `target` bounds the ratio of their times (null: it is only told), `memoryTarget` the peak memory of `wf` in MB. What
- * `makesFiles` is measured in memory, what `isLarge` is removed after each run, and what `keepsHome` finds everything again;
- * `isLeast` compares the least times. make gets its recipes run by a shell, as everybody's are.
+ * The workloads: `ours` and `base` are built in a folder of the workload (`close`: what to shut down with them);
+ * `target` limits the ratio of their times (null: report only), `memoryTarget` the peak memory of `wf` in MB. Workloads
+ * with `makesFiles` run in memory, those with `isLarge` are removed after each run, and those with `keepsHome` keep
+ * their files; `isLeast` compares the least times. make runs its recipes in a shell, as usual.
  */
 export const workloads = [
   {
@@ -33,7 +33,7 @@ export const workloads = [
     name: 'listing',
     what: 'a listing of 1,000 workflows / bare node:http',
     runs: 5,
-    // 0.7 of what a bare server gets done in the same time.
+    // 0.7 of the throughput of a bare server.
     target: 1.43,
     programs: (folder) => listingOf(1000, folder),
   },
@@ -73,7 +73,7 @@ export const workloads = [
   },
   ...[
     { what: 'a step that prints 1 GB / shell redirect', target: 1.1, ownTime: stepTime },
-    // For this the start of Node counts too, which is a tenth of the whole.
+    // Includes the start of Node, which is a tenth of the whole.
     { what: '... with all of wf run, reporter quiet', target: null },
   ].map((row) => ({
     name: 'output',
@@ -129,7 +129,7 @@ function wf(...args) {
   return { command: [process.execPath, join(import.meta.dirname, '../bin/wf.js'), ...args] };
 }
 
-/** In ms, from the decision to start the only step of the only run to its end. */
+/** Time in ms from the decision to start the only step of the only run to its end. */
 function stepTime({ WF_HOME }) {
   const [run] = readdirSync(join(WF_HOME, 'runs')).filter((name) => !name.startsWith('.'));
   const journal = readFileSync(join(WF_HOME, 'runs', run, 'journal.jsonl'), 'utf8');
@@ -143,7 +143,7 @@ function stepTime({ WF_HOME }) {
   return at.get('step.finished') - at.get('step.scheduled');
 }
 
-/** The same steps for both; `jobs` of them at once. */
+/** The same steps for both; `jobs` at once. */
 function againstMake(folder, jobs, steps, settings = { maxActiveRuns: jobs }) {
   return {
     ours: wf('run', workflowFile(folder, settings, steps)),
@@ -155,7 +155,7 @@ function independent(count, command) {
   return Array.from({ length: count }, (_, at) => ({ name: `s${at}`, command, depends: [] }));
 }
 
-/** Each step depends on `fanIn` neighbours in the layer before. */
+/** Each step depends on `fanIn` neighbours in the previous layer. */
 function layers(depth, width, fanIn) {
   const name = (layer, at) => `s${layer * width + (at % width)}`;
   return Array.from({ length: depth * width }, (_, index) => {
@@ -176,7 +176,7 @@ function workflowFile(folder, settings, steps) {
   return file;
 }
 
-/** The `;` is what makes make call a shell. */
+/** The `;` makes make use a shell. */
 function makefile(folder, steps) {
   const file = join(folder, 'Makefile');
   const all = steps.map(({ name }) => name).join(' ');

@@ -1,8 +1,8 @@
 'use strict';
 
-// Compiling the bundle takes V8 longer than running most commands. What it compiled in the first run is kept in the
-// user's cache folder and handed back to it in later ones. V8 runs that file as it is, and a damaged one ends the process:
-// so it is only read when nobody else can have written it and its checksum is right, and anything odd means no cache.
+// Compiling the bundle takes V8 longer than running most commands, so the compiled code of the first run is cached in
+// the user's cache directory. V8 runs that file unchecked, and a damaged one crashes the process: read it only if no
+// other user can have written it and its checksum matches, and treat any doubt as a cache miss.
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -10,15 +10,15 @@ const vm = require('node:vm');
 
 const WRITABLE_BY_OTHERS = 0o022;
 const KEPT_FILES = 8;
-/** What Node puts around a CommonJS module. */
+/** The function with which Node wraps a CommonJS module. */
 const HEAD = '(function (exports, require, module, __filename, __dirname) {';
 const TAIL = '\n})';
-/** How a mistyped command line ends: it is not worth a file. */
+/** Exit code of an invalid command line, which is not worth caching. */
 const EXIT_UNUSABLE = 2;
 
 /**
- * Compiles the CommonJS file and returns its module function. Throws when the file cannot be read. Code that was not in
- * the cache goes there when the process ends.
+ * Compiles the CommonJS file and returns its module function. Throws if the file cannot be read. Newly compiled code is
+ * cached when the process ends.
  */
 exports.compile = function compile(file) {
   const source = readBundle(file);
@@ -35,14 +35,14 @@ exports.compile = function compile(file) {
   return script.runInThisContext();
 };
 
-/** The configuration file may say so too; but who has one has a home to write to. */
+/** The configuration file may say so too; but a user who has one has a home directory to write to. */
 function leavesNoTrace() {
   return process.argv.includes('--no-history') || /^(false|no|off|0)$/i.test(process.env.WF_HISTORY);
 }
 
 /**
- * The bundle as the text of a function. It is put together before it is a text: to add to a text of this size would copy it.
- * The build makes sure that it is ASCII, and V8 keeps such a text in half the space.
+ * The bundle as the text of a function. Assembled as bytes, since appending to a text of this size would copy it. The
+ * build guarantees ASCII, which V8 stores in half the space.
  */
 function readBundle(file) {
   let fd;
@@ -52,7 +52,7 @@ function readBundle(file) {
     const bytes = Buffer.allocUnsafeSlow(HEAD.length + stat.size + TAIL.length);
     bytes.write(HEAD, 0, 'latin1');
     const length = fs.readSync(fd, bytes, HEAD.length, stat.size, 0);
-    if (length !== stat.size) throw new Error(`"${file}" cannot be read: ${length} of ${stat.size} bytes came`);
+    if (length !== stat.size) throw new Error(`"${file}" cannot be read: got ${length} of ${stat.size} bytes`);
     bytes.write(TAIL, HEAD.length + length, 'latin1');
     return { text: bytes.toString('latin1'), stat };
   } catch (error) {
@@ -66,15 +66,15 @@ function readBundle(file) {
 }
 
 /**
- * Where the code of this bundle, compiled by this Node, is kept; null where there is no such place. V8 itself compares only
- * the length of the text, and npm gives every file it unpacks the same time of change: hence the version and the ctime. Each
- * command has a file of its own, since it holds what was called: after a first `wf help`, every run would have to compile
- * for 30 ms.
+ * Path of the cached code for this bundle and Node version; null if there is no such directory. V8 compares only the
+ * length of the text, and npm gives every unpacked file the same modification time: hence version and ctime. Each
+ * command has its own file, since the cache holds only functions that were called: after `wf help`, every run would
+ * have to compile for 30 ms.
  */
 function locate(stat) {
   const folder = cacheFolder(process.env);
   if (folder === null || process.getuid === undefined) return null;
-  // Read here, since `require` would take longer over finding and keeping it.
+  // Read with `fs`: `require` takes longer to find and store it.
   const { version } = JSON.parse(fs.readFileSync(path.join(__dirname, '..', 'package.json'), 'utf8'));
   const command = /^[a-z]{1,20}$/.test(process.argv[2]) ? process.argv[2] : 'wf';
   const key = [command, version, process.version, process.arch, stat.size, stat.ctimeMs];
@@ -87,7 +87,7 @@ function cacheFolder(env) {
   return env.HOME && path.isAbsolute(env.HOME) ? path.join(env.HOME, '.cache', 'wf') : null;
 }
 
-/** The compiled code in the file; undefined when there is none that can be trusted. */
+/** The compiled code in the file; undefined if there is none that can be trusted. */
 function read(file) {
   let fd;
   try {
@@ -106,7 +106,7 @@ function read(file) {
   }
 }
 
-/** Appears whole or not at all. That it could not be kept is nobody's concern: the next run compiles again. */
+/** Writes atomically. Failures are ignored: the next run compiles again. */
 function write(file, script) {
   const folder = path.dirname(file);
   const draft = `${file}.${process.pid}`;
@@ -125,12 +125,12 @@ function write(file, script) {
     try {
       fs.rmSync(draft, { force: true });
     } catch {
-      // A folder that is none, for example: then there is no draft either.
+      // The directory may not be one, for example; then there is no draft either.
     }
   }
 }
 
-/** One level only: a home folder that does not exist is not ours to make. */
+/** One level only: never create a missing home directory. */
 function makeFolder(folder) {
   if (fs.existsSync(folder)) return;
   fs.mkdirSync(folder, { mode: 0o700 });
@@ -141,7 +141,7 @@ function isOurs(stat) {
   return stat.uid === process.getuid() && (stat.mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/** Other versions of Node and of this program leave files of their own; a handful is enough. */
+/** Other versions of Node and `wf` leave files of their own; keep a few. */
 function removeOldest(folder) {
   const files = fs
     .readdirSync(folder)
@@ -151,8 +151,8 @@ function removeOldest(folder) {
 }
 
 /**
- * Of one word in 256 bytes: what a crash leaves are missing or zeroed sectors, which are larger, and a sum over every
- * byte takes longer than reading the file.
+ * Samples one word per 256 bytes: a crash leaves missing or zeroed sectors, which are larger, and summing every byte
+ * takes longer than reading the file.
  */
 function checksum(bytes) {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 'use strict';
 
-// Starts the built program and does nothing else. It must parse on every Node, however old, so that the first check can
-// speak: no syntax newer than ES2015 in this file.
+// Starts the built program and does nothing else. Every Node, however old, must be able to parse this file, so that the
+// version check can report: no syntax newer than ES2015.
 
 const OLDEST_NODE = '20.19';
 
@@ -21,12 +21,12 @@ function isOlder(version, than) {
   return have[0] < want[0] || (have[0] === want[0] && have[1] < want[1]);
 }
 
-/** Without `process.stdout`, which takes longer to set up than the rest of the way here. */
+/** Avoids `process.stdout`, which takes longer to set up than everything else here. */
 function print(text) {
   try {
     require('node:fs').writeSync(1, text);
   } catch (error) {
-    // A full pipe is waited for; a closed one has nobody to tell.
+    // Wait for a full pipe; ignore a closed one.
     if (error.code === 'EAGAIN') process.stdout.write(text);
     else if (error.code !== 'EPIPE') {
       process.stderr.write(`wf: cannot write to standard output: ${error.message}\n`);
@@ -36,20 +36,20 @@ function print(text) {
 }
 
 function run() {
-  // Node's own answer to this signal opens its debugger, which every user of the machine can connect to.
+  // By default this signal opens Node's debugger, which every user of the machine can connect to.
   process.on('SIGUSR1', () => {});
   const path = require('node:path');
   const { compile } = require('./code-cache.js');
   const file = path.join(__dirname, '..', 'dist', 'wf.cjs');
   const program = { exports: {} };
   const folder = path.dirname(file);
-  // Not `createRequire`: the module that it is in loads a part of Node that nothing else here needs.
+  // Not `createRequire`: its module loads a part of Node that nothing else here needs.
   const requireFrom = (id) => require(id.startsWith('./') ? path.join(folder, id) : id);
   const start = compiled(compile, file);
   if (start === null) return;
   start(program.exports, requireFrom, program, file, folder);
   let hasEnded = false;
-  // Nothing is left to do then, and the system takes the memory back faster than Node would tidy it up.
+  // Exit at once: the system frees the memory faster than Node cleans up.
   process.once('beforeExit', () => {
     if (hasEnded) process.exit();
     process.stderr.write(
@@ -59,12 +59,12 @@ function run() {
   });
   program.exports.main(process.argv.slice(2)).then((code) => {
     hasEnded = true;
-    // Not `exit`: what is still on its way to standard output would be lost.
+    // Not `exit`: pending output would be lost.
     process.exitCode = code;
   });
 }
 
-/** The module function of the program; null, with a line that says so, where it is not built yet. */
+/** The module function of the program; null, after printing a message, if it is not built yet. */
 function compiled(compile, file) {
   try {
     return compile(file);

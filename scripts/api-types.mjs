@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-/** The types of the API as TypeScript, made from the published OpenAPI document. */
+/** Generates the API types for TypeScript from the published OpenAPI document. */
 export async function apiTypes(root) {
   const document = JSON.parse(readFileSync(join(root, 'docs/reference/openapi.json'), 'utf8'));
-  // The web page uses the project's own API alone.
+  // The web page uses only the project's own API.
   const paths = entries(document.paths, (path) => !path.startsWith('/api/v1/'));
   const schemas = entries(document.components.schemas, (name) => name === 'ErrorV1' || !name.endsWith('V1'));
   const nodes = await openapiTS(withoutTexts({ ...document, paths, components: { ...document.components, schemas } }));

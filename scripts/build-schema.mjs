@@ -1,6 +1,7 @@
-// Makes two things of src/language/schema/workflow.schema.json, in src/language/schema/generated/: validate.mjs, a function without ajv behind
-// it, so that neither the program nor its start pays for a compiler of schemas; and reading-schema.mjs, the schema without
-// its documentation, which only `wf schema` and editors need. Every run loads both, so both are kept small.
+// Generates two files in src/language/schema/generated/ from src/language/schema/workflow.schema.json: validate.mjs, a
+// validation function that does not need ajv, so that the program contains no schema compiler; and reading-schema.mjs,
+// the schema without its documentation, which only `wf schema` and editors need. Every run loads both, so both are kept
+// small.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
 const require = createRequire(import.meta.url);
-// Not the class for the draft that the schema names: what it adds (dynamic references, `unevaluated...`) is not used
-// here, and would be a tenth of the generated code.
+// Not the class for the schema's draft: its additions (dynamic references, `unevaluated...`) are not used and would be
+// a tenth of the generated code.
 const Ajv = require('ajv').default;
 const standaloneCode = require('ajv/dist/standalone/index.js').default;
 
@@ -22,7 +23,7 @@ export type SchemaError = {
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
 };
-/** Whether the value fits; \`errors\` tells what does not, until the next call. */
+/** Whether the value is valid; \`errors\` lists the violations until the next call. */
 declare const validate: { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
 export default validate;
 `;
@@ -44,8 +45,8 @@ const ajv = new Ajv({
 const code = short(linear(withValues(standaloneCode(ajv, ajv.compile(essentials)))));
 
 /**
- * The generated code copies all errors so far for each part that has one: a list of 100,000 wrong entries takes minutes.
- * Appending does the same in linear time; the arrays belong to one call each.
+ * The generated code copies all previous errors for each failing part: a list of 100,000 wrong entries takes minutes.
+ * Appending is linear; the arrays belong to one call each.
  */
 function linear(generated) {
   const copying = /vErrors === null \? (\w+)\.errors : vErrors\.concat\(\1\.errors\)/g;
@@ -59,7 +60,7 @@ function append(all, more) {
 }`;
 }
 
-/** The generated code looks its values up in copies of the schema: with the values themselves it needs no copies. */
+/** The generated code reads its values from copies of the schema; inlining the values removes the copies. */
 function withValues(generated) {
   const copies = generated.matchAll(/const (schema\d+) = (\{.*?\});/g);
   const schemas = new Map([...copies].map(([, name, text]) => [name, JSON.parse(text)]));
@@ -72,7 +73,10 @@ function withValues(generated) {
   });
 }
 
-/** Of an error only place, keyword and parameters are used: a call that notes them is a third of what ajv writes. */
+/**
+ * Only position, keyword and parameters of an error are used: a call that records them is a third of the size of ajv's
+ * code.
+ */
 function short(generated) {
   const error = /const (err\d+) = \{instancePath(?::(.*?))?,schemaPath:".*?",keyword:("\w+"),params:(\{.*?\})\};/;
   const push = /if\(vErrors === null\)\{vErrors = \[\1\];\}else \{vErrors\.push\(\1\);\}/;
@@ -87,9 +91,9 @@ function note(errors, instancePath, keyword, params) {
 }
 
 /**
- * What is left to check once the reader (src/language/read/read.ts) has been over a file: it names unknown keys and
- * resolves aliases, and src/language/check-step.ts asks for something to run in words of its own. Leaving this and all
- * documentation out makes the generated code a tenth of the size.
+ * What the reader (src/language/read/read.ts) leaves to check: it reports unknown keys and resolves aliases itself, and
+ * src/language/check-step.ts reports missing commands. Without those and the documentation the generated code is a
+ * tenth of the size.
  */
 function essential(value, key = '') {
   if (Array.isArray(value)) return value.map((item) => essential(item));
@@ -105,8 +109,8 @@ function essential(value, key = '') {
 }
 
 /**
- * Keys of one map that take the same, as most of Docker's settings do, are checked by one piece of code each kind: a
- * pattern of their names. What a `$ref` points at stays where it is.
+ * Keys of a map with equal schemas, such as most Docker settings, share one check: a pattern of their names. Targets of
+ * a `$ref` stay in place.
  */
 function withGroups({ properties, ...map }) {
   const groups = {};
@@ -127,7 +131,7 @@ function isLeftOut(keyword, part) {
   return DOCUMENTATION.includes(keyword) || read.includes(keyword);
 }
 
-/** What reading a file needs of the schema: everything but what is said to people. */
+/** The part of the schema used for reading: everything but its documentation. */
 function withoutDocumentation(value, isKeyword = true) {
   if (Array.isArray(value)) return value.map((item) => withoutDocumentation(item));
   if (typeof value !== 'object' || value === null) return value;
@@ -136,7 +140,7 @@ function withoutDocumentation(value, isKeyword = true) {
   return Object.fromEntries(entries.map(([name, part]) => [name, withoutDocumentation(part, !holdsNames(name))]));
 }
 
-/** As text to be parsed, which V8 reads faster than the same as code, and keeps as one string in its cache. */
+/** As text to be parsed, which V8 reads faster than the equivalent code, and caches as one string. */
 function asModule(value) {
   return `export default JSON.parse(${JSON.stringify(JSON.stringify(value))});\n`;
 }

@@ -7,8 +7,8 @@ import { billOfMaterials, packagesOf, thirdPartyLicenses } from './licenses.mjs'
 import { chunkName, pack } from './pack.mjs';
 
 /**
- * Packages that cost more to load than most runs need, each with the name of its own file in `dist/vendor/`. They may
- * only be loaded by `import()` (or, where nothing may wait, `require()`), which then loads that file.
+ * Packages that take longer to load than most runs justify, each with its own file in `dist/vendor/`. They may only be
+ * loaded by `import()` (or, in synchronous code, `require()`), which then loads that file.
  */
 const HEAVY = {
   'zx/core': 'zx',
@@ -20,7 +20,10 @@ const HEAVY = {
   croner: 'croner',
 };
 
-/** What most runs do without is in files of its own too: each with the modules that are its entries, loaded by `import()`. */
+/**
+ * Parts of the program that most runs do not need, in files of their own, with their entry modules, which are loaded by
+ * `import()`.
+ */
 const PARTS = {
   daemon: [
     'src/cli/commands/serve.ts',
@@ -35,24 +38,27 @@ const PARTS = {
   report: ['src/cli/commands/report.ts'],
 };
 
-/** How all is written. Lines stay short, since Node prints the one that threw. */
+/** Output options. Lines stay short, since Node prints the line that threw. */
 const SHORT = { target: 'node20.19', minifySyntax: true, lineLimit: 160, legalComments: 'none' };
 const MAP = { sourcemap: 'external', sourcesContent: false };
 
 const root = join(import.meta.dirname, '..');
 
-/** Compiles the JSON Schema to `src/language/schema/generated/`, then makes `dist/`. Throws with a message for a person. */
+/**
+ * Compiles the JSON Schema to `src/language/schema/generated/`, then builds `dist/`. Throws with a message for the
+ * user.
+ */
 export async function build() {
   execFileSync(process.execPath, [join(root, 'scripts/build-schema.mjs')], { stdio: 'inherit' });
   const outDir = join(root, 'dist');
-  // Not at the top: the bundler of the page takes a while to load, and tests build programs without a page.
+  // Imported on demand: the page's bundler takes a while to load, and tests build programs without a page.
   const { pageFiles } = await import('./page.mjs');
   await buildProgram({ entry: 'src/cli/main.ts', outDir, page: await pageFiles(root, outDir) });
 }
 
 /**
- * Makes the program as a few CommonJS files, heavy packages in files of their own, the JSON Schema, and the licences of
- * everything bundled, `page` included. When any of it fails, nothing is written.
+ * Builds the program: a few CommonJS files, heavy packages in files of their own, the JSON Schema, and the licences of
+ * everything bundled, `page` included. Writes nothing if any part fails.
  */
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
@@ -86,11 +92,11 @@ export async function buildProgram({ entry, outDir, page = [] }) {
     ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
     { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, all), null, 2) },
   ]);
-  // Whatever was changed while this ran counts as newer than what came out.
+  // Files changed during the build count as newer than its result.
   utimesSync(join(outDir, 'wf.cjs'), startedAt, startedAt);
 }
 
-/** The schema that editors get, as `wf schema` prints it. */
+/** The schema for editors, as printed by `wf schema`. */
 async function schemaForEditors() {
   const options = {
     entryPoints: [join(root, 'src/language/schema/editor-schema.ts')],
@@ -105,8 +111,8 @@ async function schemaForEditors() {
 }
 
 /**
- * The program in chunks, as splitting leaves them, joined into `wf.cjs` and a file for each of the parts. Each has a map beside
- * it that leads from a place in it to the source, for the stacks of bugs (`src/stack.ts`).
+ * Joins the chunks of the program into `wf.cjs` and one file per part, each with a source map for the stacks of bugs
+ * (`src/stack.ts`).
  */
 async function bundleProgram(entry, outDir, plugins) {
   const options = { entryPoints: [entry], outdir: outDir, plugins, format: 'esm', splitting: true };
@@ -144,22 +150,22 @@ async function bundleProgram(entry, outDir, plugins) {
   return (await Promise.all(made)).flat();
 }
 
-/** Takes the spaces out, with a map that leads to where `map` leads. */
+/** Removes white space; the resulting map leads to the sources of `map`. */
 function shorten(text, map) {
   const inline = Buffer.from(JSON.stringify(map)).toString('base64');
   const options = { ...SHORT, ...MAP, minifyWhitespace: true };
   return transform(`${text}//# sourceMappingURL=data:application/json;base64,${inline}\n`, options);
 }
 
-/** Names stay in packages of their own file, which may look at them. */
+/** Keeps names in packages with files of their own, which may inspect them. */
 async function bundle(outfile, options) {
-  // `import()` becomes a `require` that waits until it is reached, which needs no second loader.
+  // `import()` becomes a lazy `require`, which needs no second loader.
   const cjs = { format: 'cjs', supported: { 'dynamic-import': false } };
   const result = await compile({ ...options, ...cjs, outfile, minifyWhitespace: true });
   return { path: outfile, contents: result.outputFiles[0].contents, inputs: Object.keys(result.metafile.inputs) };
 }
 
-/** One call of esbuild with what all have in common. Throws with a message for a person. */
+/** Runs esbuild with the common options. Throws with a message for the user. */
 async function compile(options) {
   const result = await esbuild({
     ...options,
@@ -179,7 +185,7 @@ async function compile(options) {
   return result;
 }
 
-/** Sends `import('zx/core')` and its like to their own files, and notes which are used. */
+/** Redirects `import('zx/core')` and the like to their own files, and records which are used. */
 function ownFiles(used) {
   return {
     name: 'own-files',
@@ -197,8 +203,8 @@ function ownFiles(used) {
 }
 
 /**
- * The package `yaml` as the ES modules that it also has: what is not used of it then stays out, and it does not look at the
- * variable LOG_STREAM, for which it would print what it reads.
+ * Uses the ES modules of the package `yaml`: unused code is then dropped, and it does not read the variable LOG_STREAM,
+ * with which it would print its input.
  */
 const yamlAsModules = {
   name: 'yaml-as-modules',
@@ -207,7 +213,7 @@ const yamlAsModules = {
   },
 };
 
-/** The documented schema is shipped as a file anyway; only `wf schema` reads it, so it is not put into the program too. */
+/** The documented schema is shipped as a file that only `wf schema` reads, so it is not bundled. */
 const schemaBeside = {
   name: 'schema-beside',
   setup(plugin) {
@@ -215,7 +221,7 @@ const schemaBeside = {
   },
 };
 
-/** Chalk's own look at the terminal, which loads `node:tty`: whether there are colours is decided in `src/cli/`. */
+/** Replaces chalk's colour detection, which loads `node:tty`: `src/cli/` decides about colours. */
 const noColorDetection = {
   name: 'no-color-detection',
   setup(plugin) {
@@ -226,7 +232,7 @@ const noColorDetection = {
   },
 };
 
-/** Optional native parts of packages are not shipped; where they are required, the package does without. */
+/** Optional native modules of packages are not shipped; the packages work without them. */
 const noNativeCode = {
   name: 'no-native-code',
   setup(plugin) {
@@ -238,8 +244,8 @@ const noNativeCode = {
 };
 
 /**
- * What packages require for what is not used here: commander for subcommands that are programs, 4 ms of every start;
- * dockerode for `ssh://` hosts and for building images, nine tenths of what a step in a container would have to load.
+ * Unused dependencies: what commander needs for subcommands that are programs (4 ms of every start), and dockerode for
+ * `ssh://` hosts and building images (nine tenths of the code of a container step).
  */
 const LEFT_OUT = {
   commander: ['node:child_process'],
@@ -260,7 +266,10 @@ const leftOut = {
   },
 };
 
-/** A module that exports what `import()` of the package gives in Node, where `default` may be a whole CommonJS package. */
+/**
+ * A module with the exports that `import()` of the package has in Node, where `default` may be a whole CommonJS
+ * package.
+ */
 async function reexport(name) {
   const names = 'default' in (await import(name)) ? ['*', '{ default }'] : ['*'];
   return {
@@ -270,19 +279,19 @@ async function reexport(name) {
   };
 }
 
-/** The launcher reads the bundle as Latin-1, the quickest way to a string. */
+/** The launcher reads the bundle as Latin-1, the fastest way to a string. */
 function assertAscii({ path, contents }) {
   if (contents.some((byte) => byte > 127)) throw new Error(`${path} holds a character outside ASCII`);
 }
 
-/** Paths of all that went in. The compiled validator was written by ajv, and names in comments what it brought along. */
+/** Paths of all bundled files. The validator was compiled by ajv, and lists what it contains in comments. */
 function bundledFiles(bundles) {
   const validator = readFileSync(join(root, 'src/language/schema/generated/validate.mjs'), 'utf8');
   const brought = [...validator.matchAll(/^\/\/ (node_modules\/.+)$/gm)].map(([, file]) => file);
   return [...bundles.flatMap(({ inputs }) => inputs), 'node_modules/ajv/package.json', ...brought];
 }
 
-/** What the program hands out as it is, beside it: reading it is left to the commands that need it (`src/cli/asset.ts`). */
+/** Files that are shipped next to the program unchanged; only some commands read them (`src/cli/asset.ts`). */
 function assets(outDir) {
   const from = join(root, 'src/cli/assets');
   return readdirSync(from, { recursive: true, withFileTypes: true })
@@ -291,13 +300,13 @@ function assets(outDir) {
     .map((name) => ({ path: join(outDir, 'assets', name), contents: readFileSync(join(from, name)) }));
 }
 
-/** Which packages went into which file, for the test that says what each command loads. */
+/** The packages in each file, for the test of what each command loads. */
 function packagesByFile(outDir, bundles) {
   const programs = bundles.filter(({ path, inputs }) => !path.endsWith('.map') && inputs.length > 0);
   return Object.fromEntries(programs.map(({ path, inputs }) => [relative(outDir, path), packagesOf(inputs)]));
 }
 
-/** Each file appears whole, so that a program started meanwhile finds the old one or the new one. */
+/** Replaces each file atomically, so that a program starting meanwhile finds either the old or the new one. */
 function writeAll(outDir, files) {
   for (const { path, contents } of files) {
     mkdirSync(dirname(path), { recursive: true });

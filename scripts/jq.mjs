@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What the thread of the jq executor is started from, as it lies in `dist/jq-thread/`: the thread itself, and jq as its package has
- * it, without the two thirds of `jq.wasm` that are for debugging.
+ * The files of the jq thread for `dist/jq-thread/`: the thread itself, and jq from its package without the two thirds
+ * of `jq.wasm` that are for debugging.
  */
 export function jqFiles(root, outDir) {
   const worker = readFileSync(join(root, 'src/executors/jq/jq-thread/worker.cjs'), 'utf8');
@@ -18,7 +18,7 @@ export function jqFiles(root, outDir) {
   ];
 }
 
-/** A module of WebAssembly without its sections of kind 0, which hold names and debugging data. */
+/** A WebAssembly module without custom sections (kind 0), which hold names and debugging data. */
 function withoutCustomSections(wasm) {
   const kept = [wasm.subarray(0, 8)];
   for (let at = 8; at < wasm.length; ) {
@@ -30,7 +30,7 @@ function withoutCustomSections(wasm) {
   return Buffer.concat(kept);
 }
 
-/** An unsigned LEB128, and where it ends. */
+/** Reads an unsigned LEB128; returns the value and the position after it. */
 function readSize(wasm, start) {
   let value = 0;
   for (let at = start, shift = 0; ; at++, shift += 7) {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Licences that let the package be shipped inside this one with its text; any other fails the build until it was read. */
+/** Licences that allow bundling a package with its licence text; any other fails the build until it was reviewed. */
 const ACCEPTED = new Set([
   'MIT',
   'MIT-0',
@@ -17,7 +17,7 @@ const ACCEPTED = new Set([
 
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|3rd-party-licenses)/i;
 
-/** For packages that name a licence and an author but bring no text: the words of that licence. */
+/** Licence texts for packages that name a licence and an author but contain no text. */
 const TEXTS = {
   'split-ca': `ISC License, Charles Bushong
 
@@ -31,14 +31,14 @@ ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CO
 THIS SOFTWARE.`,
 };
 
-/** Names of the packages that the files (paths from the project's root) belong to, sorted. */
+/** Names of the packages that own the files (paths from the project's root), sorted. */
 export function packagesOf(files) {
   return [...new Set(files.map(packageFolder).filter((folder) => folder !== null))].map(packageName).sort();
 }
 
 /**
- * Name, version and licence text of every package that the files belong to, as one text. Throws when a package has no
- * licence text, or one that is not accepted.
+ * Name, version and licence text of every package that owns one of the files. Throws for a package without a licence
+ * text, or with a licence that is not accepted.
  */
 export function thirdPartyLicenses(root, files) {
   const folders = new Map();
@@ -49,7 +49,7 @@ export function thirdPartyLicenses(root, files) {
   const entries = [...folders]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([folder, places]) => entry(root, folder, places));
-  return `The program holds the following packages.\n\n${entries.join('\n')}`;
+  return `The program contains the following packages.\n\n${entries.join('\n')}`;
 }
 
 function entry(root, folder, places) {
@@ -60,18 +60,18 @@ function entry(root, folder, places) {
   const files = [...places].flatMap((place) => licenseFiles(join(root, place)));
   const own = files.length === 0 ? [TEXTS[name] ?? ''] : files.map((file) => readFileSync(file, 'utf8').trim());
   const texts = [...own, ...noticesFor(name)];
-  if (own.join('') === '') throw new Error(`${name}@${version} brings no licence text`);
+  if (own.join('') === '') throw new Error(`${name}@${version} contains no licence text`);
   return `${'='.repeat(100)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`;
 }
 
-/** The notices of what a package has compiled in and does not mention. */
+/** Notices of code compiled into a package that the package does not mention. */
 function noticesFor(name) {
   const file = join(import.meta.dirname, 'notices', `${name}.txt`);
   return existsSync(file) ? [readFileSync(file, 'utf8').trim()] : [];
 }
 
 /**
- * The packages that the files belong to as a bill of materials, in the format CycloneDX 1.6
+ * The bill of materials of the packages that own the files, in the format CycloneDX 1.6
  * (https://cyclonedx.org/docs/1.6/json/).
  */
 export function billOfMaterials(root, files) {
@@ -94,7 +94,7 @@ function packageUrl(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** Older packages name theirs in a list. */
+/** Older packages use a list. */
 function licenseOf({ license, licenses = [] }) {
   return license ?? licenses.map(({ type }) => type).join(' AND ');
 }
@@ -106,7 +106,7 @@ function licenseFiles(folder) {
   return files.map((file) => join(folder, file.name)).sort();
 }
 
-/** The folder of the package that a file belongs to; null for a file of our own. */
+/** The folder of the package that owns a file; null for a file of this project. */
 function packageFolder(file) {
   return /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? null;
 }

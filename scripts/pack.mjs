@@ -1,12 +1,12 @@
 import { parse } from 'acorn';
 
 /**
- * Joins what esbuild's splitting made of a program into a few CommonJS files. Each chunk becomes a function in them that is
- * called when the chunk is first needed: what is never called stays text, which V8 has neither to compile nor to bring
- * back from its cache. `chunks`: by name, each with its `text` (an ES module), the names of the chunks that it `imports`
- * at once or on `demand`, and the source file it is the `entry` of, if any. `parts`: by name, the entries of a file of
- * its own, which is loaded when something of it is reached; all else is in the file `main`. Answers the text of each file,
- * and its chunks: the name of each and the line, from 0 on, at which its text begins. Every line of a chunk stays one.
+ * Joins the chunks of esbuild's code splitting into a few CommonJS files. Each chunk becomes a function that runs when
+ * the chunk is first needed: functions that never run stay text, which V8 neither compiles nor restores from its cache.
+ * `chunks`: by name, each with its `text` (an ES module), the names of the chunks that it `imports` statically or on
+ * `demand`, and the source file it is the `entry` of, if any. `parts`: by name, the entries of a separate file, which
+ * is loaded on first use; everything else goes to the file `main`. Returns the text of each file, and for each chunk
+ * its name and the line, from 0, at which its text starts. Chunks keep their lines.
  */
 export function pack(chunks, { main, parts }) {
   const fileOf = divide(chunks, main, parts);
@@ -26,7 +26,7 @@ export function pack(chunks, { main, parts }) {
   });
 }
 
-/** The lines before the first chunk of a file. */
+/** Number of lines before the first chunk of a file. */
 const HEAD_LINES = 2;
 
 function partFile(table) {
@@ -54,7 +54,7 @@ Object.assign(exports,$load(${quoted(main)}));
 `;
 }
 
-/** The file of each chunk by name: `main` for what is reached without passing an entry of a part. */
+/** Assigns each chunk to a file: `main` if it is reachable without passing an entry of a part. */
 function divide(chunks, main, parts) {
   const fileOf = new Map();
   const partOf = new Map(Object.entries(parts).flatMap(([part, entries]) => entries.map((entry) => [entry, part])));
@@ -78,8 +78,8 @@ function divide(chunks, main, parts) {
 }
 
 /**
- * What an ES module says, as the body of a function that returns its exports: chunks come from `$load`, all else from
- * `require`. Exports are read when the chunk has run, so none may be assigned to later.
+ * Converts an ES module to the body of a function that returns its exports: chunks come from `$load`, everything else
+ * from `require`. Exports are read after the chunk has run, so none may be reassigned later.
  */
 function toFunctionBody(text) {
   const edits = [];
@@ -130,7 +130,7 @@ function imported(path) {
   return chunk === null ? `require(${quoted(path)})` : `$load(${quoted(chunk)})`;
 }
 
-/** Null for a path that leads out of the program. */
+/** Null for a path outside the program. */
 export function chunkName(path) {
   return /^(?:\.\/)?([^/]+)\.js$/.exec(path)?.[1] ?? null;
 }

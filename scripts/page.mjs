@@ -2,21 +2,21 @@ import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
-/** The page is small and built once: both compressions may take their time. */
+/** The page is small and built once: both compressions may be slow. */
 const compressions = [
   ['.gz', (bytes) => gzipSync(bytes, { level: 9 })],
   ['.br', (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })],
 ];
 
 /**
- * Builds the web page: its document, and files whose names hold a hash of their content, each with its compressed copies.
- * Nothing is written. Throws with a message for a person.
+ * Builds the web page: its document, and files with a content hash in their names, each with compressed copies. Writes
+ * nothing. Throws with a message for the user.
  */
 export async function pageFiles(root, outDir) {
   const { output } = await build({
     root: join(root, 'src/page'),
     configFile: false,
-    // Addresses are relative to the `<base>` of the document, since a daemon can be served below a path.
+    // URLs are relative to the document's `<base>`, since a daemon can be served below a path.
     base: './',
     publicDir: false,
     logLevel: 'warn',

@@ -114,7 +114,7 @@ test.each([
     'the licence "GPL-3.0-only" is not accepted yet',
   ],
   ['no licence', {}, { LICENSE: 'text' }, 'the licence "" is not accepted yet'],
-  ['no licence text', { license: 'MIT' }, {}, 'odd@1.0.0 brings no licence text'],
+  ['no licence text', { license: 'MIT' }, {}, 'odd@1.0.0 contains no licence text'],
 ])('a bundled package with %s fails the build', (_, manifest, files: Record<string, string>, message) => {
   installPackage({ name: 'odd', version: '1.0.0', ...manifest }, files);
 
