@@ -14,7 +14,7 @@ import { sendSignal } from '../../src/processes/process-signals.ts';
 import { findRunProcesses } from '../../src/processes/process-tree.ts';
 import { step, workflow } from '../support/workflow.ts';
 
-/** What a test says about its attempt; the rest is as for a step of a file with nothing but a name. */
+/** The settings of a test's attempt; everything else is as for a step with only a name. */
 type Settings = {
   readonly step?: Partial<Omit<Step, 'name'>> | undefined;
   readonly name?: string;
@@ -23,11 +23,11 @@ type Settings = {
   readonly variables?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly runWorkflow?: Attempt['runWorkflow'];
-  /** Values that are masked. */
+  /** Values to be masked. */
   readonly secrets?: readonly string[];
 };
 
-/** An attempt at a step in a directory of its own, and what a test needs to watch and end it. */
+/** An attempt at a step in a directory of its own, with the means to observe and end it. */
 export type TestAttempt = {
   readonly attempt: Attempt;
   readonly dir: string;
@@ -36,23 +36,23 @@ export type TestAttempt = {
   readonly stderr: () => string;
   readonly stop: () => void;
   readonly kill: () => void;
-  /** The processes of the attempt's run that live. */
+  /** The living processes of the attempt's run. */
   readonly processes: () => readonly ProcessIdentity[];
 };
 
-/** A little program of `fixtures/programs`. */
+/** A program of `fixtures/programs`. */
 export function program(name: string): string {
   return resolve(import.meta.dirname, '../../fixtures/programs', name);
 }
 
-/** A temporary directory that goes with the test. */
+/** A temporary directory, removed after the test. */
 export function temporaryDirectory(): string {
   const dir = mkdtempSync(join(tmpdir(), 'wf-test-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** Makes an attempt. When the test ends its log is closed, its processes are killed and its directory removed. */
+/** Creates an attempt. After the test its log is closed, its processes are killed and its directory is removed. */
 export function testAttempt(settings: Settings = {}): TestAttempt {
   const dir = temporaryDirectory();
   const { name = 'a step', runId = randomUUID(), params = [], variables = {}, cwd = dir, secrets = [] } = settings;
@@ -109,26 +109,26 @@ export async function runStep(step: Settings['step'], settings: Omit<Settings, '
   return { ...world, outcome, stdout: world.stdout(), stderr: world.stderr() };
 }
 
-/** The outcome of a process that ended with 0. */
+/** The outcome of a process with exit code 0. */
 export const succeeded: Outcome = { status: 'succeeded', exitCode: 0, outputs: {} };
 
-/** The outcome of a step that failed otherwise than by a signal. */
+/** The outcome of a step that failed without a signal. */
 export function failed(reason: 'exit' | 'error', message: string, exitCode: number | null = null): Outcome {
   return { status: 'failed', reason, message, exitCode, signal: null, outputs: {} };
 }
 
-/** The outcome of a process that a signal ended. */
+/** The outcome of a process ended by a signal. */
 export function killed(signal: NodeJS.Signals): Outcome {
   const exitCode = 128 + constants.signals[signal];
   return { status: 'failed', reason: 'signal', message: `killed by ${signal}`, exitCode, signal, outputs: {} };
 }
 
-/** Resolves once a condition holds; vitest's own time limit ends the wait for one that never does. */
+/** Resolves once a condition holds; vitest's time limit ends the wait otherwise. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resume) => setTimeout(resume, 5));
 }
 
-/** The file's text once it exists. */
+/** The content of a file once it exists. */
 export async function fileText(path: string): Promise<string> {
   let text: string | undefined;
   await until(() => {
@@ -138,7 +138,7 @@ export async function fileText(path: string): Promise<string> {
   return text ?? '';
 }
 
-/** Does the process with this number, of which only the number is known, still run? */
+/** Whether a process with this number is running. */
 export function runs(pid: number): boolean {
   const identity = identify(pid);
   return identity !== null && isAlive(identity);

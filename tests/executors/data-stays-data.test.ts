@@ -3,7 +3,7 @@ import { executor } from '../../src/executors/command/command.ts';
 import fc from '../support/fast-check.ts';
 import { program, succeeded, testAttempt } from './attempt.ts';
 
-/** What a shell might take for more than it is, between ordinary and rare characters. */
+/** Characters with a meaning to shells, between ordinary and rare ones. */
 const character = fc.oneof(
   fc.constantFrom(
     ...'ab \t\n\r\\\'"`$(){}[]|&;<>*?~#!=-%/',
@@ -63,16 +63,16 @@ test('elements of a list are words', () =>
     },
   })));
 
-test('args are words behind a command that is started directly', () =>
+test('args are words after a command that starts directly', () =>
   arrivesAsItIs((names) => ({ step: { command: argv, args: names.map((name) => `$${name}`) } })));
 
-test('args are words behind a command for the shell', () =>
+test('args are words after a command for the shell', () =>
   arrivesAsItIs((names) => ({ step: { command: `true; ${argv}`, args: names.map((name) => `$${name}`) } })));
 
 test('parameters are the arguments of a script', () =>
   arrivesAsItIs(() => ({ step: { command: 'sh', script: `${argv} "$@"` } })));
 
-test('an unquoted variable is one word too, or none when it is empty', async () => {
+test('an unquoted variable is also one word, or none if it is empty', async () => {
   await fc.assert(
     fc.asyncProperty(values, async (texts) => {
       const { args } = await printed(texts, (names) => ({

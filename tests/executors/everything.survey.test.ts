@@ -31,7 +31,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
   });
   afterAll(() => Promise.all([docker?.stop(), sshd?.close()]));
 
-  /** Runs it against the real services; `limits` is what the API answers when it is asked for them. */
+  /** Runs the workflow against real services; `limits` is the answer of the API to a query for them. */
   async function release(limits: { readonly status: number; readonly body: string }) {
     const api = await httpServer(({ method }, response) => {
       if (method === 'GET') response.writeHead(limits.status).end(limits.body);
@@ -54,7 +54,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
     return { printed, dir, calls: calls(api), mails: mails.received, summary: JSON.parse(stdout) as RunSummary };
   }
 
-  test('runs them all, hands on what they find out, and tells about it', { timeout: 60_000 }, async () => {
+  test('runs all steps, passes on their results, and reports them', { timeout: 60_000 }, async () => {
     const limits = { status: 200, body: `{"replicas": 5, "most": 2, "seen": "${token}"}` };
     const { printed, dir, calls, mails, summary } = await release(limits);
     if (process.env['WF_UPDATE_GOLDENS'] === '1') writeFileSync(golden, printed);
@@ -100,7 +100,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
     expect(await docker.containersOf(runId)).toEqual([]);
   });
 
-  test('that fails on its way tells where, and does nothing of what follows', { timeout: 60_000 }, async () => {
+  test('that fails reports where, and runs nothing after it', { timeout: 60_000 }, async () => {
     const { printed, dir, calls, mails, summary } = await release({ status: 503, body: 'closed' });
     const failure = 'GET <API>/limits?service=shop: 503 Service Unavailable';
     expect(printed).toContain(`FAIL   ${failure} after 0.0s\n`);
@@ -138,7 +138,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
 
 type Values = Readonly<Record<string, string | number>>;
 
-/** Each value of this run has the name of its parameter; the address of the API also where it stands alone. */
+/** Replaces each value of this run by the name of its parameter; the API's address also as a bare URL. */
 function withNames(given: Values & { readonly API: string }, text: string): string {
   const named = Object.entries(given).reduce((rest, [name, value]) => {
     return rest.replaceAll(`${name}=${value}`, `${name}=<${name}>`);
@@ -147,8 +147,8 @@ function withNames(given: Values & { readonly API: string }, text: string): stri
 }
 
 /**
- * Of what Terraform and Ansible say in words of their own there is only what it comes to. What differs from run to run goes:
- * dates, ids of messages, and a line on standard error that may come before or after its neighbour.
+ * Drops the details of Terraform's and Ansible's own output, and what differs between runs: dates, message ids, and a
+ * line on standard error whose position varies.
  */
 function shortened(text: string): string {
   return text
@@ -158,7 +158,7 @@ function shortened(text: string): string {
     .replace(/(?<=\| Message-ID: <)[^@]+/g, '<message id>');
 }
 
-/** How each step ended and the output it gave. */
+/** The status and outputs of each step. */
 function results({ steps, handlers }: RunSummary) {
   const texts = [...steps, ...handlers].map(({ name, status, error, outputs }) => {
     return [name, [status, ...(error === null ? [] : [error]), ...Object.values(outputs)].join(': ')];
@@ -166,7 +166,7 @@ function results({ steps, handlers }: RunSummary) {
   return Object.fromEntries(texts);
 }
 
-/** What was asked of the API: the request, its login and its JSON. */
+/** The requests to the API: method, login and JSON. */
 function calls({ received }: TestServer) {
   return received.map(({ method, url, headers, body }) => {
     return [`${method} ${url}`, headers.authorization, body === '' ? null : (JSON.parse(body) as unknown)];

@@ -38,7 +38,7 @@ describe('exit codes', () => {
   });
 });
 
-describe('what cannot be started says why', () => {
+describe('a program that cannot start', () => {
   test('a directory that does not exist', async () => {
     const { outcome } = await runStep({ command: 'true' }, { cwd: '/no/such/place' });
     expect(outcome).toEqual(failed('error', 'directory "/no/such/place" does not exist'));
@@ -75,12 +75,12 @@ describe('what cannot be started says why', () => {
     );
   });
 
-  test('a shell that is not there', async () => {
+  test('a missing shell', async () => {
     const { outcome } = await runStep({ command: 'a | b', shell: 'no-such-shell -e' });
     expect(outcome).toEqual(failed('exit', 'command not found: "no-such-shell"', 127));
   });
 
-  test('a shell that is more than a program with options', async () => {
+  test('a shell with more than a program and options', async () => {
     const { outcome } = await runStep({ command: 'a | b', shell: 'sh | sh' });
     expect(outcome).toEqual(failed('error', 'shell "sh | sh" is not a program with its options'));
   });

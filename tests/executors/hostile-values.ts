@@ -28,5 +28,5 @@ const character = fc.oneof(
 );
 const value = fc.array(character, { maxLength: 12 }).map((parts) => parts.join('').replaceAll('\0', ''));
 
-/** Lists of values that a shell, a template or a wire format might take for more than they are. */
+/** Lists of values with a special meaning to shells, templates or wire formats. */
 export const hostileValues = fc.array(value, { minLength: 1, maxLength: 40, size: 'max' });

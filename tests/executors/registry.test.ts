@@ -3,11 +3,11 @@ import { executor as command } from '../../src/executors/command/command.ts';
 import { loadExecutor, registry } from '../../src/executors/registry.ts';
 import { failed, testAttempt } from './attempt.ts';
 
-test('the executor of nearly every step is there without a wait', () => {
+test('the executor of nearly every step is available synchronously', () => {
   expect(loadExecutor('command')).toBe(command);
 });
 
-test('there is no executor with the name of something that every object has', () => {
+test('properties that every object has are not executors', () => {
   expect(() => loadExecutor('constructor')).toThrow('no executor has the type "constructor"');
 });
 
@@ -31,7 +31,7 @@ describe('a step that runs another workflow', () => {
       requests: [{ run: 'other', params: 'P=$X' }],
       ended: { status: 'succeeded', exitCode: null, outputs: {} },
       stdout: '{"outputs":{"A":"1"}}\n',
-      // The engine reports the start, with the id of the other run.
+      // The engine reports the start, with the id of the child run.
       started: [],
     });
   });

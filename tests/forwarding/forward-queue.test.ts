@@ -11,7 +11,7 @@ function record(line: string): ForwardedRecord {
   return { requestId: 'r', dagName: 'd', stepName: 's', line };
 }
 
-/** A queue before a real sink. */
+/** A queue in front of a real sink. */
 async function queueTo(httpUrl: string, options: Partial<ForwardQueueOptions> = {}, timeoutMs = 2000) {
   const sink = await openHttpSink({ httpUrl, headers: { 'X-Token': 'abc' }, timeoutMs });
   onTestFinished(() => sink.close());
@@ -34,8 +34,8 @@ const empty = {
   closed: false,
 };
 
-describe('a sink that takes everything', () => {
-  test('gets one request a record, in their order', async () => {
+describe('a sink that accepts everything', () => {
+  test('gets one request per record, in order', async () => {
     const server = await httpServer((_, response) => response.end());
     const { queue } = await queueTo(`${server.url}/logs`);
     for (const line of ['a', 'b', 'c']) queue.add(record(line));
@@ -47,7 +47,7 @@ describe('a sink that takes everything', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 3, forwarded: 3 });
   });
 
-  test('gets lists where batches are wanted', async () => {
+  test('gets lists if batches are enabled', async () => {
     const server = await httpServer((_, response) => response.end());
     const { queue } = await queueTo(server.url, { batchSize: 3 });
     for (const line of ['a', 'b', 'c', 'd']) queue.add(record(line));
@@ -71,8 +71,8 @@ describe('a sink that takes everything', () => {
   });
 });
 
-describe('a sink that does not take a record', () => {
-  test('is asked again while that may help', async () => {
+describe('a sink that does not accept a record', () => {
+  test('is retried while that may help', async () => {
     const answers = [500, 429, 204];
     const server = await httpServer((_, response) => response.writeHead(answers.shift() ?? 500).end());
     const { queue } = await queueTo(server.url);
@@ -81,7 +81,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 1, forwarded: 1, retried: 2 });
   });
 
-  test('has it counted as failed after the last try', async () => {
+  test('counts it as failed after the last attempt', async () => {
     const server = await httpServer((_, response) => response.writeHead(503).end());
     const { queue } = await queueTo(server.url);
     queue.add(record('a'));
@@ -91,7 +91,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 2, failed: 2, retried: 4 });
   });
 
-  test('is asked less and less while it is gone, whatever waits, and at once when it is back', async () => {
+  test('is retried less and less often while it is gone, and at once when it is back', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const askedAt: number[] = [];
@@ -110,7 +110,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toMatchObject({ queued: 5, failed: 3, forwarded: 2, retried: 3 });
   });
 
-  test('is not asked again when it says that the request is wrong', async () => {
+  test('is not retried when it rejects the request', async () => {
     const server = await httpServer((_, response) => response.writeHead(400).end());
     const { queue } = await queueTo(server.url);
     queue.add(record('a'));
@@ -119,7 +119,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1 });
   });
 
-  test('because it is not there', async () => {
+  test('because it is unreachable', async () => {
     const { queue } = await queueTo(`http://127.0.0.1:${await closedPort()}`);
     queue.add(record('a'));
     await queue.idle();
@@ -134,7 +134,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toMatchObject({ failed: 1, retried: 2 });
   });
 
-  test('because it does not answer in time', async () => {
+  test('because it does not respond in time', async () => {
     const server = await httpServer(() => {});
     const { queue } = await queueTo(server.url, { maxRetries: 1 }, 20);
     queue.add(record('a'));
@@ -143,7 +143,7 @@ describe('a sink that does not take a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1, retried: 1 });
   });
 
-  test('because it begins an answer and does not end it', async () => {
+  test('because it starts an answer and does not end it', async () => {
     const server = await httpServer((_, response) => response.write('{'));
     const { queue } = await queueTo(server.url, { maxRetries: 0 }, 20);
     queue.add(record('a'));
@@ -153,7 +153,7 @@ describe('a sink that does not take a record', () => {
 });
 
 describe('a full queue', () => {
-  test('is stuck once nothing has come out of it for a second', async () => {
+  test('is stuck once nothing has left it for a second', async () => {
     const server = await httpServer(() => {});
     const { queue, tick } = await queueTo(server.url);
     for (const line of ['a', 'b', 'c', 'd']) queue.add(record(line));
@@ -166,7 +166,7 @@ describe('a full queue', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 4, failed: 4 });
   });
 
-  test('balances at every moment', async () => {
+  test('balances at any time', async () => {
     const seen: boolean[] = [];
     const server = await httpServer((_, response) => {
       const { queued, forwarded, failed, queueDepth } = queue.counts;
@@ -182,7 +182,7 @@ describe('a full queue', () => {
 });
 
 describe('the end', () => {
-  test('gives up at once what a hanging sink has', async () => {
+  test('abandons the request to a hanging sink at once', async () => {
     const server = await httpServer(() => {});
     const { queue } = await queueTo(server.url, {}, 60_000);
     queue.add(record('a'));

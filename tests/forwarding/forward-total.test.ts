@@ -5,7 +5,7 @@ import type { RunNotes } from '../../src/store/store.ts';
 const process = (pid: number) => ({ pid, startTime: pid, boot: 'boot' });
 const none = { queued: 0, forwarded: 0, dropped: 0, failed: 0, retried: 0, queueDepth: 0, queueCapacity: 8 };
 
-/** A total over notes in memory; every question is answered anew. */
+/** A total over notes in memory, without caching. */
 function world() {
   const texts = new Map<string, string>();
   const notes: RunNotes = {
@@ -25,11 +25,11 @@ function world() {
   return { total, tell, dead, texts };
 }
 
-test('where nothing runs, there is room for what one run would hold', () => {
+test('without runs, the capacity is that of one run', () => {
   expect(world().total()).toEqual({ ...none, closed: false });
 });
 
-test('what is told of the runs that go on is added up', () => {
+test('the counts of running runs are added up', () => {
   const { total, tell } = world();
   tell('a', 1, { queued: 5, forwarded: 3, failed: 1, queueDepth: 1, retried: 2 });
   tell('b', 2, { queued: 7, forwarded: 7, dropped: 4 });
@@ -45,7 +45,7 @@ test('what is told of the runs that go on is added up', () => {
   });
 });
 
-test('a run that has ended still counts, and its note is gone', () => {
+test('a finished run still counts, and its note is removed', () => {
   const { total, tell, texts } = world();
   tell('a', 1, { queued: 5, forwarded: 4, queueDepth: 1 });
   total();
@@ -55,7 +55,7 @@ test('a run that has ended still counts, and its note is gone', () => {
   expect(total()).toMatchObject({ queued: 6, forwarded: 6 });
 });
 
-test('what waited in a process that died has failed', () => {
+test('records that waited in a dead process have failed', () => {
   const { total, tell, dead } = world();
   tell('a', 1, { queued: 9, forwarded: 4, failed: 1, queueDepth: 4 });
   dead.add(1);
@@ -64,7 +64,7 @@ test('what waited in a process that died has failed', () => {
   expect(counts.queued).toBe(counts.forwarded + counts.failed + counts.queueDepth);
 });
 
-test('a note that nobody can read is taken away and counts for nothing', () => {
+test('an invalid note is removed and does not count', () => {
   const { total, texts } = world();
   texts.set('a', 'torn');
   texts.set('b', '{"counts":{}}');

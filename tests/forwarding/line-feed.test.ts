@@ -48,14 +48,14 @@ test('lines are the same however the output is cut', () => {
   );
 });
 
-test('a line without end comes in pieces', () => {
+test('a line without an end is split into pieces', () => {
   const feed = new LineFeed(() => 0);
   feed.output(chunk('x'.repeat(150_000)));
   feed.end('a', 1);
   expect(lines(feed).map((line) => line.length - 'a stdout '.length)).toEqual([65536, 65536, 18928]);
 });
 
-test('dropping counts the lines that would be taken, and leaves what goes on', () => {
+test('dropping counts the lines that would be taken, and keeps unfinished ones', () => {
   const text = fc.array(fc.stringMatching(/^[é\n]{0,5}$/));
   fc.assert(
     fc.property(text, text, fc.boolean(), (before, after, isWaiting) => {
@@ -76,7 +76,7 @@ test('dropping counts the lines that would be taken, and leaves what goes on', (
   );
 });
 
-test('dropping counts what is told and what has no line end too', () => {
+test('dropping counts events and lines without an end too', () => {
   const feed = new LineFeed(() => 0);
   feed.line({ stepName: 'a', line: 'started', at: 0, stream: 'run', attempt: 1 });
   feed.output(chunk('one\ntwo'));

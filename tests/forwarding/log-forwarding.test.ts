@@ -18,7 +18,7 @@ const settings: LogForwarding = {
 
 const started = { type: 'step.started', seq: 1, at: 0, step: 'a', attempt: 1, process: null } as const;
 
-/** A forwarder whose sink never answers, and what it is given to read. */
+/** A forwarder with a sink that never responds, and its input. */
 async function openToHangingSink() {
   const server = await httpServer(() => {});
   let clock = 0;
@@ -48,7 +48,7 @@ async function openToHangingSink() {
   return { output, pass, close, now, warnings, url: server.url, isBlocked: () => follower?.isBlocked?.() };
 }
 
-test('a full queue is not read for, until it is stuck', async () => {
+test('the log is not read for a full queue until it is stuck', async () => {
   const { output, pass, isBlocked } = await openToHangingSink();
   output(Buffer.from('line\n'.repeat(10)));
   expect(isBlocked()).toBe(true);
@@ -56,7 +56,7 @@ test('a full queue is not read for, until it is stuck', async () => {
   await vi.waitFor(() => expect(isBlocked()).toBe(false));
 });
 
-test('lines for a stuck queue are counted, and nothing is made of them', async () => {
+test('lines for a stuck queue are counted, and never parsed', async () => {
   const { output, pass, close, now, warnings, url } = await openToHangingSink();
   output(Buffer.from('line\n'.repeat(10)));
   pass(1001);
@@ -73,7 +73,7 @@ test('lines for a stuck queue are counted, and nothing is made of them', async (
 
   const calls = made.map(({ mock }) => mock.calls.length);
   vi.restoreAllMocks();
-  // The rest behind the last line end is kept, in a copy.
+  // The rest after the last line end is kept as a copy.
   expect(calls).toEqual([0, 1, 1]);
   expect(now.mock.calls.length).toBeLessThanOrEqual(2);
   await close();

@@ -39,13 +39,13 @@ async function monitor(change: Partial<typeof settings> = {}, counted: Partial<t
 }
 
 describe('the monitor', () => {
-  test('tells its counts as JSON', async () => {
+  test('returns its counts as JSON', async () => {
     const { ask } = await monitor();
     const { status, type, body } = await ask('/log-forwarding/metrics');
     expect([status, type, JSON.parse(body)]).toEqual([200, 'application/json; charset=utf-8', counts]);
   });
 
-  test('tells whether it is well', async () => {
+  test('returns its health', async () => {
     const health = { queueDepth: 2, queueCapacity: 256, dropped: 3, failed: 2 };
     const { ask } = await monitor();
     expect(JSON.parse((await ask('/log-forwarding/health')).body)).toEqual({ status: 'ok', ...health });
@@ -78,14 +78,14 @@ describe('the monitor', () => {
     });
   });
 
-  test('takes another prefix and another place', async () => {
+  test('accepts another prefix and another path', async () => {
     const { ask } = await monitor({ metricPrefix: 'blackdagger', basePath: '' });
     expect(Object.keys(parsePrometheus((await ask('/metrics/prometheus')).body))).toContain(
       'blackdagger_log_forwarding_queue_depth',
     );
   });
 
-  test('answers nothing else', async () => {
+  test('answers no other path', async () => {
     const { ask } = await monitor();
     const statuses = await Promise.all(
       ['/', '/metrics', '/log-forwarding', '/log-forwardingmetrics', '/log-forwarding/../metrics'].map((path) =>
@@ -97,7 +97,7 @@ describe('the monitor', () => {
     expect(await ask('/log-forwarding/metrics', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
-  test('is not there for a name that was made to point to it', async () => {
+  test('rejects a foreign host name that points to it', async () => {
     const { ask, port } = await monitor();
     const statuses = await Promise.all(
       [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'evil.example', `127.0.0.1.evil.example:${port}`].map(
@@ -107,7 +107,7 @@ describe('the monitor', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
   });
 
-  test('is taken over by another when the one that has its port ends', async () => {
+  test('is taken over by another when the one with its port ends', async () => {
     const { port, close } = await monitor();
     const second = await monitor({ port }, { queued: 77 });
     const third = await monitor({ port });

@@ -69,7 +69,7 @@ describe('addresses', () => {
   );
 });
 
-test('a header has no line break, but may be written with one at its end', () => {
+test('a header contains no line break, except a trailing one in the file', () => {
   expect(headerText('  Grüße \n', 'subject')).toBe('Grüße');
   expect(() => headerText('a\nb', 'subject')).toThrow(
     '"subject" contains a line break, which is not allowed in headers',
@@ -100,7 +100,7 @@ describe('a message', () => {
     expect(isHtml(message)).toBe(false);
   });
 
-  test('of HTML has the same as text', () => {
+  test('in HTML has the same content as text', () => {
     const html = `<!doctype html>
       <html><head><title>t</title><style>p { color: red }</style></head>
       <body><!-- <p>no</p> --><h1>All &amp; done</h1><p>First<br>second&nbsp;&lt;3 &#10003; &#x2713; &what;</p>
@@ -111,12 +111,12 @@ describe('a message', () => {
     );
   });
 
-  test('is made into text in linear time', () => {
+  test('is converted to text in linear time', () => {
     const pieces = ['<!--', '<p ', '<style>', '&#', '<', ' '];
     for (const piece of pieces) expect(htmlToText(piece.repeat(20_000)).length).toBeLessThan(200_000);
   });
 
-  test('in HTML shows what it is given', () => {
+  test('in HTML shows the given text', () => {
     expect(escapeHtml(`<b a="1" c='2'>&`)).toBe('&#60;b a=&#34;1&#34; c=&#39;2&#39;&#62;&#38;');
   });
 });

@@ -133,14 +133,14 @@ describe('receivers', () => {
     expect(server.received.map((received) => received.to)).toEqual([['a@example.org']]);
   });
 
-  test('that are all refused are a failure', async () => {
+  test('that are all rejected are a failure', async () => {
     const server = await smtpServer();
     await expect(send(server.at(), { to: to('nobody@a', 'nobody@b') })).rejects.toThrow(
       'it rejected every recipient: nobody@a (550 no such user here), nobody@b (550 no such user here)',
     );
   });
 
-  test('must be there, as must a sender', async () => {
+  test('are required, and so is a sender', async () => {
     const server = await smtpServer();
     await expect(send(server.at(), { to: [] })).rejects.toThrow('the mail has no recipient: "to" is empty');
     await expect(send(server.at(), { from: [] })).rejects.toThrow('the mail has no sender: "from" is empty');
@@ -148,7 +148,7 @@ describe('receivers', () => {
   });
 });
 
-test('a sender that the server refuses is told', async () => {
+test('a rejected sender is reported', async () => {
   const server = await smtpServer({ refusesSender: true });
   await expect(send(server.at())).rejects.toThrow('it rejected the sender: 550 no mail from you');
 });
@@ -156,31 +156,31 @@ test('a sender that the server refuses is told', async () => {
 describe('a server', () => {
   const nowhere = { host: '127.0.0.1', port: 1, secure: false, login: null };
 
-  test('that is not there is told', async () => {
+  test('that is unreachable is reported', async () => {
     await expect(send(nowhere)).rejects.toThrow(new MailProblem('mail server 127.0.0.1:1: connection refused'));
   });
 
-  test('whose name nobody knows is told', async () => {
+  test('with an unknown name is reported', async () => {
     await expect(send({ ...nowhere, host: 'no-such-host.invalid' })).rejects.toThrow(
       /^mail server no-such-host\.invalid:1: (?:unknown host "no-such-host\.invalid"|its name cannot be resolved)/,
     );
   });
 
-  test('that says nothing is given up', async () => {
+  test('that sends nothing is abandoned', async () => {
     const port = await muteServer();
     await expect(send({ ...nowhere, port }, {}, { patience: hasty })).rejects.toThrow(
       `mail server 127.0.0.1:${port}: it accepts connections but sends no greeting`,
     );
   });
 
-  test.each(['RCPT', 'DATA'] as const)('that stops answering at %s is given up', async (hangs) => {
+  test.each(['RCPT', 'DATA'] as const)('that stops responding at %s is abandoned', async (hangs) => {
     const server = await smtpServer({ hangs });
     await expect(send(server.at(), {}, { patience: { ...hasty, greetingTimeout: 2000 } })).rejects.toThrow(
       'it stopped responding',
     );
   });
 
-  test.each(['RCPT', 'DATA'] as const)('that hangs at %s does not hold a stop', async (hangs) => {
+  test.each(['RCPT', 'DATA'] as const)('that hangs at %s does not delay a stop', async (hangs) => {
     const server = await smtpServer({ hangs });
     const stop = new AbortController();
     const sending = send(server.at(), {}, { signal: stop.signal });

@@ -6,7 +6,7 @@ import { fileText, program, runs, temporaryDirectory, until } from '../executors
 
 const PATH = process.env['PATH'] ?? '';
 
-/** Captures in a temporary directory, with nothing in the environment but PATH and what is given. */
+/** Captures a command in a temporary directory, with only PATH and the given variables in the environment. */
 function captureIn(cwd: string, command: string, options: Partial<Parameters<typeof capture>[1]> = {}) {
   return capture(command, { cwd, shell: 'sh', ...options, env: { PATH, ...options.env } });
 }
@@ -16,7 +16,7 @@ function captured(command: string, options: Partial<Parameters<typeof capture>[1
 }
 
 describe('a captured command', () => {
-  test('gives what it prints without the line ends at its end', async () => {
+  test('returns its output without trailing line ends', async () => {
     expect(await captured('printf " a\\n\\nb \\n\\n"; echo no >&2')).toEqual({
       ok: true,
       ended: true,
@@ -51,7 +51,7 @@ describe('a captured command', () => {
     expect(stdout).toBe(`x${'\u20ac'.repeat(10)}`.repeat(3000));
   });
 
-  test('ends when nobody can add to its output any more', async () => {
+  test('ends when no process can add to its output', async () => {
     expect(await captured('(sleep 0.05; echo late) & echo early')).toEqual({
       ok: true,
       ended: true,
@@ -70,7 +70,7 @@ describe('a captured command that fails', () => {
     expect(await captured(command)).toEqual({ ok: false, ended: true, stdout, message });
   });
 
-  test('writes its errors where it is told', async () => {
+  test('writes its errors to the given file', async () => {
     const path = join(temporaryDirectory(), 'errors');
     const stderr = openSync(path, 'a');
     onTestFinished(() => closeSync(stderr));
@@ -93,14 +93,14 @@ describe('a captured command that fails', () => {
     expect(await captured('true', options)).toEqual({ ok: false, ended: false, stdout: '', message });
   });
 
-  test('prints too much to be a value', async () => {
+  test('prints more than a value may hold', async () => {
     const { ok, message } = await captured('yes');
     expect({ ok, message }).toEqual({ ok: false, message: 'it printed more than 1048576 bytes' });
   });
 });
 
 describe('a stop', () => {
-  test('ends a captured command and all it has started, also who holds its output in a session of its own', async () => {
+  test('ends a captured command and everything it has started, including a process in another session', async () => {
     const cwd = temporaryDirectory();
     const stop = new AbortController();
     const command = "setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 300' & wait";
@@ -111,7 +111,7 @@ describe('a stop', () => {
     expect(runs(daemon)).toBe(false);
   });
 
-  test('kills what does not end by itself', async () => {
+  test('kills a command that does not end', async () => {
     const cwd = temporaryDirectory();
     const stop = new AbortController();
     const result = captureIn(cwd, `echo $$ >pid; exec ${program('ignore-term.sh')} ready`, { signal: stop.signal });

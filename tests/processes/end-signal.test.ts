@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { EndSignal, eitherEnd, isAskedToEnd } from '../../src/processes/end-signal.ts';
 
 describe('an end signal', () => {
-  test('calls back once, when an end is asked for, and keeps the first reason', () => {
+  test('calls back once when an end is requested, and keeps the first reason', () => {
     const signal = new EndSignal();
     const react = vi.fn();
     signal.onAbort(react);
@@ -13,7 +13,7 @@ describe('an end signal', () => {
     expect(react).toHaveBeenCalledTimes(1);
   });
 
-  test('calls back at once where an end was asked for already', () => {
+  test('calls back at once if an end was already requested', () => {
     const signal = new EndSignal();
     signal.abort('stop');
     const react = vi.fn();
@@ -21,7 +21,7 @@ describe('an end signal', () => {
     expect(react).toHaveBeenCalledTimes(1);
   });
 
-  test('does not call back who has taken that back, not even while it calls the others', () => {
+  test('does not call back after an unsubscribe, even in the middle of other callbacks', () => {
     const signal = new EndSignal();
     const [early, late] = [vi.fn(), vi.fn()];
     const release = signal.onAbort(early);

@@ -12,7 +12,7 @@ import { listProcesses, numberBefore, type ProcessMoment, processMoment } from '
 import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 
-/** A process that does nothing, in a session of its own; killed when the test ends. */
+/** A process that does nothing, in its own session; killed after the test. */
 function idle(argv: readonly string[] = ['sleep', '300']): { child: ChildProcess; identity: ProcessIdentity } {
   const [file = '', ...args] = argv;
   const child = spawn(file, args, { detached: true, stdio: 'ignore' });
@@ -41,7 +41,7 @@ describe('an identity', () => {
     expect({ again: identify(identity.pid), alive: isAlive(identity) }).toEqual({ again: identity, alive: true });
   });
 
-  test('of another namespace or boot tells nothing here', () => {
+  test('of another namespace or boot is unknown here', () => {
     const own = identify(process.pid) as ProcessIdentity;
     const { namespace: _, ...ofEarlierVersion } = own;
     for (const other of [
@@ -55,7 +55,7 @@ describe('an identity', () => {
     expect(mayBeAlive({ ...own, startTime: (own.startTime ?? 0) + 1 })).toBe(false);
   });
 
-  test('is nobody else`s: another start time, another boot, no process', () => {
+  test('differs for another start time, another boot, no process', () => {
     const own = identify(process.pid) as ProcessIdentity;
     expect(isAlive(own)).toBe(true);
     expect(isAlive({ ...own, startTime: (own.startTime ?? 0) + 1 })).toBe(false);
@@ -82,7 +82,7 @@ describe('an identity', () => {
   });
 });
 
-/** As of a run whose processes do not tell where its logs are. */
+/** Mark of a run whose processes do not name a logs directory. */
 const marked = (runId: string) => ({ runId, logs: '/nowhere' });
 
 describe('the processes of a run', () => {
@@ -92,7 +92,7 @@ describe('the processes of a run', () => {
     expect(await executor.run({}, attempt)).toEqual(succeeded);
     expect(await executor.run({}, other.attempt)).toEqual(succeeded);
     const find = () => findRunProcesses(marked(attempt.runId), { recorded: [] });
-    // For a moment each is still the shell that becomes it.
+    // At first each is still the shell that becomes it.
     await until(() => find().every(({ pid }) => commandLine(pid) === 'sleep 300'));
     const found = find();
     expect(found.map(({ pid }) => commandLine(pid))).toEqual(['sleep 300', 'sleep 300']);
@@ -107,7 +107,7 @@ describe('the processes of a run', () => {
     expect(findRunProcesses(marked(attempt.runId.slice(0, -1)), { recorded: [] })).toEqual([]);
   });
 
-  test('are found while they go from one program to the next, when they have no environment', async () => {
+  test('are found during execve, when they have no environment', async () => {
     const { attempt, dir } = testAttempt({ step: { command: `setsid ${program('again.sh')} ready & true` } });
     expect(await executor.run({}, attempt)).toEqual(succeeded);
     const pid = Number(await fileText(join(dir, 'ready')));
@@ -123,7 +123,7 @@ describe('the processes of a run', () => {
     expect(await executor.run({}, other.attempt)).toEqual(succeeded);
     const find = (store: string) =>
       findRunProcesses({ runId: attempt.runId, logs: `/${store}/runs/same/logs` }, { recorded: [] });
-    // No other test would find them by these.
+    // No other test finds them by these.
     onTestFinished(() => {
       for (const left of [...find('one'), ...find('two')]) sendSignal(left, 'SIGKILL');
     });
@@ -135,7 +135,7 @@ describe('the processes of a run', () => {
     ]);
   });
 
-  test('are found as descendants although they carry the id of a run within the run', async () => {
+  test('are found as descendants even with the id of a child run', async () => {
     const command = 'WF_RUN_ID=inner setsid sh -c "sleep 300 & sleep 300" & sleep 300';
     const { attempt, processes } = testAttempt({ step: { command } });
     const running = executor.run({}, attempt);
@@ -169,7 +169,7 @@ describe('the processes of a run', () => {
     expect({ unknown: find(), before: find(Date.now() - 60_000) }).toEqual({ unknown: [], before: [] });
   });
 
-  test('are those of some steps only, when asked so', async () => {
+  test('are only those of some steps on request', async () => {
     const one = testAttempt({ name: 'one', step: { command: 'sleep 300 & true' } });
     const two = testAttempt({ name: 'two', runId: one.attempt.runId, step: { command: 'sleep 300 & true' } });
     await executor.run({}, one.attempt);
@@ -183,7 +183,7 @@ describe('the processes of a run', () => {
     expect(find({ spared: new Set(['one']) })).toEqual(['two']);
   });
 
-  test('are looked for among those only that were started since a moment', async () => {
+  test('are searched only among those started since a moment', async () => {
     const before = processMoment() as ProcessMoment;
     const { attempt, started } = testAttempt({ step: { command: 'sleep 300 & true' } });
     expect(await executor.run({}, attempt)).toEqual(succeeded);
@@ -191,7 +191,7 @@ describe('the processes of a run', () => {
     const recorded = started as ProcessIdentity[];
     const [left] = findRunProcesses(marked(attempt.runId), { recorded: [] });
     expect(findRunProcesses(marked(attempt.runId), { recorded, since: before })).toEqual([left]);
-    // No number may have been passed twice in between; where that happened, everything is looked at again.
+    // Process numbers may have wrapped around in between; then all processes are examined again.
     expect(findRunProcesses(marked(attempt.runId), { recorded: [], since: after })).toEqual(
       numberBefore(after) === 0 ? [left] : [],
     );
@@ -202,7 +202,7 @@ describe('the processes of a run', () => {
     expect(numberBefore({ ...after, lastPid: after.lastPid + 1e9 })).toBe(0);
   });
 
-  test('are never this process or one above it, even where everything would be', () => {
+  test('are never this process or an ancestor, even if everything matches', () => {
     const { identity } = idle();
     const everything = listProcesses();
     const found = new Set(withDescendants(everything, everything).map(({ pid }) => pid));
@@ -223,7 +223,7 @@ describe('ending processes', () => {
     expect(await exit).toEqual([null, 'SIGTERM']);
   });
 
-  test('kills those that stay when the grace is over, with what they have started', async () => {
+  test('kills those that stay after the grace period, with everything they have started', async () => {
     const { attempt, dir, processes } = testAttempt({ step: { command: `${program('ignore-term.sh')} ready` } });
     const running = executor.run({}, attempt);
     await until(() => processes().length === 2);
@@ -248,7 +248,7 @@ describe('ending processes', () => {
     expect(await exit).toEqual([null, 'SIGKILL']);
   });
 
-  test('never signals a process that has got the number of another', async () => {
+  test('never signals a process that reuses the number of another', async () => {
     const { identity } = idle();
     const sent = vi.spyOn(process, 'kill');
     onTestFinished(() => sent.mockRestore());

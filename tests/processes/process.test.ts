@@ -54,7 +54,7 @@ describe('a process', () => {
     expect(world.stdout()).toBe('1\n2\n');
   });
 
-  test('prints as much as it likes', async () => {
+  test('prints any amount', async () => {
     const { outcome, attempt } = await runStep({ command: 'head -c 50000000 /dev/zero' });
     const { size } = statSync(attempt.log.stdoutPath);
     expect({ outcome, size }).toEqual({ outcome: succeeded, size: 50_000_000 });
@@ -74,7 +74,7 @@ describe('a process', () => {
   });
 });
 
-/** Was the descriptor open before these tests were started? Their parent has it too, then. */
+/** Whether the descriptor was already open in the parent of these tests. */
 function isInherited(fd: string, target: string): boolean {
   try {
     return readlinkSync(`/proc/${process.ppid}/fd/${fd}`) === target;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createDescriptorGate } from '../../../src/engine/local/descriptor-gate.ts';
 import { EndSignal } from '../../../src/processes/end-signal.ts';
 
-/** A gate where there is room for so many, and the names of those that are in. */
+/** A gate with the given number of free places, and the names of the admitted attempts. */
 function gateFor(room: number) {
   const inside: string[] = [];
   const gate = createDescriptorGate(() => inside.length >= room);
@@ -17,7 +17,7 @@ function gateFor(room: number) {
   return { inside, enter, leave };
 }
 
-it('begins what waits in its order, one for each that ends', async () => {
+it('admits waiting attempts in order, one for each that ends', async () => {
   const { inside, enter, leave } = gateFor(2);
   await enter('a');
   await enter('b');
@@ -31,7 +31,7 @@ it('begins what waits in its order, one for each that ends', async () => {
   expect(inside).toEqual(['c', 'd']);
 });
 
-it('keeps nothing waiting where nothing is running that could give a descriptor back', async () => {
+it('admits an attempt if no other is running that could release a descriptor', async () => {
   const { inside, enter, leave } = gateFor(0);
   await enter('a');
   await enter('b');
@@ -43,7 +43,7 @@ it('keeps nothing waiting where nothing is running that could give a descriptor 
   expect(inside).toEqual(['c']);
 });
 
-it('lets an attempt through that is asked to end', async () => {
+it('admits an attempt that is asked to end', async () => {
   const { inside, enter } = gateFor(2);
   await enter('a');
   await enter('b');

@@ -10,7 +10,7 @@ function failure(message: string, outputs: Readonly<Record<string, string>> = {}
   return { status: 'failed', reason: 'exit', message, exitCode: 1, signal: null, outputs };
 }
 
-/** A handler that keeps what it is told. */
+/** A handler that records its variables. */
 function listener() {
   const told: Record<string, string | undefined> = {};
   const work: Work = ({ env }) => {
@@ -20,7 +20,7 @@ function listener() {
   return { told, work };
 }
 
-test('a handler is told how the run went, and has the variables of its steps', async () => {
+test('a handler gets the status of the run and the variables of its steps', async () => {
   const { told, work } = listener();
   const a: Work = () => failure('exit 3', { OUT: 'text' });
   await withEngine({ work: { a, 'handlerOn.failure': work } }, async ({ start }) => {
@@ -29,7 +29,7 @@ test('a handler is told how the run went, and has the variables of its steps', a
   expect(told).toEqual({ WF_STATUS: 'failed', WF_FAILED_STEP: 'a', WF_ERROR: 'exit 3', OUT: 'text' });
 });
 
-test('a handler is told of the step that failed first, wherever it stands in the file', async () => {
+test('a handler gets the step that failed first, whatever its position in the file', async () => {
   const { told, work } = listener();
   let end = (_: Outcome) => {};
   const late: Work = () => new Promise((resolve) => (end = resolve));
@@ -44,7 +44,7 @@ test('a handler is told of the step that failed first, wherever it stands in the
   expect(told).toMatchObject({ WF_FAILED_STEP: 'early', WF_ERROR: 'exit 2' });
 });
 
-test('a handler is told that the time of the run was over, when no step has failed of itself', async () => {
+test('a handler gets the timeout of the run as the reason if no step has failed itself', async () => {
   const { told, work } = listener();
   const slow: Workflow = workflow({ timeoutMs: 1000, steps: [step('a')], handlers });
   await withEngine({ work: { a: untilStopped, 'handlerOn.failure': work } }, async ({ start, told: until, clock }) => {

@@ -10,7 +10,7 @@ const full = new WfError('storage', 'no space left on the device');
 const chain = workflow({ steps: [step('a'), step('b', { depends: ['a'] })] });
 
 describe('a run in this process', () => {
-  it('stores, tells and does one thing after the other', async () => {
+  it('stores, reports and acts on one event after the other', async () => {
     await withEngine({}, async ({ start, story }) => {
       const state = await start(chain).finished;
       expect(state.status).toBe('succeeded');
@@ -30,7 +30,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('numbers events without a gap, also when steps end at once', async () => {
+  it('numbers events without a gap, even if steps end at once', async () => {
     const steps = Array.from({ length: 50 }, (_, i) => step(`s${i}`));
     await withEngine({}, async ({ start, events }) => {
       await start(workflow({ steps })).finished;
@@ -38,7 +38,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('waits for the disk before it builds on a result, and only then', async () => {
+  it('flushes a result before it is used, and only then', async () => {
     const waited: string[] = [];
     const wrapStore = withJournal((journal) => ({
       flush: () => {
@@ -58,7 +58,7 @@ describe('a run in this process', () => {
     expect(waited.indexOf('flush')).toBeLessThan(waited.indexOf('c'));
   });
 
-  it('waits for what a step builds on, not for what was written since', async () => {
+  it('flushes the results a step depends on, not later ones', async () => {
     const flushed: (number | undefined)[] = [];
     const wrapStore = withJournal((journal) => ({
       flush: (seq) => {
@@ -78,12 +78,12 @@ describe('a run in this process', () => {
       await start(workflow({ maxActiveSteps: 1, steps })).finished;
       const endOf = (name: string) =>
         events.find((event) => event.type === 'step.finished' && event.step === name)?.seq;
-      // The variable that a step has set is there for all that start after it.
+      // The variable set by a step is available to all steps that start later.
       expect(flushed.slice(0, 2)).toEqual([endOf('setter'), endOf('later')]);
     });
   });
 
-  it('ends a step at its time limit, and kills it when the grace is over', async () => {
+  it('ends a step at its time limit, and kills it after the grace period', async () => {
     const slow = workflow({ graceMs: 5000, steps: [step('slow', { timeoutMs: 2000 })] });
     await withEngine({ work: { slow: untilKilled } }, async ({ start, told, clock }) => {
       const run = start(slow);
@@ -149,7 +149,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('kills at once when it is forced, without handlers', async () => {
+  it('kills at once on a forced stop, without handlers', async () => {
     const handlers = { cancel: handler('cancel'), exit: handler('exit') };
     await withEngine({ work: { a: untilKilled } }, async ({ start, told, story }) => {
       const run = start(workflow({ steps: [step('a')], handlers }));
@@ -174,7 +174,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('tries again when the time has come', async () => {
+  it('retries when the interval has passed', async () => {
     const fails: Work = ({ number }) =>
       number === 1
         ? { status: 'failed', reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {} }
@@ -189,7 +189,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('fails, and says why, when the journal cannot be written, and runs no handler', async () => {
+  it('fails with the reason if the journal cannot be written, and runs no handler', async () => {
     const wrapStore = withJournal((journal) => ({
       append: (events) => {
         if (events.some((event) => event.type === 'step.finished')) throw full;
@@ -240,7 +240,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('stores late what a full disk refused for a while', async () => {
+  it('stores the events that a full disk refused for a while', async () => {
     let refusals = 0;
     let stored: string[] = [];
     const wrapStore = withJournal((journal) => ({
@@ -256,7 +256,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('goes on without a log that cannot be opened, and says so', async () => {
+  it('continues without a log that cannot be opened, and warns', async () => {
     const openLog = () => {
       throw full;
     };
@@ -292,7 +292,7 @@ describe('a run in this process', () => {
     });
   });
 
-  it('is over at once when it is stopped before it has started', async () => {
+  it('finishes at once if it is stopped before it has started', async () => {
     const capture = (_: string, { signal }: { signal?: AbortSignal }) =>
       new Promise<Awaited<ReturnType<Capture>>>((resolve) =>
         signal?.addEventListener('abort', () => resolve({ ok: false, ended: false, stdout: '', message: 'stopped' })),

@@ -14,7 +14,7 @@ const fail: Work = () => ({
   outputs: {},
 });
 
-/** Tells nothing until its signal, then why. `telling` resolves with the first notice. */
+/** Sends nothing until its signal, then returns the reason. `telling` resolves with the first notice. */
 function hangingNotify() {
   let begin: (notice: Notice) => void = () => {};
   const telling = new Promise<Notice>((resolve) => {
@@ -30,8 +30,8 @@ function hangingNotify() {
   return { telling, notify };
 }
 
-describe('whoever wants to know', () => {
-  it('is told of each step and handler that settles, then of the run', async () => {
+describe('notifications', () => {
+  it('are sent for each step and handler that settles, then for the run', async () => {
     const notices: (readonly [string | null, string, string])[] = [];
     const notify: Notify = ({ step: about, status, state }) => {
       notices.push([about?.name ?? null, status, state.status]);
@@ -48,7 +48,7 @@ describe('whoever wants to know', () => {
     ]);
   });
 
-  it('can use the variables of the run, and those of the process when there are none yet', async () => {
+  it('can use the variables of the run, and those of the process if there are none yet', async () => {
     const texts: string[] = [];
     const notify: Notify = ({ step: about, expand }) => {
       if (about === null) texts.push(expand('$HOST ${A:-none} $OUT'));
@@ -64,7 +64,7 @@ describe('whoever wants to know', () => {
   });
 });
 
-describe('what cannot be told', () => {
+describe('a notification that fails', () => {
   it('is a warning, also after the end of the run, and changes no outcome', async () => {
     const notify: Notify = ({ step: about, status }) => Promise.resolve([`${about?.name ?? 'run'} ${status}`]);
     await withEngine({ notify }, async ({ start, story }) => {
@@ -98,7 +98,7 @@ describe('what cannot be told', () => {
     expect(calls).toEqual(['run.finished', 'run.warned', 'close']);
   });
 
-  it('is given up after a while', async () => {
+  it('is abandoned after a while', async () => {
     const { telling, notify } = hangingNotify();
     await withEngine({ notify }, async ({ clock, start }) => {
       const run = start(pair);
@@ -111,7 +111,7 @@ describe('what cannot be told', () => {
     });
   });
 
-  it.each([false, true])('is given up with a stop once the run is over (force: %s)', async (force) => {
+  it.each([false, true])('is abandoned on a stop after the end of the run (force: %s)', async (force) => {
     const { telling, notify } = hangingNotify();
     await withEngine({ notify }, async ({ start }) => {
       const run = start(pair);
@@ -125,7 +125,7 @@ describe('what cannot be told', () => {
     });
   });
 
-  it('for a stop of the run itself is still told', async () => {
+  it('is still sent when the run itself is stopped', async () => {
     const { telling, notify } = hangingNotify();
     await withEngine({ notify, work: { a: untilStopped } }, async ({ start, told }) => {
       const run = start(pair);
@@ -138,7 +138,7 @@ describe('what cannot be told', () => {
     });
   });
 
-  it('when the disk refuses meanwhile is not given up for that', async () => {
+  it('is not abandoned if the disk refuses in the meantime', async () => {
     const { telling, notify } = hangingNotify();
     const wrapStore = withJournal(() => ({ flush: () => Promise.reject(new WfError('storage', 'full')) }));
     await withEngine({ notify, wrapStore }, async ({ clock, start }) => {
@@ -152,7 +152,7 @@ describe('what cannot be told', () => {
   });
 });
 
-it('a notifier that breaks is a bug and not passed over', async () => {
+it('is a bug if the notifier throws', async () => {
   const notify: Notify = () => Promise.reject(new Error('broken'));
   await withEngine({ notify }, async ({ start }) => {
     await expect(start(pair).finished).rejects.toThrow('broken');

@@ -7,7 +7,7 @@ import { step, workflow } from '../../support/workflow.ts';
 
 const parent = workflow({ name: 'parent', file: '/w/parent.yaml', steps: [step('call')] });
 
-/** A step that runs the workflow `child` and keeps what it is told. */
+/** A step that runs the workflow `child` and records its results. */
 function calling(results: SubworkflowResult[], params = ''): Work {
   return async (attempt) => {
     const result = await attempt.runWorkflow({ run: 'child', params });
@@ -22,7 +22,7 @@ function finds(...child: Parameters<typeof workflow>): FindSubworkflow {
   return () => ({ workflow: workflow(...child), sources: [], params: [] });
 }
 
-it('runs another workflow as a run of its own and tells its result', async () => {
+it('runs another workflow as a child run and returns its result', async () => {
   const results: SubworkflowResult[] = [];
   const give: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: { OUT: 'text' } });
   const findSubworkflow = finds({ name: 'child', steps: [step('give')] });
@@ -34,7 +34,7 @@ it('runs another workflow as a run of its own and tells its result', async () =>
   ]);
 });
 
-it('replaces variables in the parameters after they were told apart', async () => {
+it('replaces variables in the parameters after they were split', async () => {
   const seen: unknown[] = [];
   const look: Work = ({ params }) => {
     seen.push(...params);
@@ -68,7 +68,7 @@ it('fails with the first failed step of the other workflow', async () => {
   });
 });
 
-it('says that a workflow is not there', async () => {
+it('reports a missing workflow', async () => {
   await withEngine({ work: { call: calling([]) } }, async ({ start }) => {
     expect(stepState(await start(parent).finished, 'call').message).toBe('no workflow "child"');
   });

@@ -12,7 +12,7 @@ import { hostileValues } from '../hostile-values.ts';
 
 type Settings = NonNullable<Parameters<typeof testAttempt>[0]>;
 
-/** A play on this machine alone; each task appends a line to `done`. */
+/** A play for this machine; each task appends a line to `done`. */
 function play(tasks: string): string {
   return `- hosts: all\n  connection: local\n  gather_facts: false\n  tasks:\n${tasks.replace(/^/gm, '    ')}\n`;
 }
@@ -25,7 +25,7 @@ const tagged = play(
 function start(config: JsonObject, { playbook = tagged, ...settings }: Settings & { playbook?: string } = {}) {
   const dir = settings.cwd ?? temporaryDirectory();
   if (!existsSync(join(dir, 'site.yml'))) writeFileSync(join(dir, 'site.yml'), playbook);
-  // A home of its own: Ansible keeps files there.
+  // A separate home: Ansible stores files there.
   const variables = { HOME: dir, ANSIBLE_REMOTE_TEMP: join(dir, 'remote'), ...settings.variables };
   const world = testAttempt({ ...settings, cwd: dir, step: { command: null, ...settings.step }, variables });
   const running = executor.run({ playbook: 'site.yml', inventory: 'localhost,', ...config }, world.attempt);
@@ -94,7 +94,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     const dir = temporaryDirectory();
     const sudo = '#!/bin/sh\ntouch "${0%/*}/became"\nwhile [ "$1" != /bin/sh ]; do shift; done\nexec "$@"\n';
     writeFileSync(join(dir, 'sudo'), sudo, { mode: 0o755 });
-    // Who is root already would not become it without being told so.
+    // As root, Ansible would skip becoming root without this setting.
     const env = { ANSIBLE_BECOME_ALLOW_SAME_USER: 'true' };
     const config = { extraVars: { ansible_become_exe: join(dir, 'sudo') }, tags: 'one', env };
     await run(config, { cwd: dir });
@@ -127,12 +127,12 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect(done).toEqual(['prod 1']);
   });
 
-  test('shows colours where they are wanted', async () => {
+  test('shows colours on request', async () => {
     const [plain, colored] = [await run({}), await run({}, { variables: { FORCE_COLOR: '1' } })];
     expect([plain, colored].map(({ stdout }) => stdout.includes('\u001b['))).toEqual([false, true]);
   });
 
-  test('has no terminal and nothing to read', async () => {
+  test('has no terminal and no input', async () => {
     const playbook = `- hosts: all
   connection: local
   gather_facts: false
@@ -174,7 +174,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect(written(dir)).toEqual(['localhost', '2 apples']);
   });
 
-  test('takes the values of variables for what they are', async () => {
+  test('passes the values of variables unchanged', async () => {
     const property = fc.asyncProperty(hostileValues, async (texts) => {
       const variables = Object.fromEntries(texts.map((text, i) => [`V${i}`, text]));
       const extraVars = { all: texts.map((_, i) => `$V${i}`) };
@@ -184,7 +184,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     await fc.assert(property, { numRuns: 3 });
   });
 
-  test('does not evaluate what a value brings into an expression', async () => {
+  test('does not evaluate expressions in values', async () => {
     const extraVars = { nested: { all: '{{ inventory_hostname }} $X' } };
     const { outcome } = await run({ extraVars }, { variables: { X: "{{ lookup('pipe', 'id') }}" } });
     const message =
@@ -198,8 +198,8 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect(readdirSync(world.attempt.scratch())).toEqual([]);
   });
 
-  test('that is stopped ends with all it has started, and cleans up', async () => {
-    // Nothing that ends well while it is interrupted: a shell that waits for such a program goes on.
+  test('that is stopped ends with everything it has started, and cleans up', async () => {
+    // A program that survives an interrupt would let its waiting shell continue.
     const playbook = play('- shell: echo > ready; exec sleep 300\n  args: {chdir: "{{ playbook_dir }}"}');
     const { running, stop, dir, processes, stderr } = start({}, { playbook });
     await until(() => existsSync(join(dir, 'ready')));
@@ -212,7 +212,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect(stderr()).toContain('User interrupted execution');
   });
 
-  test('that does not end is killed with all it has started', async () => {
+  test('that does not end is killed with everything it has started', async () => {
     const { running, stop, kill, dir, processes } = start(
       {},
       { playbook: play(`- shell: ${program('ignore-term.sh')} ready\n  args: {chdir: "{{ playbook_dir }}"}`) },
@@ -237,13 +237,13 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'fixtures/services/ansi
   });
 });
 
-test('without Ansible a step tells how to get it', async () => {
+test('without Ansible a step explains how to install it', async () => {
   const { outcome } = await run({ binary: 'no-ansible' });
   const how = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
   expect(outcome).toEqual(failed('exit', `command not found: "no-ansible": ${how}`, 127));
 });
 
-test('an option cannot come in by a value', async () => {
+test('a value cannot inject an option', async () => {
   const dir = temporaryDirectory();
   writeFileSync(join(dir, 'print'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
   const config = {

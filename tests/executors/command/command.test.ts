@@ -4,11 +4,11 @@ import { executor } from '../../../src/executors/command/command.ts';
 import { identify } from '../../../src/processes/process-identity.ts';
 import { failed, program, runStep, succeeded, testAttempt } from '../attempt.ts';
 
-/** Entries of a step's `env`: their names are the workflow's own. */
+/** Entries of a step's `env`: they make names belong to the workflow. */
 const own = (...names: readonly string[]) => names.map((name) => ({ name, value: '' }));
 
 describe('a command', () => {
-  test('is started directly, with its words as arguments and its output in the log', async () => {
+  test('starts directly, with its words as arguments and its output in the log', async () => {
     const { outcome, stdout } = await runStep(
       { command: `${program('argv.sh')} a "b c" 'd $X' $X` },
       { variables: { X: 'x y' } },
@@ -29,7 +29,7 @@ describe('a command', () => {
     });
   });
 
-  test('as a list is its words: nothing is split, and what is empty stays', async () => {
+  test('as a list consists of its words: nothing is split, and empty words stay', async () => {
     const { stdout } = await runStep(
       { command: [program('argv.sh'), '$X', '${NO}', 'a b', '"q"'], env: own('X', 'NO') },
       { variables: { X: '*' } },
@@ -37,7 +37,7 @@ describe('a command', () => {
     expect(stdout).toBe('*\0\0a b\0"q"\0');
   });
 
-  test('as a list leaves every dollar alone that names nothing of the workflow', async () => {
+  test('as a list keeps every dollar that names no variable of the workflow', async () => {
     const words = ['{print $2, $X}', '$1', '$HOME ${i:-$X}', '${X%y}', '\\$', '\\$i', '\\$X'];
     const { stdout } = await runStep(
       { command: [program('argv.sh'), ...words], env: own('X') },
@@ -65,7 +65,7 @@ describe('a command', () => {
     expect(stdout).toBe("x  y\0a b\0\0'q'\0");
   });
 
-  test('gets args behind its last part when a shell carries it out, and they stay data', async () => {
+  test('gets args after its last part if a shell runs it, and they stay data', async () => {
     const { outcome, stdout } = await runStep(
       { command: `true && ${program('argv.sh')} a\n`, args: ['$X', '"; echo b', ''] },
       { variables: { X: '$(id)' } },
@@ -94,7 +94,7 @@ describe('a command', () => {
     },
   );
 
-  test('that begins with a dash is no option of the shell', async () => {
+  test('that begins with a dash is not an option of the shell', async () => {
     const { outcome, stderr } = await runStep({ command: '-x; echo a' });
     expect({ outcome, stderr }).toEqual({ outcome: succeeded, stderr: expect.stringContaining('-x: not found') });
   });
@@ -107,7 +107,7 @@ describe('a command', () => {
     expect({ outcome, stdout }).toEqual({ outcome: failed('exit', 'exit 1', 1), stdout: 'bash\n' });
   });
 
-  test('is told to whom it belongs before it ends', async () => {
+  test('knows its run and step', async () => {
     const world = testAttempt({ step: { command: 'sleep 300' } });
     const running = executor.run({}, world.attempt);
     const [leader] = world.started;
@@ -133,7 +133,7 @@ describe('a command', () => {
   });
 });
 
-test('a step without anything to run fails', async () => {
+test('a step without a command fails', async () => {
   const { outcome } = await runStep({ command: null });
   expect(outcome).toEqual(failed('error', 'the step has no command'));
 });

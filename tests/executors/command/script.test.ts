@@ -13,7 +13,7 @@ describe('a script', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'a b|N="q"|yy|$1\n' });
   });
 
-  test('gets its args in the place of the parameters', async () => {
+  test('gets its args instead of the parameters', async () => {
     const { stdout } = await runStep(
       { command: 'bash -e', script, args: ['$NAME'] },
       { params: ['p'], variables: { NAME: 'x' } },
@@ -30,7 +30,7 @@ describe('a script', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: "[ '--no-warnings' ] p\n" });
   });
 
-  test('is run by the shell when nothing else is said', async () => {
+  test('is run by the shell by default', async () => {
     const { outcome, stdout } = await runStep({ command: null, script: 'echo $0; false; echo never', shell: 'sh -e' });
     expect({ outcome, stdout }).toEqual({
       outcome: failed('exit', 'exit 1', 1),

@@ -12,7 +12,7 @@ async function startReady(command: string, settings: Parameters<typeof testAttem
   return { ...world, running };
 }
 
-test('a stop reaches the whole group of a step and nobody else', async () => {
+test('a stop reaches the whole group of a step and no other process', async () => {
   const other = testAttempt({ step: { command: 'sleep 300' } });
   const otherRuns = executor.run({}, other.attempt);
   const { stop, running, processes } = await startReady('sleep 300 & touch ready; sleep 300');
@@ -23,7 +23,7 @@ test('a stop reaches the whole group of a step and nobody else', async () => {
   expect(await otherRuns).toEqual(killed('SIGKILL'));
 });
 
-test('a stop sends the signal that the step asks for, and waits for the program to end its way', async () => {
+test('a stop sends the signal that the step asks for, and waits for the program to end by itself', async () => {
   const { stop, running, stdout } = await startReady(`${program('graceful.sh')} USR1 ready`, {
     step: { signalOnStop: 'SIGUSR1' },
   });
@@ -32,7 +32,7 @@ test('a stop sends the signal that the step asks for, and waits for the program 
   expect(stdout()).toBe('got USR1\n');
 });
 
-test('what ignores the stop is killed with all it has started', async () => {
+test('a program that ignores the stop is killed with everything it has started', async () => {
   const { stop, kill, running, processes } = await startReady(`${program('ignore-term.sh')} ready & wait; wait`);
   stop();
   kill();
@@ -48,7 +48,7 @@ test('a leader that ignores the stop is killed', async () => {
   expect(processes()).toEqual([]);
 });
 
-test('a step that was stopped has not ended before the last process of its group has', async () => {
+test('a stopped step ends with the last process of its group', async () => {
   const world = await startReady(`${program('graceful.sh')} TERM ready & sleep 300`);
   world.stop();
   expect(await world.running).toEqual(killed('SIGTERM'));
@@ -64,7 +64,7 @@ test('a stop ends a daemon in a session of its own, once its starter has ended',
   expect(runs(daemon)).toBe(false);
 });
 
-test('a daemon that has lost both its parent and its session is told by its environment', async () => {
+test('a daemon that has lost both its parent and its session is found by its environment', async () => {
   const command = `sh -c '${program('daemon.sh')} pid'; touch ready; sleep 300`;
   const { stop, running, dir } = await startReady(command);
   const daemon = Number(await fileText(join(dir, 'pid')));
@@ -102,13 +102,13 @@ test('a kill ends a whole tree', async () => {
   expect(processes()).toEqual([]);
 });
 
-test('without a stop nothing that a step leaves behind is touched', async () => {
+test('without a stop, processes left behind by a step are not touched', async () => {
   const { attempt, processes } = testAttempt({ step: { command: 'sleep 300 & sleep 300 & exit 3' } });
   expect(await executor.run({}, attempt)).toEqual(failed('exit', 'exit 3', 3));
   expect(processes()).toHaveLength(2);
 });
 
-test('a process that may not be signalled does not hold the step for ever', async () => {
+test('a process that may not be signalled does not block the step forever', async () => {
   const { attempt, kill, started } = testAttempt({ step: { command: 'sleep 300' } });
   const running = executor.run({}, attempt);
   const denied = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
@@ -131,7 +131,7 @@ test('a stop ends a program that is itself suspended', async () => {
   const { attempt, stop, started } = testAttempt({ step: { command: 'sleep 300' } });
   const running = executor.run({}, attempt);
   await until(() => started.length === 1);
-  // Never 0, which would be this process and its group.
+  // Never 0, which would mean this process and its group.
   process.kill(started[0]?.pid ?? Number.NaN, 'SIGSTOP');
   stop();
   expect(await running).toEqual(killed('SIGTERM'));

@@ -14,7 +14,7 @@ const variables = {
   WF_OUTPUT_FILE_LONG: '/long',
 };
 
-/** What a container of the step gets that mentions these words, without what every one gets. */
+/** The environment of a container whose step mentions these words, without what every container gets. */
 function given(name: string, mention: string): readonly string[] {
   const { attempt } = testAttempt({ runId: 'r1', name, variables });
   const env = containerEnv({ ...attempt, workflow: made }, { mention, own: {}, settings: {} });
@@ -30,7 +30,7 @@ function given(name: string, mention: string): readonly string[] {
   return env.filter((entry) => !always.includes(entry));
 }
 
-test('a container gets of the workflow what its text mentions, and nothing of the machine', () => {
+test('a container gets the variables that its text mentions, and none of the machine', () => {
   expect(given('b', 'echo hello')).toEqual([]);
   expect(given('b', 'echo $MODE $OUT $TOLD $HOME $EDITOR $WF_LOG_FILE')).toEqual([
     ...['MODE=fast', 'OUT=o', 'TOLD=t', 'WF_LOG_FILE=/log'],
@@ -41,6 +41,6 @@ test('a container gets a secret that its text mentions', () => {
   expect(given('b', 'curl -H "Authorization: $KEY"')).toEqual(['KEY=s3cret']);
 });
 
-test('the container of a handler is told how the run went, whatever its text', () => {
+test('the container of a handler gets the status of the run, whatever its text', () => {
   expect(given('handlerOn.exit', '')).toEqual(['WF_STATUS=failed', 'WF_FAILED_STEP=a', 'WF_ERROR=exit 1']);
 });

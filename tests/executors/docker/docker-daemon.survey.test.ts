@@ -11,7 +11,7 @@ import { dockerAddress } from '../../../src/executors/docker/api/daemon.ts';
 import { failed, temporaryDirectory } from '../attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
 
-/** Makes a server listen for the time of a test; resolves to its address for `DOCKER_HOST`. */
+/** Starts a server for the duration of a test; resolves to its address for `DOCKER_HOST`. */
 async function listen(server: Server, where: { readonly path: string } | { readonly port: 0 }): Promise<string> {
   const sockets = new Set<{ destroy: () => void }>();
   server.on('connection', (socket) => sockets.add(socket));
@@ -28,7 +28,7 @@ function socketPath(): string {
   return join(temporaryDirectory(), 'docker.sock');
 }
 
-/** Docker's answer to a ping, with the header by which it is known. */
+/** Docker's answer to a ping, with the header that identifies it. */
 function signOfLife(response: ServerResponse): string {
   response.setHeader('Api-Version', '1.45');
   return 'OK';
@@ -36,14 +36,14 @@ function signOfLife(response: ServerResponse): string {
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';
 
-test('a daemon that is not there is named, with what to do', async () => {
+test('a missing daemon is reported with what to do', async () => {
   const path = socketPath();
   const { outcome, started } = await runDockerStep({ host: `unix://${path}` });
   const message = `no Docker at unix://${path}: the socket does not exist; start the daemon, ${elsewhere}`;
   expect({ outcome, started }).toEqual({ outcome: failed('error', message), started: [null] });
 });
 
-test('an address where nothing listens is named', async () => {
+test('an address where nothing listens is reported', async () => {
   const server = createSocketServer();
   const host = await listen(server, { port: 0 });
   server.close();
@@ -54,18 +54,18 @@ test('an address where nothing listens is named', async () => {
   );
 });
 
-test('a host that does not exist is named', async () => {
+test('a host that does not exist is reported', async () => {
   const { outcome } = await runDockerStep({ host: 'tcp://docker.invalid:2375' });
   const message = 'no Docker at tcp://docker.invalid:2375: the host is unknown; correct DOCKER_HOST';
   expect(outcome).toEqual(failed('error', message));
 });
 
-test('a socket that one may not use says so', async () => {
+test('a socket without permission is reported', async () => {
   const path = socketPath();
   await listen(createSocketServer(), { path });
   chmodSync(path, 0);
   const isRoot = process.getuid?.() === 0;
-  // Root may use everything.
+  // Root may use any socket.
   if (isRoot) process.seteuid?.(65534);
   try {
     const { DockerProblem } = await import('../../../src/executors/docker/problem.ts');
@@ -110,7 +110,7 @@ test.each<[string, RequestListener]>([
   });
 });
 
-test('who speaks no HTTP is not taken for Docker', async () => {
+test('a server that does not speak HTTP is not Docker', async () => {
   const host = await listen(
     createSocketServer((socket) => socket.on('error', () => {}).end('220 mail.example.org ESMTP\r\n')),
     { port: 0 },
@@ -119,7 +119,7 @@ test('who speaks no HTTP is not taken for Docker', async () => {
   expect(outcome).toEqual(failed('error', `the server at ${host} is not Docker; correct DOCKER_HOST`));
 });
 
-test('a daemon behind a proxy that takes headers off is known by its version', async () => {
+test('a daemon behind a proxy that removes headers is known by its version', async () => {
   const daemon = createServer((request, response) => {
     if (request.url === '/_ping') response.end('OK');
     else response.end('{"Version":"27.1.1","ApiVersion":"1.46"}');
@@ -134,14 +134,14 @@ test('a daemon behind a proxy that takes headers off is known by its version', a
   });
 });
 
-test('a stop does not wait for a daemon that does not answer', async () => {
+test('a stop does not wait for a daemon that does not respond', async () => {
   const host = await listen(createSocketServer(), { path: socketPath() });
   const { running, stop } = startDockerStep({ host });
   stop();
   expect(await running).toEqual({ status: 'canceled', message: '', exitCode: null, signal: null });
 });
 
-test('a kill gives up a daemon that stopped answering', async () => {
+test('a kill does not wait for a daemon that stopped responding', async () => {
   let isAsked = () => {};
   const asked = new Promise<void>((resolve) => {
     isAsked = resolve;
@@ -162,13 +162,13 @@ const answering: RequestListener = (request, response) => {
   else response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"message":"out of\\norder"}');
 };
 
-test('what the daemon says is passed on in one line', async () => {
+test('the message of the daemon is reported in one line', async () => {
   const host = await listen(createServer(answering), { port: 0 });
   const { outcome } = await runDockerStep({ host });
   expect(outcome).toEqual(failed('error', 'out of order'));
 });
 
-test('a daemon that goes away meanwhile is told from one that refuses', async () => {
+test('a daemon that goes away is distinguished from one that refuses', async () => {
   const daemon = createServer((request, response) => {
     if (request.url === '/_ping') response.end(signOfLife(response));
     else request.destroy();
@@ -190,7 +190,7 @@ test.each([
   expect(outcome).toEqual(failed('error', `"${name}" cannot be the name of ${what}`));
 });
 
-test('a daemon behind TLS is spoken to with the certificates of the environment', async () => {
+test('a daemon behind TLS is reached with the certificates of the environment', async () => {
   const folder = temporaryDirectory();
   const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')];

@@ -7,22 +7,22 @@ import { startWf } from '../../support/wf.ts';
 import { failed, succeeded, temporaryDirectory, until } from '../attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
 
-/** What a stand-in for a daemon says of its only container. */
+/** The only container of a stand-in daemon. */
 type Container = {
-  /** Its end, told in the answer to `wait`; none: it goes on. */
+  /** Exit code in the answer to `wait`; absent: the container keeps running. */
   readonly exitCode?: number;
   readonly state: object;
-  /** Answers who asks what happened to the container; without it nobody may ask. */
+  /** Answers queries for events of the container; without it they are an error. */
   readonly tellEvents?: (response: ServerResponse) => void;
 };
 
 type StandIn = {
   readonly host: string;
-  /** The requests so far, but for those of every run. */
+  /** The requests so far, except those of every run. */
   readonly asked: readonly string[];
-  /** Cuts off whoever is waiting for the container's end, and answers further requests. */
+  /** Closes pending waits for the container's end; later requests are answered. */
   readonly cutOff: () => void;
-  /** Ends as if it was killed: every connection is lost, and nothing listens any more. */
+  /** Ends like a killed daemon: every connection is lost, and nothing listens any more. */
   readonly die: () => void;
 };
 
@@ -33,7 +33,7 @@ function forbid(response: ServerResponse): void {
   response.writeHead(403).end();
 }
 
-/** Starts something that answers as Docker does, where a real daemon could not be made to do what a test needs. */
+/** Starts a stand-in for Docker, for situations that a real daemon cannot be brought into. */
 async function startStandIn({ exitCode, state, tellEvents = forbid }: Container): Promise<StandIn> {
   const asked: string[] = [];
   let waiting: ServerResponse | undefined;
@@ -48,7 +48,7 @@ async function startStandIn({ exitCode, state, tellEvents = forbid }: Container)
     'POST /containers/c1/start': (response) => response.writeHead(204).end(),
     'POST /containers/c1/wait': (response) => {
       waiting = response;
-      // The head goes at once, the end when the container ends.
+      // Send the head at once, and the rest when the container ends.
       response.flushHeaders();
       if (exitCode !== undefined) response.end(JSON.stringify({ StatusCode: exitCode }));
     },
@@ -85,13 +85,13 @@ test('a daemon that dies while a container runs fails the step', async () => {
   const step = startDockerStep({ host: daemon.host, step: { command: 'sleep 1000' } });
   await until(() => isWaitedFor(daemon));
   daemon.die();
-  // What the system says of it depends on which connection is tried.
+  // The system's message depends on which connection is tried.
   const message = expect.stringMatching(/^the connection to Docker was lost \(.+\)$/);
   expect(await step.running).toEqual({ ...failed('error', ''), message });
   expect(step.stderr()).toMatch(/^container c1 could not be removed: the connection to Docker was lost .*\n$/);
 });
 
-test('a daemon that dies while a container runs fails the run, which ends as any that failed', async () => {
+test('a daemon that dies while a container runs fails the run, which finishes like any failed run', async () => {
   const daemon = await startStandIn({ state: running });
   const cwd = temporaryDirectory();
   const executor = { type: 'docker', config: { image: 'wf-test:1' } };
@@ -107,7 +107,7 @@ test('a daemon that dies while a container runs fails the run, which ends as any
   expect(stdout).toContain('| handled\n');
 });
 
-test('a container that ended while nobody heard of it has its own outcome', async () => {
+test('a container that ended while the connection was lost has its own outcome', async () => {
   const daemon = await startStandIn({ state: { ...ended, ExitCode: 3 } });
   const step = startDockerStep({ host: daemon.host, step: { command: 'sleep 1000' } });
   await until(() => isWaitedFor(daemon));
@@ -115,7 +115,7 @@ test('a container that ended while nobody heard of it has its own outcome', asyn
   expect(await step.running).toEqual(failed('exit', 'exit 3', 3));
 });
 
-test('a container that goes on while nobody hears of it fails the step, and is removed', async () => {
+test('a container that keeps running while the connection is lost fails the step, and is removed', async () => {
   const daemon = await startStandIn({ state: running });
   const step = startDockerStep({ host: daemon.host, step: { command: 'sleep 1000' } });
   await until(() => isWaitedFor(daemon));
@@ -124,8 +124,8 @@ test('a container that goes on while nobody hears of it fails the step, and is r
   expect(daemon.asked.at(-1)).toBe('DELETE /containers/c1');
 });
 
-test('a container that ran out of memory is told so, also where the daemon learns of it after the end', async () => {
-  // Goes on without an end: the first event is enough.
+test('a container that ran out of memory is reported, even if the daemon learns of it after the end', async () => {
+  // Never ends: the first event is enough.
   const tellEvents = (response: ServerResponse) => void response.write('{"status":"oom","id":"c1"}\n');
   const daemon = await startStandIn({ exitCode: 137, state: ended, tellEvents });
   const { outcome } = await runDockerStep({ host: daemon.host, step: { command: 'hungry' } });

@@ -37,7 +37,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     return { ...step, outcome, stdout: step.stdout(), stderr: step.stderr() };
   }
 
-  /** The programs that run in the container besides its own. */
+  /** The programs in the container besides its own. */
   async function programs(): Promise<readonly string[]> {
     const { Processes } = (await container.top({ ps_args: '-o pid,args' })) as { Processes: string[][] };
     return Processes.map(([, ...words]) => words.join(' ')).filter((program) => program !== 'sleep 1000');
@@ -66,12 +66,12 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(stdout).toBe('a  "b \n');
   });
 
-  test('runs shell syntax by the shell there', async () => {
+  test('runs shell syntax with the shell of the container', async () => {
     const { outcome, stdout } = await run({ step: { command: 'echo a | tr a b' }, exec: true });
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'b\n' });
   });
 
-  test('runs a script and takes it away again', async () => {
+  test('runs a script and removes it', async () => {
     const { outcome, stdout } = await run({ step: { command: null, script: 'echo "$0 $#"\n' }, params: ['a b'] });
     expect({ outcome, stdout }).toEqual({
       outcome: succeeded,
@@ -81,14 +81,14 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(list.stdout).not.toContain('wf-script');
   });
 
-  test('ends what it leaves running there, without a sign of it', async () => {
+  test('ends its background processes silently', async () => {
     const leaving = 'sleep 1000.5 & setsid sleep 1000.5 >&- 2>&- & echo left';
     const { outcome, stdout, stderr } = await run({ step: { command: ['sh', '-c', leaving] }, exec: { user: '7' } });
     expect({ outcome, stdout, stderr }).toEqual({ outcome: succeeded, stdout: 'left\n', stderr: '' });
     expect(await programs()).toEqual([]);
   });
 
-  test('leaves alone what it shall, and does not wait for it', async () => {
+  test('spares background processes on request, and does not wait for them', async () => {
     const command = ['sh', '-c', 'sleep 1000.5 & echo left'];
     const spared = await run({ step: { command, leaveBackground: true } });
     const next = await run({ step: { command: 'echo next' } });
@@ -96,7 +96,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(await programs()).toEqual(['sleep 1000.5']);
   });
 
-  test('tells when it cannot end what it leaves running there', async () => {
+  test('reports background processes that it cannot end', async () => {
     const command = ['sh', '-c', 'sleep 1000.5 & rm /bin/sh'];
     const { outcome, stderr } = await run({ step: { command } });
     expect(outcome).toEqual(succeeded);
@@ -105,12 +105,12 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     );
   });
 
-  test('has not ended when it closes its output', async () => {
+  test('does not end when it closes its output', async () => {
     const { outcome } = await run({ step: { command: ['sh', '-c', 'exec >&- 2>&-; sleep 0.2; exit 3'] } });
     expect(outcome).toEqual(failed('exit', 'exit 3', 3));
   });
 
-  test('ends as in a shell where the container does not have the program', async () => {
+  test('exits like a shell if the container does not have the program', async () => {
     const missing = await run({ step: { command: 'nosuch' } });
     const folder = await run({ step: { command: '/etc' } });
     const own = await run({ step: { command: ['sh', '-c', 'echo "exec: "x": no"; exit 126'] } });
@@ -121,7 +121,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     ]);
   });
 
-  test('that cannot start for another reason tells it', async () => {
+  test('reports other reasons why it cannot start', async () => {
     const { outcome } = await run({ step: { command: 'echo a' }, exec: { workingDir: '/nope' } });
     expect(outcome).toMatchObject({ status: 'failed', reason: 'exit', exitCode: 126 });
     const { message } = outcome as { readonly message: string };
@@ -144,7 +144,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect({ stdout: step.stdout(), left: await programs() }).toEqual({ stdout: 'ready\ngot\n', left: [] });
   });
 
-  test('is killed with all it has started', async () => {
+  test('is killed with everything it has started', async () => {
     const step = start({
       step: { command: ['sh', '-c', 'trap "" TERM; sleep 1000.5 & echo ready; while :; do sleep 0.01; done'] },
     });
@@ -155,7 +155,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(await programs()).toEqual([]);
   });
 
-  test('fails where there is no such container, or it does not run', async () => {
+  test('fails if the container does not exist or is not running', async () => {
     const none = await run({ step: { command: 'true' }, variables: { NAME: 'nosuch' } });
     await container.kill();
     await container.wait();

@@ -22,7 +22,7 @@ describe("frames of a container's output", () => {
     return Buffer.concat([header, Buffer.from(text)]);
   }
 
-  test.each([1, 2, 3, 7, 8, 9, 100])('are taken apart however they arrive: %d bytes at once', (size) => {
+  test.each([1, 2, 3, 7, 8, 9, 100])('are parsed however they arrive: %d bytes at once', (size) => {
     const got: Record<string, Buffer[]> = { stdout: [], stderr: [] };
     const take = demultiplexer((stream, chunk) => got[stream]?.push(Buffer.from(chunk)));
     for (let at = 0; at < frames.length; at += size) take(frames.subarray(at, at + size));
@@ -30,7 +30,7 @@ describe("frames of a container's output", () => {
     expect({ stdout: text('stdout'), stderr: text('stderr') }).toEqual({ stdout: 'abc', stderr: 'éd' });
   });
 
-  test('are passed on before they are whole', () => {
+  test('are passed on before they are complete', () => {
     const got: string[] = [];
     const take = demultiplexer((_, chunk) => got.push(chunk.toString()));
     take(frame(1, 'abc').subarray(0, 10));
@@ -38,7 +38,7 @@ describe("frames of a container's output", () => {
   });
 });
 
-test.each([0, 1, 511, 512, 100_000])('an archive holds a script of %d bytes as it is', (length) => {
+test.each([0, 1, 511, 512, 100_000])('an archive contains a script of %d bytes unchanged', (length) => {
   const folder = temporaryDirectory();
   const text = 'x'.repeat(length);
   writeFileSync(join(folder, 'a.tar'), tarOfFile('script', text));
@@ -108,7 +108,7 @@ describe('the owner of a container', () => {
     expect(isOwnerGone(JSON.stringify(owner))).toBe(isGone);
   });
 
-  test('that is no JSON', () => {
+  test('that is not JSON', () => {
     expect(isOwnerGone('x')).toBe(false);
   });
 });
@@ -127,11 +127,11 @@ test.each([
   );
 });
 
-test('what a program prints is no reason why it could not start', () => {
+test('the output of a program is not a reason why it could not start', () => {
   expect(startProblem('the runtime failed: no', 'container "db"')).toBe(null);
 });
 
-test('a pull is told in a line for every layer, not for every chunk', async () => {
+test('a pull prints a line for every layer, not for every chunk', async () => {
   const chunks = Array.from({ length: 500 }, (_, i) => ({
     id: 'a',
     status: 'Downloading',

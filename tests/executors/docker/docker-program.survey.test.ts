@@ -8,7 +8,7 @@ import { describeWith } from '../../support/require.ts';
 import { startWf, wf } from '../../support/wf.ts';
 import { temporaryDirectory } from '../attempt.ts';
 
-/** The workflows of the guide, each with the line where it begins. */
+/** The workflows of the guide, each with its line number. */
 const guide = Array.from(
   readFileSync(resolve(import.meta.dirname, '../../../docs/guide/docker.md'), 'utf8').matchAll(
     /^```yaml\n([\s\S]*?)^```$/gm,
@@ -36,7 +36,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
 
   type Settings = { readonly command: string; readonly config?: Readonly<Record<string, unknown>> };
 
-  /** Starts a workflow of one step in a container, in a home of its own. */
+  /** Starts a workflow with one container step, in a separate home. */
   function start(name: string, { command, config = {} }: Settings) {
     const cwd = temporaryDirectory();
     const executor = { type: 'docker', config: { image: 'wf-test:1', ...config } };
@@ -69,7 +69,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     expect(readFileSync(join(cwd, 'data/text'), 'utf8')).toBe('one two three\n');
   });
 
-  test.each(guide)('takes the example of the guide that begins in line %d', async (_, text) => {
+  test.each(guide)('runs the example in line %d of the guide', async (_, text) => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'flow.yaml'), text);
     const { code, stdout, stderr } = await wf(['validate', 'flow.yaml'], {
@@ -79,7 +79,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     expect({ code, problems: `${stdout}${stderr}`.includes('warning') }).toEqual({ code: 0, problems: false });
   });
 
-  test('removes what one that was killed left, and nothing else', async () => {
+  test('removes the containers of a killed wf, and no others', async () => {
     const killed = start('killed', { command: waiting });
     const other = start('other', { command: waiting });
     await Promise.all([killed.until('| ready'), other.until('| ready')]);
@@ -105,7 +105,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     expect(await states()).toEqual({ stranger: 'created' });
   });
 
-  describe('a command in a container that runs already', () => {
+  describe('a command in a running container', () => {
     let container: Container;
     beforeEach(async () => {
       container = await world.docker.createContainer({ Image: 'wf-test:1', name: 'db', Cmd: ['sleep', '1000'] });
@@ -113,7 +113,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     });
     afterEach(() => container.remove({ force: true }));
 
-    /** The programs in the container besides its own, and the records of commands that run there. */
+    /** The programs in the container besides its own, and the records of commands in it. */
     async function left() {
       const { Processes } = (await container.top({ ps_args: '-o pid,args' })) as { Processes: string[][] };
       const programs = Processes.map(([, ...words]) => words.join(' ')).filter((words) => words !== 'sleep 1000');
@@ -144,7 +144,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
       expect(await left()).toEqual({ programs: [], records: [] });
     });
 
-    test('whose owner is not of this machine is left alone', async () => {
+    test('is left alone if its owner is on another machine', async () => {
       const killed = start('killed', { command: 'sh -c "echo ready; exec sleep 1000.1"', config });
       await killed.until('| ready');
       const { Volumes } = await world.docker.listVolumes({ filters: { label: ['wf.exec'] } });
@@ -159,7 +159,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
       await world.docker.getVolume(Name).remove();
     });
 
-    test('leaves no record when it ends, and when its container went away', async () => {
+    test('leaves no record when it ends or its container is gone', async () => {
       await run('ending', { command: 'true', config });
       const killed = start('killed', { command: 'sh -c "echo ready; exec sleep 1000.1"', config });
       await killed.until('| ready');
@@ -173,7 +173,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     });
   });
 
-  test('does not take away what was to be kept, unless it runs on without its owner', async () => {
+  test('does not remove kept containers, unless they are running without their owner', async () => {
     const config = { autoRemove: false };
     await run('kept', { command: 'true', config });
     const killed = start('killed', { command: waiting, config });
@@ -184,7 +184,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     expect(await states()).toEqual({ kept: 'exited' });
   });
 
-  test('leaves none after a stop by two signals', async () => {
+  test('leaves no container after a stop by two signals', async () => {
     const command = 'sh -c "trap : TERM; echo ready; while :; do sleep 0.01; done"';
     const running = start('stubborn', { command });
     await running.until('| ready');

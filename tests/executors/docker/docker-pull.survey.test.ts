@@ -32,7 +32,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     return started;
   }
 
-  test('is pulled when it is missing, with a few lines about it, and not again', async () => {
+  test('is pulled when it is missing, with a few lines of output, and not again', async () => {
     const { image } = await registry();
     const first = await run({ config: { image }, step: { command: null } });
     const second = await run({ config: { image }, step: { command: null } });
@@ -46,21 +46,21 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     ]);
   });
 
-  test.each([['always'], [true]])('is pulled every time where "pull" is %s', async (pull) => {
+  test.each([['always'], [true]])('is pulled every time if "pull" is %s', async (pull) => {
     const { image } = await registry();
     await run({ config: { image, pull }, step: { command: null } });
     const { stderr } = await run({ config: { image, pull }, step: { command: null } });
     expect(stderr).toBe(`pulling ${image}\nImage is up to date for ${image}\n`);
   });
 
-  test.each([['never'], [false]])('is never pulled where "pull" is %s', async (pull) => {
+  test.each([['never'], [false]])('is never pulled if "pull" is %s', async (pull) => {
     const { image, logins } = await registry();
     const { outcome } = await run({ config: { image, pull } });
     expect(outcome).toEqual(failed('error', `image "${image}" does not exist, and "pull" is "never"`));
     expect(logins).toEqual([]);
   });
 
-  test('for another platform is not the one that is there', async () => {
+  test('for another platform does not match the local one', async () => {
     const { outcome } = await run({ config: { pull: 'never', platform: 'linux/s390x' } });
     expect(outcome).toMatchObject({
       message: expect.stringMatching(/^image "wf-test:1" exists for linux\/\w+ only, and "pull" is "never"$/),
@@ -88,7 +88,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect({ outcome: stored.outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
   });
 
-  test('is pulled with the login that a credential helper knows', async () => {
+  test('is pulled with the login of a credential helper', async () => {
     const { image, logins } = await registry('me:secret');
     const folder = temporaryDirectory();
     const bin = join(folder, 'bin');
@@ -102,7 +102,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect({ outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:secret'] });
   });
 
-  test('that no registry has fails the step with what it says', async () => {
+  test('that no registry has fails the step with its message', async () => {
     const { image } = await registry();
     const other = image.replace(/1$/, '2');
     const { outcome } = await run({ config: { image: other } });
@@ -112,7 +112,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     });
   });
 
-  test('from a registry that is not there fails the step at once', async () => {
+  test('from an unreachable registry fails the step at once', async () => {
     const { outcome } = await run({ config: { image: '127.0.0.1:1/x' } });
     expect(outcome).toMatchObject({
       reason: 'error',
@@ -138,7 +138,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect(await world.containersOf(attempt.runId)).toEqual([]);
   });
 
-  test('names the signal that its program wants to be stopped by', async () => {
+  test('names the stop signal of its program', async () => {
     const { image } = await registry();
     const command = ['sh', '-c', 'trap "echo got USR1; exit 0" USR1; echo ready; while :; do sleep 0.01; done'];
     const { running, stop, stdout } = startDockerStep({ host: world.host, config: { image }, step: { command } });

@@ -5,10 +5,10 @@ import { executor } from '../../../src/executors/docker/docker.ts';
 import { workflow } from '../../support/workflow.ts';
 import { testAttempt } from '../attempt.ts';
 
-/** A docker step on its way. */
+/** A started docker step. */
 export type DockerStep = ReturnType<typeof testAttempt> & { readonly running: Promise<Outcome> };
 
-/** What a test says about its step. */
+/** The settings of a test's docker step. */
 export type DockerStepSettings = Parameters<typeof testAttempt>[0] & {
   readonly host: string;
   readonly config?: JsonObject;
@@ -22,7 +22,7 @@ export function startDockerStep({ host, config = {}, ...settings }: DockerStepSe
   const attempt = {
     ...world.attempt,
     workflow: { ...workflow(), ...settings.workflow },
-    // A part of the output may end within a character.
+    // A chunk of output may end within a character.
     write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => {
       const bytes = Buffer.from(chunk as Uint8Array);
       writeSync(stream === 'stdout' ? stdoutFd : stderrFd, bytes);
@@ -31,7 +31,7 @@ export function startDockerStep({ host, config = {}, ...settings }: DockerStepSe
   return { ...world, attempt, running: executor.run({ image: 'wf-test:1', ...config }, attempt) };
 }
 
-/** Runs such a step to its end. */
+/** Runs a docker step to its end. */
 export async function runDockerStep(settings: DockerStepSettings) {
   const step = startDockerStep(settings);
   const outcome = await step.running;

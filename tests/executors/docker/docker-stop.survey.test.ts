@@ -7,7 +7,7 @@ import { type DockerStepSettings, startDockerStep } from './docker-step.ts';
 
 const canceled: Outcome = { status: 'canceled', message: '', exitCode: null, signal: null };
 
-/** A command that says which of these signals it got, and then ends with 0. */
+/** A command that prints which of these signals it received, and exits with 0. */
 const graceful = [
   'sh',
   '-c',
@@ -22,7 +22,7 @@ describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
   });
   afterAll(() => world?.stop());
 
-  /** Starts a step and waits until it has printed something. */
+  /** Starts a step and waits for its first output. */
   async function startReady(settings: Omit<DockerStepSettings, 'host'>) {
     const step = startDockerStep({ host: world.host, ...settings });
     await Promise.race([until(() => step.stdout().includes('ready')), step.running]);
@@ -46,7 +46,7 @@ describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
     expect(await world.containersOf(step.attempt.runId)).toEqual([]);
   });
 
-  test('and does not is killed, and removed even where it should be kept', async () => {
+  test('and does not is killed, and removed even if it should be kept', async () => {
     const step = await startReady({ config: { autoRemove: false }, step: { command: stubborn } });
     step.stop();
     step.kill();
@@ -54,7 +54,7 @@ describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
     expect(await world.containersOf(step.attempt.runId)).toEqual([]);
   });
 
-  test('before it began makes no container', async () => {
+  test('before it starts creates no container', async () => {
     const stopped = startDockerStep({ host: world.host, step: { command: 'touch /x' } });
     stopped.stop();
     expect(await stopped.running).toEqual(canceled);

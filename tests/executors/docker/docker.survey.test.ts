@@ -34,12 +34,12 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(stdout).toBe('entry a b  c\n');
     });
 
-    test('as the image has it, where the step has none', async () => {
+    test('from the image, if the step has none', async () => {
       const { stdout } = await run({ config: { image: 'wf-entry:1' }, step: { command: null } });
       expect(stdout).toBe('entry of the image\n');
     });
 
-    test('through its shell where it has shell syntax, with the variables that it mentions and the parameters', async () => {
+    test('through its shell if it has shell syntax, with the variables that it mentions and the parameters', async () => {
       const { outcome, stdout, stderr } = await run({
         step: { command: 'echo "$X|$Y|$1" | tr a-z A-Z; echo err >&2; exit 3', args: [] },
         params: ['p; q'],
@@ -53,12 +53,12 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       });
     });
 
-    test("through the shell in place of the image's entrypoint", async () => {
+    test("through the shell instead of the image's entrypoint", async () => {
       const { stdout } = await run({ config: { image: 'wf-entry:1' }, step: { command: 'echo a && echo b' } });
       expect(stdout).toBe('a\nb\n');
     });
 
-    test('as it stands to an entrypoint, where a shell would only expand it', async () => {
+    test('unchanged to an entrypoint, if a shell would only expand it', async () => {
       const { stdout } = await run({
         config: { image: 'wf-entry:1' },
         step: { command: 'run https://example.org/a?b=$X&c=* {d} ~' },
@@ -67,7 +67,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(stdout).toBe('entry run https://example.org/a?b=x y&c=* {d} ~\n');
     });
 
-    test("not at all, where shell syntax would become an argument of an entrypoint of the step's own", async () => {
+    test("not at all, if shell syntax would become an argument of an entrypoint of the step's own", async () => {
       const { outcome } = await run({ config: { container: { entrypoint: ['echo'] } }, step: { command: 'a | b' } });
       expect(outcome).toEqual(
         failed(
@@ -80,7 +80,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   });
 
   describe('runs a script in the container', () => {
-    test('untouched, by the shell, with the parameters as arguments and the variables that it mentions', async () => {
+    test('unchanged, with the shell, with the parameters as arguments and the variables that it mentions', async () => {
       const { outcome, stdout } = await run({
         step: { command: null, script: 'echo "$X ${X#a} $# $1"\nexit 4\n' },
         params: ['p q'],
@@ -90,7 +90,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect({ outcome, stdout }).toEqual({ outcome: failed('exit', 'exit 4', 4), stdout: 'ab b 1 p q\n' });
     });
 
-    test("by its first line, by a command, and in place of the image's entrypoint", async () => {
+    test("by its first line, by a command, and instead of the image's entrypoint", async () => {
       const awk = await run({ step: { command: null, script: '#!/bin/awk -f\nBEGIN { print "awk", ARGC }\n' } });
       const sed = await run({
         config: { image: 'wf-entry:1' },
@@ -100,7 +100,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(sed.stdout).toMatch(/^ +1\tof \$X\n +2\t[0-9a-f]{12}\n$/);
     });
 
-    test('as a user without rights, where nothing can be written', async () => {
+    test('as an unprivileged user, if nothing can be written', async () => {
       const { stdout, stderr, attempt } = await run({
         config: { container: { user: '1000:1000' }, host: { readonlyRootfs: true } },
         step: { command: null, script: 'id -u; touch /here 2>/dev/null || echo no\n' },
@@ -116,7 +116,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   }
 
   describe('gives the container an environment', () => {
-    test("of its own: the step's place, its own entries, and what the settings say", async () => {
+    test("of its own: the step's run, its own entries, and the settings", async () => {
       const { stdout, attempt } = await run({
         name: 'env',
         step: {
@@ -200,12 +200,12 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   });
 
   describe('ends', () => {
-    test('as killed where its program was killed', async () => {
+    test('as killed if its program was killed', async () => {
       const { outcome } = await run({ step: { command: ['sh', '-c', "sh -c 'kill -9 $$'; exit $?"] } });
       expect(outcome).toEqual(failed('exit', 'exit 137: killed (SIGKILL)', 137));
     });
 
-    test('as out of memory where it was', async () => {
+    test('as out of memory if it ran out of memory', async () => {
       const { outcome } = await run({
         config: { host: { memory: '16m' } },
         step: { command: ['sh', '-c', 'x=$(yes | head -c 100000000)'] },
@@ -222,7 +222,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(await world.containersOf(attempt.runId)).toEqual([]);
     });
 
-    test('with what Docker says where there can be no container', async () => {
+    test('with the message of Docker if no container can be created', async () => {
       const { outcome } = await run({ config: { host: { networkMode: 'container:nosuch' } } });
       expect(outcome).toMatchObject({
         reason: 'error',
@@ -252,7 +252,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect({ stdout, stderr }).toEqual({ stdout: 'o\r\ne\r\n', stderr: '' });
     });
 
-    test('however much it is, without keeping it', async () => {
+    test('of any size, without keeping it', async () => {
       const before = process.memoryUsage().rss;
       let most = 0;
       let length = 0;
@@ -282,7 +282,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(await world.containersOf(attempt.runId)).toEqual([]);
     });
 
-    test('no timer that would keep the program up', async () => {
+    test('no timer that would keep the program alive', async () => {
       const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
       const before = timers();
       await run({ step: { command: 'true' } });
@@ -299,7 +299,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       await world.docker.getContainer(container?.Id ?? '').remove();
     });
 
-    test('a named one until the same step makes its next', async () => {
+    test('a named one until the same step creates the next', async () => {
       const config = { containerName: 'kept-$N', autoRemove: false };
       const first = await run({ config, step: { command: 'true' }, variables: { N: '1' } });
       const second = await run({ config, step: { command: 'true' }, variables: { N: '1' } });

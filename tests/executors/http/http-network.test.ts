@@ -14,7 +14,7 @@ import {
 import { failed, testAttempt, until } from '../attempt.ts';
 import { answered, call } from './http-call.ts';
 
-/** Answers like a little site: `/to/<status>/<place>` redirects, everything else says hello. */
+/** A small site: `/to/<status>/<location>` redirects, everything else answers hello. */
 function site() {
   return httpServer(({ url }, response) => {
     const [, status, place = ''] = /^\/to\/(\d+)\/(.*)$/.exec(url) ?? [];
@@ -54,7 +54,7 @@ describe('a redirect', () => {
     expect(last?.headers['content-type']).toBe(body === '' && then !== method ? undefined : 'text/x');
   });
 
-  test('to another origin loses what was meant for the first', async () => {
+  test('to another origin drops credentials for the first', async () => {
     const [first, second] = [await site(), await site()];
     const { outcome } = await call(`GET http://u:p@127.0.0.1:${first.port}${to(302, `${second.url}/x`)}`, {
       headers: { Cookie: 'a=b', Host: 'first.example', 'X-Kept': '1' },
@@ -70,7 +70,7 @@ describe('a redirect', () => {
     });
   });
 
-  test('to another origin loses headers that hold a credential, by their name or by a secret value', async () => {
+  test('to another origin drops headers with a credential, by their name or by a secret value', async () => {
     const [first, second] = [await site(), await site()];
     const credentials = {
       'X-Api-Key': '1',
@@ -92,7 +92,7 @@ describe('a redirect', () => {
     await call(`GET ${first.url}${to(302, `${second.url}/x`)}`, config, secret);
     expect(names(second.received[0]?.headers)).toEqual(expect.arrayContaining(lower(kept)));
     expect(names(second.received[0]?.headers).filter((name) => lower(credentials).includes(name))).toEqual([]);
-    // Another name of the same machine is another host.
+    // Another name of the same machine counts as another host.
     await call(`GET ${first.url}${to(302, `http://localhost:${first.port}/y`)}`, config, secret);
     expect(names(first.received[2]?.headers).filter((name) => lower(credentials).includes(name))).toEqual([]);
     await call(`GET ${first.url}${to(302, '/z')}`, config, secret);
@@ -113,7 +113,7 @@ describe('a redirect', () => {
     expect(nextHop(hop, head, () => false)?.headers).toEqual(isKept ? [['X-Api-Key', 'k']] : []);
   });
 
-  test('from https to http of the same host is one to another origin', async () => {
+  test('from https to http on the same host is to another origin', async () => {
     const plain = await site();
     const secure = await httpsServer((_request, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${plain.port}/x` }).end(),
@@ -133,29 +133,29 @@ describe('a redirect', () => {
     expect(outcome).toEqual(failed('error', expect.stringContaining(message) as unknown as string));
   });
 
-  test('that never ends is given up after ten', async () => {
+  test('that never ends is abandoned after ten', async () => {
     const server = await httpServer((_request, response) => response.writeHead(302, { location: '/' }).end());
     const { outcome } = await call(`GET ${server.url}`);
     expect(outcome).toEqual(failed('error', `GET ${server.url}/: more than 10 redirects`));
     expect(server.received).toHaveLength(11);
   });
 
-  test('that says nowhere to go is the answer', async () => {
+  test('without a location is the answer', async () => {
     const server = await httpServer((_request, response) => response.writeHead(302).end());
     expect((await call(`GET ${server.url}`)).outcome).toEqual(failed('error', `GET ${server.url}/: 302 Found`));
   });
 });
 
-describe('the time limit counts for all of it', () => {
+describe('the time limit covers the whole exchange', () => {
   const late = (url: string) => failed('error', `GET ${url}/: no complete answer within 0.2 seconds`);
 
-  test('a server that never answers', async () => {
+  test('a server that never responds', async () => {
     const server = await httpServer(() => {});
     expect((await call(`GET ${server.url}`, { timeout: 0.2 })).outcome).toEqual(late(server.url));
     await until(() => server.connections() === 0);
   });
 
-  test('a body that never ends, though it always goes on', async () => {
+  test('a body that never ends, though data keeps arriving', async () => {
     const server = await httpServer((_request, response) => {
       const drip = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(drip));
@@ -165,7 +165,7 @@ describe('the time limit counts for all of it', () => {
     expect(stdout).toMatch(/^\.+$/);
   });
 
-  test('redirects that are each quick enough', async () => {
+  test('redirects that are each fast enough', async () => {
     const server = await httpServer((_request, response) => {
       setTimeout(() => response.writeHead(302, { location: '/' }).end(), 50);
     });
@@ -192,7 +192,7 @@ describe('a stop', () => {
     expect({ received: server.received, started: world.started }).toEqual({ received: [], started: [] });
   });
 
-  test('while a proxy makes up its mind leaves nothing open', async () => {
+  test('while a proxy is connecting leaves nothing open', async () => {
     let connections = 0;
     const { port } = await tcpServer((socket) => {
       connections++;
@@ -212,7 +212,7 @@ describe('a stop', () => {
 describe('a body', () => {
   const tooLarge = (url: string) => failed('error', `GET ${url}/: the body is larger than the limit of 10 MiB`);
 
-  test('of 10 MiB is taken, one of a byte more is not', async () => {
+  test('of 10 MiB is accepted, one byte more is not', async () => {
     const server = await httpServer(({ url }, response) =>
       response.end(Buffer.alloc(10 * 1024 * 1024 + Number(url.slice(1)), 97)),
     );
@@ -222,7 +222,7 @@ describe('a body', () => {
     expect(outcome).toEqual(failed('error', `GET ${server.url}/1: the body is larger than the limit of 10 MiB`));
   });
 
-  test('is measured when it is unpacked', async () => {
+  test('is measured after decompression', async () => {
     const packed = gzipSync(Buffer.alloc(11 * 1024 * 1024));
     const server = await httpServer((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
@@ -230,7 +230,7 @@ describe('a body', () => {
     expect((await call(`GET ${server.url}`)).outcome).toEqual(tooLarge(server.url));
   });
 
-  test('that is not text is kept byte for byte', async () => {
+  test('that is not text stays the same byte for byte', async () => {
     const bytes = randomBytes(1000);
     const server = await httpServer((_request, response) => response.end(bytes));
     const world = testAttempt({ step: { command: `GET ${server.url}` } });
@@ -244,8 +244,8 @@ describe('a body', () => {
   });
 });
 
-describe('what goes wrong is told in a line', () => {
-  test('nobody listens', async () => {
+describe('errors are reported in one line', () => {
+  test('nothing listens', async () => {
     const port = await closedPort();
     const { outcome, started } = await call(`GET http://u:p@127.0.0.1:${port}/x?token=t`);
     expect({ outcome, started }).toEqual({
@@ -254,7 +254,7 @@ describe('what goes wrong is told in a line', () => {
     });
   });
 
-  test('nobody listens at any address of a name', async () => {
+  test('nothing listens at any address of a name', async () => {
     const port = await closedPort();
     const { outcome } = await call(`GET http://localhost:${port}/`);
     expect(outcome).toEqual(failed('error', `GET http://localhost:${port}/: connection refused`));
@@ -343,7 +343,7 @@ describe('what goes wrong is told in a line', () => {
 describe('TLS', () => {
   const hello = () => httpsServer((_request, response) => response.end('hello'));
 
-  test('a certificate that nobody vouches for is refused, with what to do', async () => {
+  test('an untrusted certificate is refused, with what to do', async () => {
     const server = await hello();
     const { outcome } = await call(`GET ${server.url}`);
     expect(outcome).toEqual(
@@ -375,7 +375,7 @@ describe('TLS', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('NODE_EXTRA_CA_CERTS of the step vouches for it', async () => {
+  test('NODE_EXTRA_CA_CERTS of the step makes it trusted', async () => {
     const server = await hello();
     const variables = { NODE_EXTRA_CA_CERTS: certificateFile };
     expect((await call(`GET ${server.url}`, {}, { variables })).outcome).toEqual(answered);
@@ -398,7 +398,7 @@ describe('TLS', () => {
     );
   });
 
-  test('a server that speaks none is told from one with a bad certificate', async () => {
+  test('a server without TLS is distinguished from one with a bad certificate', async () => {
     const server = await site();
     const { outcome } = await call(`GET https://127.0.0.1:${server.port}/`);
     expect(outcome).toEqual(
@@ -411,7 +411,7 @@ describe('TLS', () => {
 });
 
 describe('a proxy', () => {
-  test('is asked for the whole URL where nothing is encrypted', async () => {
+  test('is asked for the whole URL without encryption', async () => {
     const [server, proxy] = [await site(), await proxyServer()];
     const variables = { HTTP_PROXY: proxy.url };
     const { outcome, stdout } = await call(`POST ${server.url}/a?b=1`, { silent: true, body: 'x' }, { variables });
@@ -423,7 +423,7 @@ describe('a proxy', () => {
     expect(server.received[0]).toMatchObject({ body: 'x', headers: { host: `127.0.0.1:${server.port}` } });
   });
 
-  test('is asked for a connection where all is encrypted, and the certificate still counts', async () => {
+  test('is asked for a connection with encryption, and the certificate is still verified', async () => {
     const server = await httpsServer((_request, response) => response.end('hello'));
     const proxy = await proxyServer();
     const variables = { https_proxy: `127.0.0.1:${proxy.port}` };
@@ -452,7 +452,7 @@ describe('a proxy', () => {
     ]);
   });
 
-  test('that refuses is told from a server that does', async () => {
+  test('that refuses is distinguished from a server that refuses', async () => {
     const secure = await httpsServer((_request, response) => response.end('hello'));
     const proxy = await proxyServer({ login: 'me:secret' });
     const { outcome } = await call(
@@ -468,7 +468,7 @@ describe('a proxy', () => {
     );
   });
 
-  test.each(['http', 'https'])('that is not there is named (%s)', async (scheme) => {
+  test.each(['http', 'https'])('that is unreachable is reported (%s)', async (scheme) => {
     const port = await closedPort();
     const variables = { [`${scheme}_proxy`]: `http://127.0.0.1:${port}` };
     const { outcome } = await call(`GET ${scheme}://example.com/`, {}, { variables });
@@ -477,7 +477,7 @@ describe('a proxy', () => {
     );
   });
 
-  test('can be spoken to with TLS, and then has to show a certificate too', async () => {
+  test('can use TLS, and then needs a valid certificate too', async () => {
     const secure = await httpsServer((_request, response) => response.end('hello'));
     const [server, proxy] = [await site(), await proxyServer({ tls: true })];
     const variables = { http_proxy: proxy.url, https_proxy: proxy.url };
@@ -490,14 +490,14 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([`GET ${server.url}/`, `CONNECT 127.0.0.1:${secure.port}`]);
   });
 
-  test('that is no URL is refused', async () => {
+  test('with an invalid URL is refused', async () => {
     const { outcome } = await call('GET http://h/', {}, { variables: { http_proxy: 'socks5://u:p@h' } });
     expect(outcome).toEqual(
       failed('error', 'GET http://h/: the proxy "socks5://***@h" is not a URL that begins with http:// or https://'),
     );
   });
 
-  test('is not asked for hosts of NO_PROXY, and each redirect is looked at anew', async () => {
+  test('is not asked for hosts of NO_PROXY, and each redirect is checked again', async () => {
     const [first, second, proxy] = [await site(), await site(), await proxyServer()];
     const variables = { http_proxy: proxy.url, no_proxy: `example.com, 127.0.0.1:${first.port}` };
     const { outcome } = await call(`GET ${first.url}${to(302, `${second.url}/x`)}`, {}, { variables });

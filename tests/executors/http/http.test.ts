@@ -5,7 +5,7 @@ import { httpServer, type TestServer } from '../../support/http-server.ts';
 import { failed, testAttempt } from '../attempt.ts';
 import { answered, call } from './http-call.ts';
 
-/** Answers every request with this, without headers of Node's own. */
+/** Answers every request the same way, without Node's own headers. */
 function answering(status: number, body: string | Buffer, headers: Record<string, string> = {}): Promise<TestServer> {
   return httpServer((_request, response) => {
     response.sendDate = false;
@@ -24,12 +24,12 @@ describe('an answer', () => {
     });
   });
 
-  test('is its body alone with "silent", byte for byte', async () => {
+  test('is only its body with "silent", byte for byte', async () => {
     const server = await answering(200, 'no end of line');
     expect((await call(`GET ${server.url}`, { silent: true })).stdout).toBe('no end of line');
   });
 
-  test('with "json" is an object in which the body of JSON stays as it was', async () => {
+  test('with "json" is an object that contains a JSON body unchanged', async () => {
     const server = await answering(200, '{"id": 12345678901234567890}\n', { 'x-a': 'b' });
     const { stdout } = await call(`GET ${server.url}`, { json: true });
     expect(stdout).toBe(`{
@@ -51,7 +51,7 @@ describe('an answer', () => {
     expect((JSON.parse(stdout) as { headers: object }).headers).toHaveProperty('X-A', ['b']);
   });
 
-  test('with "json" and "silent" has its body only, as a text where it is no JSON', async () => {
+  test('with "json" and "silent" has only its body, as a text if it is not JSON', async () => {
     const server = await answering(200, 'plain "text"');
     const { stdout } = await call(`GET ${server.url}`, { json: true, silent: true });
     expect(stdout).toBe('{\n  "body": "plain \\"text\\""\n}\n');
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(server.received[0]?.headers['accept-encoding']).toContain(encoding);
   });
 
-  test('is printed while it comes', async () => {
+  test('is printed as it arrives', async () => {
     let finish = () => {};
     const server = await httpServer((_request, response) => {
       response.write('first\n');
@@ -98,7 +98,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('a request', () => {
   test('has method, query, headers and body of the settings', async () => {
     const server = await answering(200, '');
     const config = {
@@ -159,7 +159,7 @@ describe('what is asked', () => {
     expect(server.received.map(({ method, url }) => `${method} ${url}`)).toEqual(['HEAD /a', 'OPTIONS /b']);
   });
 
-  test('a POST without a body says that it has none', async () => {
+  test('a POST without a body says so in a header', async () => {
     const server = await answering(200, '');
     await call(`POST ${server.url}`, { body: '' });
     expect(server.received[0]?.headers).toMatchObject({ 'content-length': '0' });
@@ -195,7 +195,7 @@ describe('variables', () => {
     expect(JSON.parse(received?.body ?? '')).toEqual({ text: hostile, n: 7, price: '$5' });
   });
 
-  test('are put into any other body as they are', async () => {
+  test('are inserted into any other body unchanged', async () => {
     const server = await answering(200, '');
     await call(`POST ${server.url}`, { body: '<a b="$X"/>' }, { variables: { X: '"' } });
     await call(
@@ -261,7 +261,7 @@ describe('a script', () => {
   });
 });
 
-describe('what cannot be asked is refused before anything is sent', () => {
+describe('an invalid request is refused before anything is sent', () => {
   test.each([
     ['GET', 'no URL after "GET": write "command: METHOD url"'],
     ['', 'the step has no URL: write "command: METHOD url"'],
@@ -295,7 +295,7 @@ describe('what cannot be asked is refused before anything is sent', () => {
   });
 });
 
-test('"debug" tells what is sent without its secrets', async () => {
+test('"debug" prints the request without its secrets', async () => {
   const server = await answering(200, '');
   const { stderr } = await call(`POST http://u:secret@127.0.0.1:${server.port}/a`, {
     debug: true,

@@ -6,12 +6,12 @@ import { httpServer } from '../../support/http-server.ts';
 import { startWf, wf } from '../../support/wf.ts';
 import { temporaryDirectory } from '../attempt.ts';
 
-// What is tried here is the built program: its vendored got, and jq with its thread and its WebAssembly.
+// These tests run the built program: its bundled got, and jq with its thread and its WebAssembly.
 beforeAll(() => {
   execFileSync(process.execPath, [resolve(import.meta.dirname, '../../../scripts/setup.mjs')]);
 }, 120_000);
 
-/** A workflow in a directory of its own, and how to run it there. */
+/** Creates a workflow in a directory of its own, and a way to run it. */
 function workflow(yaml: string) {
   const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'workflow.yaml'), yaml);
@@ -21,7 +21,7 @@ function workflow(yaml: string) {
   };
 }
 
-test('an answer is fetched, taken apart and told to a webhook', async () => {
+test('an answer is fetched, processed and sent to a webhook', async () => {
   const server = await httpServer(({ url }, response) => {
     response.end(url === '/ask' ? '{"choices": [{"message": {"content": "to \\"be\\""}}]}' : '');
   });

@@ -36,7 +36,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('prints as an http step does', async () => {
+  test('prints like an http step', async () => {
     const server = await answering(200);
     const { stdout } = await hook({ url: server.url, method: 'put' });
     expect(stdout).toBe('HTTP/1.1 200 OK\nContent-Length: 6\nConnection: close\n\nthanks');
@@ -59,20 +59,20 @@ describe('a webhook', () => {
     expect(outcome).toEqual(isSuccess ? answered : failed('error', message));
   });
 
-  test('names the statuses that it wants when another one comes', async () => {
+  test('names the expected statuses when another one arrives', async () => {
     const server = await answering(200);
     const { outcome } = await hook({ url: server.url, successStatusCodes: [201, 202] });
     const message = `POST ${server.url}/: 200 OK, but "successStatusCodes" allows only 201, 202`;
     expect(outcome).toEqual(failed('error', message));
   });
 
-  test('that wants a redirect gets it, not what is behind it', async () => {
+  test('that expects a redirect gets it, not its target', async () => {
     const server = await answering(302, '', { location: '/elsewhere' });
     expect((await hook({ url: server.url, successStatusCodes: [302] })).outcome).toEqual(answered);
     expect(server.received).toHaveLength(1);
   });
 
-  test('takes settings from a script of JSON too', async () => {
+  test('also takes settings from a JSON script', async () => {
     const server = await answering(201);
     const script = '{"method": "PATCH", "successStatusCodes": [201], "body": {"a": ["$X"]}}';
     const { outcome } = await hook({ url: server.url }, { step: { script }, variables: { X: '1"' } });

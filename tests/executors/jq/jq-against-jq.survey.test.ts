@@ -7,7 +7,7 @@ import { testAttempt } from '../attempt.ts';
 const people = '[{"name":"Ann","age":41,"tags":["a","b"]},{"name":"Bob","age":30,"tags":[]},{"name":"Cid","age":41}]';
 const tree = '{"a":{"b":[1,{"c":null}],"d":false},"e":"text"}';
 
-/** What jq's manual is about, topic by topic: a filter and its input. */
+/** Topics of jq's manual: a filter and its input. */
 const cases: readonly (readonly [filter: string, input: string])[] = [
   // Paths
   ['.', tree],
@@ -156,7 +156,7 @@ const cases: readonly (readonly [filter: string, input: string])[] = [
   ['.a # the first\n, .b', '{"a":1,"b":2}'],
 ];
 
-/** What is no filter, and what is no input. */
+/** Invalid filters and inputs. */
 const wrong: typeof cases = [
   ['.a |', '1'],
   ['{', '1'],
@@ -169,7 +169,7 @@ const wrong: typeof cases = [
   ['.', 'word'],
 ];
 
-/** What jq itself prints, and its exit code. Version 1.6 has 4 for wrong input, where its manual has 2. */
+/** Output and exit code of jq itself. Version 1.6 exits with 4 for wrong input, where its manual says 2. */
 function jqProgram(filter: string, input: string): { stdout: string; exitCode: number | null } {
   const { status, stdout } = spawnSync('jq', ['--indent', '4', filter.replace(/^-/, ' -')], {
     input,

@@ -6,7 +6,7 @@ import { failed, succeeded, testAttempt, until } from '../attempt.ts';
 
 type Settings = Parameters<typeof testAttempt>[0];
 
-/** Runs a filter over an input to its end. */
+/** Runs a filter over an input. */
 async function jq(command: string | null, script: string, settings: Settings = {}, config: JsonObject = {}) {
   const world = testAttempt({ ...settings, step: { command, script, ...settings.step } });
   const outcome = await executor.run(config, world.attempt);
@@ -36,7 +36,7 @@ describe('a step of jq', () => {
     expect(stdout).toBe('a\nb\n1\n{\n    "c": "d"\n}\nnull\n\0\n');
   });
 
-  test.each(['empty', '.[]', '.[] | select(. > 1)'])('that has no result (%s) prints nothing', async (filter) => {
+  test.each(['empty', '.[]', '.[] | select(. > 1)'])('without a result (%s) prints nothing', async (filter) => {
     expect(await jq(filter, '[]')).toMatchObject({ outcome: succeeded, stdout: '', stderr: '' });
   });
 
@@ -64,7 +64,7 @@ describe('a step of jq', () => {
 describe('numbers', () => {
   const big = '[100000000000000000000000001, 12345678901234567890, 0.10, -0.00000000000000000001]';
 
-  test('that are only moved stay as they are', async () => {
+  test('that are only moved stay unchanged', async () => {
     const digits = (text: string) => text.replaceAll(/\s/g, '');
     expect(digits((await jq(null, big)).stdout)).toBe('[100000000000000000000000001,12345678901234567890,0.10,-1E-20]');
     expect(digits((await jq('{a: .[0], b: [.[1]] | tojson}', big)).stdout)).toBe(
@@ -72,7 +72,7 @@ describe('numbers', () => {
     );
   });
 
-  test('that are calculated with have the precision of a double', async () => {
+  test('in calculations have the precision of a double', async () => {
     expect((await jq('.[1] + 0', big)).stdout).toBe('12345678901234567000\n');
   });
 });
@@ -80,7 +80,7 @@ describe('numbers', () => {
 describe('variables', () => {
   const hostile = 'say "hi"\n\\ $NOT';
 
-  test('in the input stay within their strings, and elsewhere are put in as they are', async () => {
+  test('in the input stay within their strings, and elsewhere are inserted unchanged', async () => {
     const { stdout } = await jq(
       '.',
       '{"text": "$TEXT", "n": $N, "doc": $DOC, "none": "${NONE:-x}", "five": "\\\\$5"}',
@@ -98,7 +98,7 @@ describe('variables', () => {
     expect(JSON.parse(stdout)).toBe(hostile);
   });
 
-  test('in the filter are values, whatever they hold', async () => {
+  test('in the filter are values, whatever they contain', async () => {
     const { stdout } = await jq('$TEXT, "$TEXT", ($1 | length), .[${N}], (. as $TEXT | $TEXT[0])', '[0, 1, 2, 3]', {
       variables: { TEXT: hostile, N: '3' },
       params: ['") | halt_error'],
@@ -132,14 +132,14 @@ describe('variables', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: '300000\n1\n' });
   });
 
-  test('are what jq calls its environment', async () => {
+  test('are the environment of jq', async () => {
     const { stdout } = await jq('env.TEXT, $ENV.TEXT, (env | has("HOME"))', 'null', { variables: { TEXT: 'ü€' } });
     expect(stdout).toBe('"ü€"\n"ü€"\nfalse\n');
   });
 });
 
-describe('an error fails the step with the words of jq', () => {
-  test('of the filter at work, after the results before it', async () => {
+describe('an error fails the step with the message of jq', () => {
+  test('of the running filter, after earlier results', async () => {
     const { outcome, stdout, stderr } = await jq('.a.b', '{"a": {"b": 1}}\n{"a": 3}\n{"a": {"b": 2}}');
     expect({ outcome, stdout, stderr }).toEqual({
       outcome: failed('exit', 'jq: error: Cannot index number with string "b"', 5),
@@ -148,7 +148,7 @@ describe('an error fails the step with the words of jq', () => {
     });
   });
 
-  test('is found behind what the filter printed, however long', async () => {
+  test('is found after the output of the filter, however long', async () => {
     const { outcome } = await jq('if . == 1 then ("x" * 5000 | stderr) | error("no") else . end', '1 2');
     expect(outcome).toEqual(failed('exit', 'jq: error: no', 5));
   });
@@ -177,7 +177,7 @@ describe('an error fails the step with the words of jq', () => {
     expect((await jq('.', input)).outcome).toEqual(failed('exit', message, 2));
   });
 
-  test('of a filter that takes all the memory', async () => {
+  test('of a filter that uses all the memory', async () => {
     const { outcome } = await jq('def f: 1 + f; f', '1');
     expect(outcome).toEqual(failed('error', 'jq failed: it ran out of memory (1 GiB)'));
   });
@@ -224,12 +224,12 @@ test('the process in which a step runs is not touched', async () => {
   expect({ exitCode: process.exitCode, env: { ...process.env }, listeners }).toEqual(before);
 });
 
-test('several run side by side', async () => {
+test('several run in parallel', async () => {
   const outcomes = await Promise.all([1, 2, 3, 4].map((n) => jq(`. + ${n}`, String(n * 10))));
   expect(outcomes.map(({ stdout }) => stdout)).toEqual(['11\n', '22\n', '33\n', '44\n']);
 });
 
-test('large inputs and results go through', async () => {
+test('large inputs and results pass', async () => {
   const { outcome, stdout } = await jq('map(. * 2)', JSON.stringify(Array.from({ length: 100_000 }, (_, i) => i)));
   expect([outcome, (JSON.parse(stdout) as number[])[99_999]]).toEqual([succeeded, 199_998]);
 });

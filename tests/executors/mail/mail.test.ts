@@ -16,7 +16,7 @@ function smtpOf({ port }: TestSmtpServer, more: Partial<SmtpSettings> = {}): Smt
   return { host: '127.0.0.1', port: String(port), username: null, password: null, ...more };
 }
 
-/** An attempt of a workflow with this server. */
+/** An attempt of a workflow with this mail server. */
 function mailAttempt(smtp: SmtpSettings | null, settings: Settings = {}) {
   const world = testAttempt(settings);
   return { ...world, attempt: { ...world.attempt, workflow: workflow({ smtp }) } };
@@ -28,7 +28,7 @@ async function mail(smtp: SmtpSettings | null, config: JsonObject, settings: Set
   return { outcome, stdout: world.stdout(), stderr: world.stderr(), started: world.started };
 }
 
-test('a mail is sent, and what was sent to whom is printed', async () => {
+test('a mail is sent, and its recipients are printed', async () => {
   const server = await smtpServer();
   const { outcome, stdout, stderr, started } = await mail(smtpOf(server), plain);
   expect({ outcome, stderr, started }).toEqual({ outcome: sent, stderr: '', started: [null] });
@@ -69,7 +69,7 @@ test('variables are replaced everywhere', async () => {
   expect(server.received).toMatchObject([
     {
       from: 'ci@example.org',
-      // A receiver that is named twice gets one mail.
+      // A recipient listed twice gets one mail.
       to: ['a@example.org', 'b@example.org', 'c@example.org', 'd-r@example.org'],
       headers: {
         from: '=?UTF-8?B?SsO2?= <ci@example.org>',
@@ -83,7 +83,7 @@ test('variables are replaced everywhere', async () => {
   expect(server.received[0]?.raw).toContain('filename=r.csv');
 });
 
-test('a message of HTML comes with its text', async () => {
+test('an HTML message contains a text version', async () => {
   const server = await smtpServer();
   await mail(smtpOf(server), { ...plain, message: '<html>\n<body><p>All <b>done</b>.</p></body></html>\n' });
   const [received] = server.received;
@@ -92,7 +92,7 @@ test('a message of HTML comes with its text', async () => {
   expect(received?.raw).toContain('<html>\r\n<body><p>All <b>done</b>.</p></body></html>');
 });
 
-test('files are attached as they are, from the directory of the step', async () => {
+test('files are attached unchanged, from the directory of the step', async () => {
   const server = await smtpServer();
   const world = mailAttempt(smtpOf(server));
   mkdirSync(join(world.dir, 'out'));
@@ -103,14 +103,14 @@ test('files are attached as they are, from the directory of the step', async () 
   expect(server.received[0]?.raw).toContain("filename*0*=utf-8''r%C3%A4port.bin");
 });
 
-test('a login is the sender of a mail that names none', async () => {
+test('the login is the sender of a mail without one', async () => {
   const server = await smtpServer({ login: true });
   const smtp = smtpOf(server, { username: 'me@example.org', password: 'secret' });
   expect((await mail(smtp, { to: 'ops@example.org' })).outcome).toEqual(sent);
   expect(server.received[0]).toMatchObject({ from: 'me@example.org', user: 'me@example.org' });
 });
 
-test('a receiver who is refused is told, and does not fail the step', async () => {
+test('a rejected recipient is reported, and does not fail the step', async () => {
   const server = await smtpServer();
   const { outcome, stdout, stderr } = await mail(smtpOf(server), { ...plain, to: 'nobody@a.org, ops@example.org' });
   expect({ outcome, stderr }).toEqual({
@@ -146,7 +146,7 @@ describe('a mail is not sent', () => {
     expect(outcome).toEqual(failed('error', 'the workflow has no "smtp": give it the "host" of a mail server'));
   });
 
-  test('with a login that the server refuses', async () => {
+  test('with a login that the server rejects', async () => {
     const server = await smtpServer({ login: true });
     const { outcome } = await mail(smtpOf(server, { username: 'me', password: 'guess' }), plain);
     const message = `mail server 127.0.0.1:${server.port}: it rejected the login as "me": 535 Wrong username or password`;
@@ -155,7 +155,7 @@ describe('a mail is not sent', () => {
 });
 
 describe('a stop', () => {
-  test.each(['stop', 'kill'] as const)('ends a mail that hangs at once (%s)', async (how) => {
+  test.each(['stop', 'kill'] as const)('ends a hanging mail at once (%s)', async (how) => {
     const server = await smtpServer({ hangs: 'RCPT' });
     const world = mailAttempt(smtpOf(server));
     const ended = executor.run(plain, world.attempt);

@@ -17,14 +17,14 @@ describeWith('ssh', isSshThere, 'what a step leaves in the background of another
   });
   afterAll(() => server.close());
 
-  test('is ended with the command, and the step has the exit code of that', async () => {
+  test('is ended with the command, and the step has the exit code of the command', async () => {
     const pidFile = join(temporaryDirectory(), 'pid');
     const { outcome, stdout } = await runRemote(server, { step: { command: `${holdOutput} ${pidFile}; exit 4` } });
     expect({ outcome, stdout }).toEqual({ outcome: failed('exit', 'exit 4', 4), stdout: 'done\n' });
     await until(() => !runs(numberIn(pidFile)));
   });
 
-  test('is killed soon when it ignores its end', async () => {
+  test('is killed soon if it ignores the signal', async () => {
     const { command, pidFile } = leavesIgnorer();
     expect(await runRemote(server, { step: { command } })).toEqual({ outcome: succeeded, stdout: '', stderr: '' });
     await until(() => !runs(numberIn(pidFile)));
@@ -39,7 +39,7 @@ describeWith('ssh', isSshThere, 'what a step leaves in the background of another
     await until(() => !runs(numberIn(pidFile)));
   });
 
-  test('is left alone where the step asks for that', async () => {
+  test('is left alone if the step asks for it', async () => {
     const pidFile = join(temporaryDirectory(), 'pid');
     const command = `sleep 300 >/dev/null 2>&1 & echo $! >${pidFile}; exit 4`;
     const { outcome } = await runRemote(server, { step: { command, leaveBackground: true } });
@@ -52,14 +52,14 @@ describeWith('ssh', isSshThere, 'what a step leaves in the background of another
 const shells = [['dash'], ['bash', '--posix'], ['busybox', 'sh']].filter(([file = '']) => isInstalled(file));
 
 describe.each(shells)('the supervisor in %s %s', (file, ...options) => {
-  test('ends what is left', async () => {
+  test('ends background processes', async () => {
     const pidFile = join(temporaryDirectory(), 'pid');
     const code = `${holdOutput} ${pidFile}; exit 4`;
     expect(await supervised([file, ...options], code, false)).toEqual({ status: 4, stdout: 'done\n', stderr: '' });
     await until(() => !runs(numberIn(pidFile)));
   });
 
-  test('spares what is left where it is told so', async () => {
+  test('spares background processes on request', async () => {
     const pidFile = join(temporaryDirectory(), 'pid');
     const code = `sleep 300 >/dev/null 2>&1 & echo $! >${pidFile}; echo done; exit 4`;
     const ended = await supervised([file, ...options], code, true);
@@ -69,7 +69,7 @@ describe.each(shells)('the supervisor in %s %s', (file, ...options) => {
   });
 });
 
-/** Runs code as a server does: in a session of its own, until nobody has the output open. */
+/** Runs code like a server does: in its own session, until every process has closed the output. */
 async function supervised([file = '', ...options]: readonly (string | undefined)[], code: string, spare: boolean) {
   const inner = /'(.*)'$/.exec(bootstrap)?.[1] ?? '';
   const args = [...options.filter((option) => option !== undefined), '-c', inner];
@@ -82,7 +82,7 @@ async function supervised([file = '', ...options]: readonly (string | undefined)
   return { status, ...output };
 }
 
-/** A command that leaves a program without regard for SIGTERM, which has the output open. */
+/** A command that leaves a program which ignores SIGTERM and holds the output open. */
 function leavesIgnorer() {
   const dir = temporaryDirectory();
   const [ready, pidFile] = [join(dir, 'ready'), join(dir, 'pid')];

@@ -57,12 +57,12 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     await fc.assert(property, { numRuns: 3 });
   });
 
-  test('an unquoted variable is one word too, or none when it is empty', async () => {
+  test('an unquoted variable is also one word, or none if it is empty', async () => {
     const { args } = await printed(['a  b', '', '*'], () => ({ command: `${argv} $V0 $V1 x$V2 $NOTHING "$NOTHING"` }));
     expect(args).toEqual(['a  b', 'x*', '']);
   });
 
-  test('a default stands in where nothing is', async () => {
+  test('a default replaces an empty value', async () => {
     const command = `${argv} \${V0:-a b} "\${NOTHING:-$HOME/\${V1}}" \${NO:-} \${V1:-no}`;
     const { args } = await printed(['', "it's"], () => ({ command }));
     expect(args).toEqual(['a b', `${await remoteHome()}/it's`, "it's"]);
@@ -72,7 +72,7 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     return (await runRemote(server, { step: { command: 'echo ~' } })).stdout.trim();
   }
 
-  test('a name that the workflow gives no value is one of the other machine', async () => {
+  test('a name without a value in the workflow belongs to the other machine', async () => {
     const variables = { HOME: '/local', USER: 'local', SSH_CONNECTION: 'local' };
     const command = `${argv} $HOME "$USER" "\${HOME}"`;
     const { stdout } = await runRemote(server, { step: { command }, variables });
@@ -80,14 +80,14 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     expect(stdout.split('\0')).toEqual([home, server.user, home, '']);
   });
 
-  test('a variable of this machine is taken along only when the text names it and the other machine has it not', async () => {
+  test('a variable of this machine is sent only if the text names it and the other machine does not have it', async () => {
     const variables = { ONLY_HERE: "here's", NOT_NAMED: 'secret', HOME: '/the/local' };
     const script = 'echo "$ONLY_HERE"; env | grep -c -e NOT_NAMED -e /the/local';
     const { stdout } = await runRemote(server, { step: { command: 'sh', script }, variables });
     expect(stdout).toBe("here's\n0\n");
   });
 
-  test('what belongs to the workflow is in the environment there', async () => {
+  test('the variables of the workflow are in the remote environment', async () => {
     const env = [{ name: 'REGION', value: 'x' }];
     const settings = { name: 'the step', step: { env, command: 'env | grep -e ^REGION -e ^WF_STEP -e ^STAGE' } };
     const { stdout } = await runRemote(server, {
@@ -98,19 +98,19 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     expect(stdout.split('\n').sort()).toEqual(['', 'REGION=eu 1', 'STAGE=a b', 'WF_STEP=the step']);
   });
 
-  test('a NUL character arrives nowhere, and that is said', async () => {
+  test('a NUL character is reported, not sent', async () => {
     const { outcome } = await printed(['a\0b'], () => ({ command: `${argv} $V0` }));
     const message = 'the command or one of its variables contains a NUL character, which cannot be passed to a program';
     expect(outcome).toEqual(failed('error', message));
   });
 
-  test('a command to which args cannot be appended for certain is not run', async () => {
+  test('a command to which args cannot be appended safely is not run', async () => {
     const { outcome } = await printed(['x'], () => ({ command: 'true; sleep 0 &', args: ['x'] }));
     const message = 'cannot append arguments to the command "true; sleep 0 &": write them into the command';
     expect(outcome).toEqual(failed('error', message));
   });
 
-  test('a command that comes to nothing is not sent', async () => {
+  test('an empty command is not sent', async () => {
     const { outcome } = await printed([''], () => ({ command: '$V0', args: ['true'] }));
     expect(outcome).toEqual(failed('error', 'the command is empty'));
   });

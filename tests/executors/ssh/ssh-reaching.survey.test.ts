@@ -12,8 +12,8 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
   });
   afterAll(() => server.close());
 
-  describe('that cannot be reached', () => {
-    test('fails with what ssh says last', async () => {
+  describe('that is unreachable', () => {
+    test('fails with the last message of ssh', async () => {
       const { outcome, stderr } = await runRemote(server, { step: { command: 'true' } }, { port: 1 });
       const message = 'ssh: connect to host 127.0.0.1 port 1: Connection refused';
       expect({ outcome, stderr }).toEqual({ outcome: failed('exit', message, 255), stderr: `${message}\n` });
@@ -31,7 +31,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       });
     });
 
-    test('for want of a right to log in says so, and asks for no password', async () => {
+    test('without permission to log in reports it, and asks for no password', async () => {
       const { outcome } = await runRemote(server, { step: { command: 'true' } }, { key: server.strangersKey });
       expect(outcome).toMatchObject({
         exitCode: 255,
@@ -39,12 +39,12 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       });
     });
 
-    test('because its key is no file is told so before anything is started', async () => {
+    test('with a missing key file reports it before anything is started', async () => {
       const { outcome } = await runRemote(server, { step: { command: 'true' } }, { key: '~/no-such-key' });
       expect(outcome).toEqual(failed('error', 'the key "~/no-such-key" cannot be read'));
     });
 
-    test.each([22, 99_999])('for want of ssh says how to get it: port %i', async (port) => {
+    test.each([22, 99_999])('without ssh explains how to install it: port %i', async (port) => {
       const settings = { step: { command: 'true' }, variables: { PATH: '/nowhere' } };
       const { outcome } = await runRemote(server, settings, { port });
       const message = 'command not found: "ssh": install the OpenSSH client (package "openssh-client")';
@@ -70,7 +70,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       },
     );
 
-    test('is refused also when a password could answer the question', async () => {
+    test('is refused even if a password could answer the question', async () => {
       expect(await runUnknown({ password: 'yes' })).toEqual({ outcome: refused, remembered: false });
     });
 

@@ -16,7 +16,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
   });
   afterAll(() => server.close());
 
-  test('has the output and the exit code of its command there', async () => {
+  test('has the output and the exit code of its remote command', async () => {
     expect(await runRemote(server, { step: { command: 'echo out; echo err >&2; exit 3' } })).toEqual({
       outcome: failed('exit', 'exit 3', 3),
       stdout: 'out\n',
@@ -24,7 +24,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     });
   });
 
-  test('shows its output while it goes on', async () => {
+  test('shows its output while it is running', async () => {
     const { running, stdout, stop } = startRemote(server, { step: { command: 'echo first; sleep 300' } });
     await until(() => stdout() === 'first\n');
     stop();
@@ -36,7 +36,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'not a tty\nend\n' });
   });
 
-  test('fails as a command there fails to start', async () => {
+  test('fails if the remote command fails to start', async () => {
     const { outcome, stderr } = await runRemote(server, { step: { command: 'no-such-program x' } });
     expect({ outcome, stderr }).toEqual({
       outcome: failed('exit', 'exit 127', 127),
@@ -44,18 +44,18 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     });
   });
 
-  test('that ends with the exit code of a failed ssh has it for its own', async () => {
+  test('keeps an exit code that ssh uses for its own failures', async () => {
     const { outcome } = await runRemote(server, { step: { command: 'echo no >&2; exit 255' } });
     expect(outcome).toEqual(failed('exit', 'exit 255', 255));
   });
 
-  test('tells by 128 + its number which signal ended the command', async () => {
+  test('reports the signal that ended the command as 128 + its number', async () => {
     const { outcome } = await runRemote(server, { step: { command: 'kill -USR1 $$' } });
     expect(outcome).toEqual(failed('exit', 'exit 138', 138));
   });
 
   describe('with a script', () => {
-    test("runs it there by the step's shell, with the parameters as arguments, and removes it", async () => {
+    test("runs it remotely with the step's shell, with the parameters as arguments, and removes it", async () => {
       const script = 'echo "$0"\nprintf "%s|" "$@"; echo ${BASH_VERSION:+bash}\n';
       const { outcome, stdout } = await runRemote(server, {
         step: { command: null, script, shell: 'bash -e' },
@@ -69,13 +69,13 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       });
     });
 
-    test('runs it by the interpreter of its first line', async () => {
+    test('runs it with the interpreter in its first line', async () => {
       const script = '#!/usr/bin/env perl\nprint "perl @ARGV\\n";\n';
       const { outcome, stdout } = await runRemote(server, { step: { command: null, script, args: ['a', 'b  c'] } });
       expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'perl a b  c\n' });
     });
 
-    test('runs it by the command as interpreter, also when that needs a shell', async () => {
+    test('runs it with the command as interpreter, even if that needs a shell', async () => {
       const script = 'echo "script $1"; exit 4';
       const { outcome, stdout } = await runRemote(server, {
         step: { command: 'echo first && sh', script, args: ['x y'] },
@@ -83,7 +83,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       expect({ outcome, stdout }).toEqual({ outcome: failed('exit', 'exit 4', 4), stdout: 'first\nscript x y\n' });
     });
 
-    test('runs one that is longer than any argument may be', async () => {
+    test('runs one that exceeds the limit of an argument', async () => {
       const script = `: ${'x'.repeat(300_000)}\necho 'a\\nb\\\\'\n`;
       const { outcome, stdout } = await runRemote(server, { step: { command: 'bash', script } });
       expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'a\\nb\\\\\n' });
@@ -91,7 +91,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
   });
 
   describe('that is stopped', () => {
-    test('gets its signal over there, and ends when the command has ended its way', async () => {
+    test('passes its signal on, and ends when the command has ended', async () => {
       const dir = temporaryDirectory();
       const { running, stop, stdout } = startRemote(server, {
         step: { command: `cd '${dir}' && exec '${program('graceful.sh')}' USR1 ready`, signalOnStop: 'SIGUSR1' },
@@ -101,7 +101,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       expect({ outcome: await running, stdout: stdout() }).toEqual({ outcome: succeeded, stdout: 'got USR1\n' });
     });
 
-    test('reaches all that the command has started', async () => {
+    test('reaches everything that the command has started', async () => {
       const dir = temporaryDirectory();
       const command = `sleep 300 & echo $! >${dir}/pid; wait`;
       const { running, stop } = startRemote(server, { step: { command } });
@@ -120,7 +120,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       expect(await running).toEqual(failed('exit', 'exit 130', 130));
     });
 
-    test('and ignores that is killed there when the grace is over', async () => {
+    test('and ignores it is killed there after the grace period', async () => {
       const dir = temporaryDirectory();
       const { running, stop, kill } = startRemote(server, {
         step: { command: null, script: `trap '' TERM; echo $$ $0 >${dir}/pid; while :; do sleep 0.1; done` },
@@ -132,7 +132,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       await until(() => !runs(Number(pid)) && !existsSync(script));
     });
 
-    test('before it begins is not begun', async () => {
+    test('before it starts is not started', async () => {
       const dir = temporaryDirectory();
       const world = testAttempt({ step: { command: `touch ${dir}/ran` } });
       world.stop();
@@ -161,7 +161,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     await until(() => !runs(pid));
   });
 
-  test('fails with the words of ssh when the connection is lost', async () => {
+  test('fails with the message of ssh if the connection is lost', async () => {
     const { running, stdout } = startRemote(server, {
       step: { command: 'ps -o ppid= -p $PPID; echo ready; exec sleep 300' },
     });
@@ -174,7 +174,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
   describe('with a password', () => {
     const config = () => ({ key: server.lockedKey, password: '$SECRET' });
 
-    test('gives it to ssh where it is asked for, here to open the key', async () => {
+    test('gives it to ssh on request, here to open the key', async () => {
       const { outcome, stderr } = await runRemote(
         server,
         { step: { command: 'true' }, variables: { SECRET: keyPassword } },
@@ -192,7 +192,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       expect(outcome).toMatchObject({ status: 'failed', exitCode: 255 });
     });
 
-    test('shows it in no list of processes and to nobody there', async () => {
+    test('shows it in no list of processes, here or on the server', async () => {
       const { running, started, stdout, stop } = startRemote(
         server,
         { step: { command: 'env; echo ready', script: null }, variables: { SECRET: keyPassword } },
@@ -209,7 +209,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     });
   });
 
-  test('of fixtures/services/ssh is looked at', async () => {
+  test('of fixtures/services/ssh runs', async () => {
     const { port, user, key, path } = server;
     const given = [`LOGIN=${user}`, `PORT=${port}`, `KEY=${key}`].flatMap((param) => ['-p', param]);
     const { ended } = await runService('ssh', { PATH: path }, given);

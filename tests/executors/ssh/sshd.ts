@@ -7,33 +7,33 @@ import { executor } from '../../../src/executors/ssh/ssh.ts';
 import { isInstalled } from '../../support/require.ts';
 import { testAttempt } from '../attempt.ts';
 
-/** The server's program; it wants to be called by its full name. */
+/** The server's program, which must be started by its absolute path. */
 const sshdProgram = '/usr/sbin/sshd';
 
-/** Are the server, the client and the maker of keys there? */
+/** Whether the server, the client and ssh-keygen are installed. */
 export const isSshThere = [sshdProgram, 'ssh', 'ssh-keygen'].every(isInstalled);
 
-/** Where Debian's sshd wants an empty directory when root runs it. */
+/** Empty directory that Debian's sshd requires when started by root. */
 const privilegeSeparation = '/run/sshd';
 
-/** A real SSH server of this machine for the tests of one file, and all that is needed to log in. */
+/** A real SSH server on this machine for the tests of one file, with everything needed to log in. */
 export type SshServer = {
   readonly port: number;
   readonly user: string;
   readonly key: string;
-  /** The same user may log in with it; it has the password `keyPassword`. */
+  /** A key of the same user, locked with `keyPassword`. */
   readonly lockedKey: string;
   readonly strangersKey: string;
   readonly knownHosts: string;
-  /** A PATH on which `ssh` reads a configuration of its own instead of the user's. */
+  /** A PATH on which `ssh` reads its own configuration instead of the user's. */
   readonly path: string;
   readonly close: () => Promise<void>;
 };
 
-/** Opens `lockedKey`. */
+/** Unlocks `lockedKey`. */
 export const keyPassword = "pass word's";
 
-/** Starts a server on a free port: each connection gets an `sshd` of its own, as from inetd. */
+/** Starts a server on a free port: each connection gets its own `sshd`, like from inetd. */
 export async function startSshd(): Promise<SshServer> {
   const dir = mkdtempSync(join(tmpdir(), 'wf-sshd-'));
   const { host, key, lockedKey, strangersKey } = makeKeys(dir);
@@ -113,7 +113,7 @@ async function listen(config: string, children: Set<ChildProcess>): Promise<Serv
   return server;
 }
 
-/** `ssh` looks for the user's configuration in the home of the password file, whatever HOME says. */
+/** `ssh` reads the configuration in the home directory of the password file, whatever HOME says. */
 function clientDirectory(dir: string, knownHosts: string): string {
   const bin = join(dir, 'bin');
   const settings = join(dir, 'ssh_config');

@@ -46,7 +46,7 @@ test.each([
   expect(main(words)).toBe(`terraform -chdir=infra ${expected}`);
 });
 
-test('a plan is written by plan, and stands last without what it holds where it is read', () => {
+test('plan writes a plan file; where it is read it comes last, without the settings it contains', () => {
   const plan = { planFile: 'p.out', args: [] };
   expect([main(['plan'], plan), main(['apply'], plan), main(['show', '-json'], plan)]).toEqual([
     `terraform -chdir=infra plan ${general} ${variables} -target=module.app -out=p.out`,
@@ -69,6 +69,6 @@ test('init comes first, with its own arguments', () => {
   expect(terraformCommands(given)).toEqual({ init: null, main: init.split(' ') });
 });
 
-test('without a directory of its own, and with colours, nothing is said about them', () => {
+test('without a directory, and with colours, there are no options for them', () => {
   expect(main(['validate'], { workingDir: null, color: true, args: [] })).toBe('terraform validate');
 });

@@ -9,7 +9,7 @@ import { failed, succeeded, temporaryDirectory, testAttempt, until } from '../at
 
 type Settings = NonNullable<Parameters<typeof testAttempt>[0]>;
 
-/** Takes nothing from the network or from the settings of whoever runs the test. */
+/** Uses neither the network nor the user's settings. */
 const offline = { TF_CLI_CONFIG_FILE: '/dev/null', CHECKPOINT_DISABLE: '1' };
 
 const greeting = `
@@ -20,7 +20,7 @@ output "greeting" { value = terraform_data.greeting.output }
 `;
 
 describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
-  /** A directory with a configuration, ready for use unless said otherwise. */
+  /** A directory with a configuration, initialized unless `isReady` is false. */
   async function configuration(text = greeting, isReady = true) {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'main.tf'), text);
@@ -49,7 +49,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'Success! The configuration is valid.\n\n' });
   });
 
-  test('runs in "workingDir", and looks for its files there', async () => {
+  test('runs in "workingDir", and finds its files there', async () => {
     const dir = await configuration();
     writeFileSync(join(dir, 'prod.tfvars'), 'name = "prod"');
     const config = {
@@ -103,7 +103,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     });
   });
 
-  test('plans into a file and applies that plan with what it was made with', async () => {
+  test('plans into a file and applies that plan with its settings', async () => {
     const dir = await configuration();
     const config = { vars: { name: 'the plan' }, targets: ['terraform_data.greeting'], planFile: 'the plan.out' };
     const planned = await run({ ...config, subcommand: 'plan' }, { cwd: dir });
@@ -152,7 +152,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(JSON.parse(stdout)).toMatchObject({ valid: true });
   });
 
-  test('asks nobody: without approval nothing is done', async () => {
+  test('does not prompt: without approval nothing happens', async () => {
     const dir = await configuration();
     const { outcome } = await run({ subcommand: 'apply' }, { cwd: dir });
     expect({ outcome, state: existsSync(join(dir, 'terraform.tfstate')) }).toEqual({
@@ -161,7 +161,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     });
   });
 
-  test('fails with its plan, whose complaint is in the log', async () => {
+  test('fails with its plan, whose message is in the log', async () => {
     const dir = await configuration();
     writeFileSync(join(dir, 'wrong.tf'), 'output "x" { value = var.undeclared }');
     const { outcome, stderr } = await run({ subcommand: 'plan' }, { cwd: dir });
@@ -171,7 +171,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     });
   });
 
-  test('shows colours where they are wanted', async () => {
+  test('shows colours on request', async () => {
     const { stdout } = await run(
       { subcommand: 'validate' },
       { cwd: await configuration(), variables: { FORCE_COLOR: '1' } },
@@ -179,7 +179,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(stdout).toContain('\u001b[32m');
   });
 
-  test('that is stopped saves its state and gives back its lock', async () => {
+  test('that is stopped saves its state and releases its lock', async () => {
     const slow = `resource "terraform_data" "first" {}
       resource "terraform_data" "slow" {
         depends_on = [terraform_data.first]
@@ -200,7 +200,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(after).toMatchObject({ outcome: succeeded, stdout: expect.stringContaining('2 destroyed') });
   });
 
-  test('that does not end is killed with all it has started', async () => {
+  test('that does not end is killed with everything it has started', async () => {
     const stubborn = `resource "terraform_data" "slow" {
       provisioner "local-exec" { command = "trap '' INT TERM; touch ready; while :; do sleep 0.1; done" }
     }`;

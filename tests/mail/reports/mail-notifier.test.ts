@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../executors/attempt.ts';
 import { certificate, type Received, smtpServer } from '../../support/smtp-server.ts';
 import { startWf, wf } from '../../support/wf.ts';
 
-// What is tried here is the built program with its vendored nodemailer.
+// These tests run the built program with its bundled nodemailer.
 beforeAll(() => {
   execFileSync(process.execPath, [resolve(import.meta.dirname, '../../../scripts/setup.mjs')]);
 }, 120_000);
@@ -32,7 +32,7 @@ function run(yaml: string, port: number, options: Options = {}) {
   return wf(command.args, command.options);
 }
 
-/** The text of a mail as people read it, without what differs from run to run. */
+/** The text of a mail as the reader sees it, without what differs between runs. */
 function textOf({ raw }: Received): string {
   const part =
     /Content-Type: text\/plain; charset=utf-8\r\n(Content-Transfer-Encoding: .+)\r\n\r\n([\s\S]*?)\r\n--/.exec(raw);
@@ -53,7 +53,7 @@ function unquoted(text: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** What a test looks at in a line of JSON. */
+/** The fields of a JSON line that tests check. */
 type Line = { type: string; message?: string; warnings?: readonly string[] };
 
 const failing = `
@@ -66,7 +66,7 @@ handlerOn:
 `;
 
 describe('a run that fails', () => {
-  test('mails what became of each step, as text and as HTML', async () => {
+  test('mails the result of each step, as text and as HTML', async () => {
     const server = await smtpServer();
     const { code, stderr } = await run(failing, server.port);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -108,7 +108,7 @@ Retry with: wf retry <id>
     expect(html).toContain('<h3>Last lines of &#34;lädt&#34;</h3><pre>&#60;one&#62;\r\ntwo</pre>');
   });
 
-  test('suggests a retry from the file where its secrets are not kept', async () => {
+  test('suggests a retry from the file if its secrets are not stored', async () => {
     const server = await smtpServer();
     const yaml =
       'secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\nmailOn: {failure: true}\nsteps: [{name: a, command: "false"}]\n';
@@ -117,7 +117,7 @@ Retry with: wf retry <id>
     expect(received && textOf(received)).toContain('Retry with: wf retry <id> --file\n');
   });
 
-  test('mails nothing when only a success is of interest', async () => {
+  test('mails nothing if only a success is of interest', async () => {
     const server = await smtpServer();
     await run('mailOn: {success: true, cancel: true}\nsteps: [{name: a, command: "false"}]\n', server.port);
     expect(server.received).toEqual([]);
@@ -153,13 +153,13 @@ steps:
     expect(received && textOf(received)).toMatch(/\nbig\.stdout\.log holds the last 1048576 of 1100000 bytes\n$/);
   });
 
-  test('mails them also when nothing of it is kept', async () => {
+  test('mails them even if the run is not stored', async () => {
     const server = await smtpServer();
     expect((await run(succeeding, server.port, { args: ['--no-history'] })).code).toBe(0);
     expect(server.received[0]?.raw.match(/filename=.*/g)).toHaveLength(2);
   });
 
-  test('says when it did so only in part', async () => {
+  test('says so if it succeeded only partially', async () => {
     const server = await smtpServer();
     const yaml = 'mailOn: {success: true}\nsteps: [{name: a, command: "false", continueOn: {failure: true}}]\n';
     await run(yaml, server.port);
@@ -248,7 +248,7 @@ describe('a mail that cannot be sent', () => {
     expect({ code, why: warning.exec(stdout)?.[1] }).toEqual({ code: 1, why });
   });
 
-  test('is in the journal and in the JSON of the run, behind its end', async () => {
+  test('is in the journal and in the JSON of the run, after its end', async () => {
     const { stdout } = await run(failing, 1, { env: { WF_REPORTER: 'json' } });
     const lines = stdout
       .trimEnd()
@@ -260,13 +260,13 @@ describe('a mail that cannot be sent', () => {
     expect(lines.at(-1)?.warnings).toEqual([message]);
   });
 
-  test('to some is told', async () => {
+  test('to some recipients is reported', async () => {
     const server = await smtpServer();
     const { stdout } = await run(failing, server.port, { env: { TEAM: 'nobody@example.org' } });
     expect(stdout).toContain('warning: the mail did not reach nobody@example.org (550 no such user here)\n');
   });
 
-  test('for want of a setting is told', async () => {
+  test('because of a missing setting is reported', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'w.yaml'), 'mailOn: {failure: true}\nsteps: [{name: a, command: "false"}]\n');
     const env = { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'quiet' };
@@ -276,7 +276,7 @@ describe('a mail that cannot be sent', () => {
     expect(warning.exec(stdout)?.[1]).toBe('the workflow has no "smtp": give it the "host" of a mail server');
   });
 
-  test('since its server hangs is given up with the next signal', async () => {
+  test('because its server hangs is abandoned with the next signal', async () => {
     const server = await smtpServer({ hangs: 'RCPT' });
     const command = deploy(failing, server.port);
     const running = startWf(command.args, command.options);
@@ -289,7 +289,7 @@ describe('a mail that cannot be sent', () => {
 
 describe('a certificate', () => {
   const yaml = 'steps: [{name: a, executor: {type: mail, config: {to: ops@example.org, from: ci@example.org}}}]\n';
-  // A spelling of this machine that counts as another.
+  // A spelling of this machine that counts as another host.
   const smtp = (port: number) => `smtp: {host: "127.1", port: ${port}, username: me, password: secret}\n`;
 
   async function send(port: number, env: Readonly<Record<string, string>>) {
@@ -298,7 +298,7 @@ describe('a certificate', () => {
     return wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'quiet', ...env } });
   }
 
-  test('of another host is refused, though its authority is trusted', async () => {
+  test('of another host is refused even if its authority is trusted', async () => {
     const server = await smtpServer({ login: true });
     const { code, stdout } = await send(server.port, { NODE_EXTRA_CA_CERTS: certificate });
     expect(code).toBe(1);

@@ -89,7 +89,7 @@ Retry with: wf retry run-1
     expect(message).toContain('<pre>red &#60;b&#62;\ttab\n');
   });
 
-  test('of a run with very many steps tells how many are not shown', () => {
+  test('of a run with very many steps says how many are not shown', () => {
     const steps = Array.from({ length: 600 }, (_, i) => stepSummary(`s${i}`));
     const { text } = report('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
     expect(text.match(/^s\d+ /gm)).toHaveLength(500);
@@ -121,11 +121,11 @@ describe('attached logs', () => {
     });
   });
 
-  test('are none for a step that was not attempted', () => {
+  test('are empty for a step that was not attempted', () => {
     expect(logsOf([3], 0)).toEqual({ attachments: [], cut: [] });
   });
 
-  test('have 1 MiB each and 10 MiB in all', () => {
+  test('are limited to 1 MiB each and 10 MiB in total', () => {
     const mebibyte = 1024 * 1024;
     const { attachments, cut } = logsOf([mebibyte + 1, ...Array.from({ length: 10 }, () => mebibyte)]);
     expect(attachments).toHaveLength(10);

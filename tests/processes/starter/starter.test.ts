@@ -13,7 +13,7 @@ import { eventually } from '../../support/background-runs.ts';
 
 const path = process.env['PATH'] ?? '';
 
-/** A starter that is ready, with the files of its programs. */
+/** A ready starter, with the output files of its programs. */
 async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path }) {
   const dir = temporaryDirectory();
   const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
@@ -60,12 +60,12 @@ describe('a program that a starter starts', () => {
     const list = 'cat; ls /proc/self/fd';
     const { identity, ended } = start(['/bin/sh', '-c', `${list}; cut -d' ' -f5,6 /proc/$$/stat`]);
     expect(await ended).toEqual({ code: 0, signal: null });
-    // What this process was itself started with may be among them.
+    // This process may itself have inherited some of them.
     const usual = spawnSync('sh', ['-c', list], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).stdout;
     expect(stdout()).toBe(`${usual}${identity.pid} ${identity.pid}\n`);
   });
 
-  test('is known by number, start time and boot before it begins', async () => {
+  test('is known by number, start time and boot before it starts', async () => {
     const { start } = await readyStarter();
     const { identity, ended } = start(['/bin/sleep', '300']);
     expect(identity).toEqual(identify(identity.pid));
@@ -74,7 +74,7 @@ describe('a program that a starter starts', () => {
     expect(isAlive(identity)).toBe(false);
   });
 
-  test('that is killed before it begins is not begun by the next', async () => {
+  test('that is killed before it starts is not started by the next child', async () => {
     const world = await readyStarter();
     for (let round = 0; round < 30; round++) {
       const left = join(world.dir, `left-${round}`);
@@ -134,7 +134,7 @@ describe('a program that a starter starts', () => {
 });
 
 describe('starters', () => {
-  test('are opened once there is much to start, and as many programs run at once as are asked for', async () => {
+  test('are opened for many programs, and run as many at once as requested', async () => {
     const starters = new Starters();
     onTestFinished(() => starters.close());
     const dir = temporaryDirectory();
@@ -157,7 +157,7 @@ describe('starters', () => {
     for (const { ended } of running) expect(await ended).toEqual({ code: 0, signal: null });
   });
 
-  test('are opened with the first program where many are expected', async () => {
+  test('are opened with the first program if many are expected', async () => {
     const starters = new Starters();
     onTestFinished(() => starters.close());
     const dir = temporaryDirectory();
@@ -186,7 +186,7 @@ describe('starters', () => {
     expect(existsSync(files.stdoutPath)).toBe(false);
   });
 
-  test('go with this process', async () => {
+  test('end with this process', async () => {
     const { starter } = await readyStarter();
     const pid = starter.pid ?? 0;
     const family = () => listProcesses().filter((entry) => entry.pid === pid || entry.parent === pid);

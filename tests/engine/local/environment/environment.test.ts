@@ -11,7 +11,7 @@ import {
 const named = (name: string, value: string): Param => ({ name, value });
 const positional = (value: string): Param => ({ name: null, value });
 
-/** Answers a command with its text and the value of A in its environment, so that a test sees both. */
+/** Returns the command's text and the value of A in its environment, so that a test sees both. */
 const echo = (command: string, env: Readonly<Record<string, string>>) =>
   Promise.resolve(`<${command}|${env['A'] ?? ''}>`);
 
@@ -51,12 +51,12 @@ describe('evaluateEnvironment', () => {
     expect(variables).toEqual({ PATH: '/opt/bin:/bin' });
   });
 
-  it('lets a default use env, whatever its place in the file', async () => {
+  it('lets a default use env, whatever its position in the file', async () => {
     const { params } = await evaluate({ params: [named('P', '$A!')], env: [{ name: 'A', value: 'a' }] });
     expect(params).toEqual([named('P', 'a!')]);
   });
 
-  it('gives the parameter where an entry has the same name', async () => {
+  it('prefers a parameter to an entry with the same name', async () => {
     const { variables } = await evaluate({ params: [named('A', 'param')], env: [{ name: 'A', value: 'env' }] });
     expect(variables).toEqual({ A: 'param' });
   });
@@ -71,7 +71,7 @@ describe('evaluateEnvironment', () => {
     expect(variables).toEqual({ A: 'first', B: 'x<cmd $A|first>y' });
   });
 
-  it('never evaluates what the caller gives', async () => {
+  it('never evaluates values given by the caller', async () => {
     const value = '`reboot` $(reboot) $HOME \\$ "x';
     const { params, variables } = await evaluate({ params: [named('P', 'default')] }, [named('P', value)], {
       HOME: '/h',
@@ -79,7 +79,7 @@ describe('evaluateEnvironment', () => {
     expect({ params, variables }).toEqual({ params: [named('P', value)], variables: { P: value } });
   });
 
-  it('names the two ends of a circle', async () => {
+  it('names a value that depends on itself', async () => {
     const circle = evaluate({ params: [named('P', '$A')], env: [{ name: 'A', value: '$P' }] });
     await expect(circle).rejects.toThrow(new EvaluationProblem('parameter "P" depends on itself'));
   });
@@ -90,7 +90,7 @@ describe('evaluateEnvironment', () => {
     expect(variables).toEqual({ TOKEN: 't', B: '[|t]' });
   });
 
-  it('says which entry a failed substitution belongs to', async () => {
+  it('names the entry of a failed substitution', async () => {
     const fail = () => Promise.reject(new EvaluationProblem('`false`: exit 1'));
     const result = evaluateEnvironment(
       { params: [], env: [{ name: 'A', value: '`false`' }], secrets: [] },

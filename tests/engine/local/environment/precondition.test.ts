@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { firstUnmet } from '../../../../src/engine/local/environment/precondition.ts';
 
-/** Checks one condition whose value is the variable `V`. */
+/** Checks one condition with the value of the variable `V`. */
 function check(value: string, expected: string) {
   return firstUnmet([{ condition: '$V', expected }], {
     scope: (name) => (name === 'V' ? value : undefined),
@@ -9,7 +9,7 @@ function check(value: string, expected: string) {
   });
 }
 
-describe('what is expected', () => {
+describe('the expected value', () => {
   test.each([
     ['b', 'b'],
     ['a\nb\nc', 'b'],
