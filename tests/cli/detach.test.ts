@@ -83,6 +83,8 @@ describe('wf run --detach', () => {
     await withPlace({ 'secret.yaml': secret }, async (place) => {
       const value = 'very-secret-value';
       await place.wf('run', 'secret.yaml', '--detach', '--run-id', 'r1', '-p', `TOKEN=${value}`);
+      // Until the run has started, what it begins with is on the disk.
+      await eventually(async () => (await place.json('status', 'r1')).steps[0]?.status === 'running');
       expect(Object.entries(filesOf(place, 'r1')).filter(([, text]) => text.includes(value))).toEqual([]);
       place.write('go', '');
       await untilOver(place, 'r1', 'succeeded');

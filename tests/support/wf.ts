@@ -89,12 +89,21 @@ export function startWf(
   return { pid: child.pid ?? 0, ended, until, printed: () => stdout, kill: (signal) => child.kill(signal) };
 }
 
-/** A temporary directory for the time of a function. */
+/** Makes a temporary directory, and removes it once the function has resolved or rejected. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  let result: T;
   try {
-    return await use(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+    result = await use(directory);
+  } catch (error) {
+    try {
+      remove();
+    } catch {
+      // A run that the failed test did not end still writes: report the failure of the test.
+    }
+    throw error;
   }
+  remove();
+  return result;
 }
