@@ -70,7 +70,9 @@ test('an answer that is not as described is found out', async () => {
 });
 
 test('what is refused before it is a request is described for every route', async () => {
-  const { routes, raw, address } = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
+  const { routes, raw, address } = await apiWorld({});
+  // For the request without an end. On a busy machine the others may take longer than this limit.
+  const hasty = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
   const check = answerCheck(documentOf(routes));
   const host = `Host: localhost:${address.port}\r\n`;
   const refused = [
@@ -82,7 +84,7 @@ test('what is refused before it is a request is described for every route', asyn
   ] as const;
 
   for (const [request, status, type] of refused) {
-    const answer = parsed(await raw(request));
+    const answer = parsed(await (status === 408 ? hasty.raw : raw)(request));
     expect([answer.status, answer.headers['content-type']]).toEqual([status, `${type}; charset=utf-8`]);
     expect(check('POST', '/api/v2/workflows/a/runs', answer)).toEqual([]);
     if (type === 'application/json') expect(check('POST', '/api/v1/dags/a', answer)).toEqual([]);
