@@ -12,6 +12,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine takes longer than the default of 1 s, and a poll that succeeds ends at once.
+    expect: { poll: { timeout: 30_000 } },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     pool: 'forks',
     // Files share a process, so a test must not leave its changes to the next.

@@ -55,7 +55,7 @@ test('nobody who started a step is left when wf is killed and its run found lost
       manySteps((index) => (index < 60 ? 'true' : 'echo waits >> waiting; sleep 300')),
     );
     const run = startWf(['run', '--reporter', 'quiet', 'many.yaml'], { cwd: dir, env });
-    await expect.poll(() => readIfThere(join(dir, 'waiting')).split('\n').length, { timeout: 15_000 }).toBe(4);
+    await expect.poll(() => readIfThere(join(dir, 'waiting')).split('\n').length).toBe(4);
     run.kill('SIGKILL');
     await run.ended;
     const summary = JSON.parse((await wf(['status', '--json'], { cwd: dir, env })).stdout) as RunSummary;

@@ -85,23 +85,21 @@ describeWith('docker', hasDocker && isInstalled('docker'), 'the docker image', (
       expect(await inside('id', '-u')).toBe('1000');
 
       expect(await start('hello')).toBe('200 {"RequestId":"hello-1"}');
-      await expect.poll(() => status('hello-1'), { timeout: 10_000 }).toEqual(['succeeded', 'api']);
+      await expect.poll(() => status('hello-1')).toEqual(['succeeded', 'api']);
       expect(await inside('wf', 'logs', 'hello-1', 'greet')).toBe('hello world');
 
       await start('leaves');
-      await expect.poll(() => status('leaves-1'), { timeout: 10_000 }).toEqual(['succeeded', 'api']);
+      await expect.poll(() => status('leaves-1')).toEqual(['succeeded', 'api']);
       await expect.poll(() => inside('ps', '-o', 'stat,comm')).not.toMatch(/sleep/);
 
       await start('slow');
-      await expect.poll(() => status('slow-1'), { timeout: 10_000 }).toEqual(['running', 'api']);
+      await expect.poll(() => status('slow-1')).toEqual(['running', 'api']);
       await docker('stop', '--time', '30', id);
       expect(await docker('inspect', '--format', '{{.State.ExitCode}}', id)).toBe('0');
       await docker('start', id);
       expect(await status('slow-1')).toEqual(['canceled', 'api']);
       expect(await inside('wf', 'logs', 'slow-1')).toContain('bye');
-      await expect
-        .poll(() => docker('inspect', '--format', '{{.State.Health.Status}}', id), { timeout: 20_000 })
-        .toBe('healthy');
+      await expect.poll(() => docker('inspect', '--format', '{{.State.Health.Status}}', id)).toBe('healthy');
     } finally {
       await docker('rm', '--force', '--volumes', id);
     }

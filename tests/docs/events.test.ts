@@ -71,7 +71,7 @@ describe('the events', () => {
     expect(described.filter((kind) => schema.$defs?.[kind] === undefined)).toEqual([]);
   });
 
-  test('are as their schema and their page say', { timeout: 30_000 }, async () => {
+  test('are as their schema and their page say', async () => {
     const lines = await allLines();
     const wrong = lines.flatMap((line) =>
       problemsWith(`event.json#/$defs/${line.type}`, line).map((problem) => [line, problem]),

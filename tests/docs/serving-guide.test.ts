@@ -69,7 +69,7 @@ async function startFor(blocks: readonly Block[], { env, home }: Place): Promise
 /** A reader takes so long by nature; what still waits to be started is canceled without its handlers. */
 async function untilRunning({ url }: Served, workflow: string): Promise<void> {
   const ask = async () => (await fetch(`${url}/api/v1/dags/${workflow}`)).json() as Promise<object>;
-  await expect.poll(ask, { timeout: 10_000 }).toMatchObject({ DAG: { Status: { StatusText: 'running' } } });
+  await expect.poll(ask).toMatchObject({ DAG: { Status: { StatusText: 'running' } } });
 }
 
 /** What the check of all pages leaves alone, since it needs a daemon. */

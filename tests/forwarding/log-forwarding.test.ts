@@ -53,7 +53,7 @@ test('the log is not read for a full queue until it is stuck', async () => {
   output(Buffer.from('line\n'.repeat(10)));
   expect(isBlocked()).toBe(true);
   pass(1001);
-  await vi.waitFor(() => expect(isBlocked()).toBe(false));
+  await expect.poll(isBlocked).toBe(false);
 });
 
 test('lines for a stuck queue are counted, and never parsed', async () => {

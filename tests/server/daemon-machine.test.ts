@@ -60,7 +60,7 @@ describeWith('unshare', canMount, 'a daemon on a full disk', () => {
       const inside = ['-t', String(child.pid), '--mount', '--user', '--preserve-credentials'];
       spawnSync('nsenter', [...inside, 'sh', '-c', `cat /dev/zero > ${join(cwd, 'home/fill')}`]);
       expect(await start()).toMatchObject({ status: 507, body: { code: 'storage', status: 507 } });
-      await expect.poll(async () => (await health()).status, { timeout: 10_000 }).toBe(507);
+      await expect.poll(async () => (await health()).status).toBe(507);
       expect((await health()).body).toMatchObject({
         status: 'failing',
         problem: 'no space left on the device',

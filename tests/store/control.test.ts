@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { StopRequest } from '../../src/store/store.ts';
+import { eventually } from '../support/background-runs.ts';
 import { fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
 
 const ann = { at: 1, by: 'ann', force: false };
@@ -13,7 +14,7 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   const journal = store.create(snapshot('r1'), { logDir: null });
   onTestFinished(async () => void (await journal.close()));
   const heard: StopRequest[] = [];
-  const next = () => vi.waitUntil(() => heard.length > 0 && heard, { interval: 5, timeout: 5000 });
+  const next = () => eventually(() => heard.length > 0 && heard);
   return {
     store,
     journal,
@@ -31,7 +32,7 @@ test('a request that came first is heard, and one that comes later when somebody
   expect(heard).toEqual([ann]);
   store.requestStop('r1', bob);
   (await store.knock('r1'))?.leave();
-  await vi.waitUntil(() => heard.length === 2, { interval: 5 });
+  await eventually(() => heard.length === 2);
   expect([heard, store.readStop('r1')]).toEqual([[ann, bob], bob]);
 });
 
@@ -42,7 +43,7 @@ test('a request is heard once, however often somebody knocks', async () => {
   for (let knocks = 0; knocks < 3; knocks++) (await store.knock('r1'))?.leave();
   store.requestStop('r1', bob);
   (await store.knock('r1'))?.leave();
-  await vi.waitUntil(() => heard.length === 2, { interval: 5 });
+  await eventually(() => heard.length === 2);
   expect(heard).toEqual([ann, bob]);
 });
 

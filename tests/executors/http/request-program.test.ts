@@ -85,7 +85,7 @@ steps:
   - {name: request, executor: http, command: "GET ${server.url}"}
 `);
   const running = startWf(args, options);
-  await expect.poll(() => server.received.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => server.received.length).toBe(1);
   running.kill('SIGTERM');
   expect((await running.ended).code).toBe(143);
 });

@@ -151,7 +151,7 @@ describe('starters', () => {
           if (started !== null) running.push(started);
           return running.length;
         },
-        { interval: 2, timeout: 10_000 },
+        { interval: 2 },
       )
       .toBeGreaterThan(30);
     for (const { ended } of running) expect(await ended).toEqual({ code: 0, signal: null });
