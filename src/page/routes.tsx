@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso';
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
+import { Keyboard } from './parts/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
 import { NotFound } from './screens/not-found.tsx';
@@ -23,6 +24,9 @@ export function App(): JSX.Element {
     <LocationProvider scope={outside}>
       <TopBar />
       <OfflineBar />
+      <ErrorBoundary onError={setFailure}>
+        <Keyboard />
+      </ErrorBoundary>
       <main id="main" tabIndex={-1}>
         {failure === null ? (
           <ErrorBoundary onError={setFailure}>

@@ -45,7 +45,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
 
       await page.locator('.log-line', { hasText: 'hello Ann & "Bob" $(id)' }).waitFor();
       expect(await page.locator('.log-line .fg1').textContent()).toBe('hello');
-      expect(await header(page).textContent()).toContain('Running for');
+      await header(page).getByText('Running for').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
       write('go', '');
 

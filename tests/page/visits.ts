@@ -15,6 +15,9 @@ export type Journey = {
   readonly write: (name: string, text: string) => void;
 };
 
+/** How the daemon is started, and which messages in the console are no fault. */
+type PageOptions = { readonly options?: readonly string[]; readonly expected?: readonly RegExp[] };
+
 /**
  * Serves these workflow files and uses the page in a browser. Afterwards no window may have printed anything in its console,
  * broken the Content-Security-Policy, or asked for anything outside of the daemon.
@@ -22,7 +25,7 @@ export type Journey = {
 export function withPage<T>(
   files: Readonly<Record<string, string>>,
   use: (journey: Journey) => Promise<T>,
-  options: readonly string[] = [],
+  { options = [], expected = [] }: PageOptions = {},
 ): Promise<T> {
   return withDaemons(files, async ({ serve, write }) => {
     const daemon = await serve(...options);
@@ -35,8 +38,10 @@ export function withPage<T>(
         return opened.page;
       };
       const result = await use({ daemon, open, write, start: (workflow) => startRun(daemon, workflow) });
+      const isUnexpected = (message: string) => !expected.some((pattern) => pattern.test(message));
+      const messages = visits.flatMap((each) => each.messages).filter(isUnexpected);
       const outside = visits.flatMap(({ requests }) => requests.filter((url) => !url.startsWith(daemon.url)));
-      expect({ messages: visits.flatMap(({ messages }) => messages), outside }).toEqual({ messages: [], outside: [] });
+      expect({ messages, outside }).toEqual({ messages: [], outside: [] });
       return result;
     } finally {
       await browser.close();

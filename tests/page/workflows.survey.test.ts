@@ -56,7 +56,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
         expect(await accessibilityProblems(page)).toEqual([]);
       },
-      ['--base-path', '/tools/wf'],
+      { options: ['--base-path', '/tools/wf'] },
     );
   });
 

@@ -12,3 +12,4 @@ export type RunView = Schemas['RunView'];
 export type LogSize = Schemas['LogSize'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['WorkflowDetail'];
+export type WorkflowGrid = Schemas['WorkflowGrid'];

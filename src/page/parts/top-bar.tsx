@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
+import { openPalette } from './keyboard.tsx';
 import { momentText } from './time.tsx';
 
 const screens = [
@@ -34,6 +35,9 @@ export function TopBar(): JSX.Element {
         ))}
       </nav>
       <span class="space" />
+      <button type="button" class="search-button" onClick={openPalette}>
+        Go to <kbd>Ctrl K</kbd>
+      </button>
       <button type="button" class="plain" onClick={() => (isUtc.value = !isUtc.value)} title="Times: local or UTC">
         {isUtc.value ? 'UTC' : 'Local time'}
       </button>

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { RunHead, StepView } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import type { ShownRun } from '../data/run.ts';
@@ -23,6 +24,11 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
   const names = graph === null ? (['Steps', 'Timeline'] as const) : (['Graph', 'Timeline', 'Steps'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
+  // The same element as before is not drawn again: a step that changes draws its own box.
+  const drawing = useMemo(
+    () => graph !== null && <RunGraph run={run} graph={graph} selected={selected} />,
+    [run, graph, selected],
+  );
   return (
     <section class="card pane steps-pane" aria-label="Steps of the run">
       <Tabs
@@ -30,7 +36,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
         current={view}
         onChoose={(name) => change({ view: name === names[0] ? '' : name.toLowerCase() })}
       />
-      {view === 'Graph' && graph !== null && <RunGraph run={run} graph={graph} selected={selected} />}
+      {view === 'Graph' && drawing}
       {view === 'Graph' && handlers.length > 0 && (
         <ul class="step-rows then" aria-label="Handlers">
           {steps.filter(({ name }) => handlers.includes(name)).map((step) => row(step, selected))}

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
-import type { RunHead, Workflow, WorkflowDetail } from '../api/types.ts';
+import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
@@ -12,14 +12,20 @@ import { Diagnostics } from '../parts/diagnostics.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
+import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { momentText, relativeText } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 import { SourceText } from '../run-view/source.tsx';
 import { FileGraph } from './file-graph.tsx';
+import { HistoryGrid } from './history-grid.tsx';
 
-type Shown = { readonly detail: WorkflowDetail; readonly runs: readonly RunHead[] };
+type Shown = {
+  readonly detail: WorkflowDetail;
+  readonly runs: readonly RunHead[];
+  readonly grid: WorkflowGrid;
+};
 
 /** One workflow: what its file says, its last runs, and its text. */
 export function WorkflowScreen(): JSX.Element {
@@ -35,20 +41,21 @@ export function WorkflowScreen(): JSX.Element {
   }, [shown]);
   const { value, problem } = shown.known.value;
   useTitle(value?.detail.name ?? 'Workflow');
-  if (value !== null) return <Details detail={value.detail} runs={value.runs} />;
+  if (value !== null) return <Details {...value} />;
   return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
 }
 
 async function read(name: string): Promise<Shown> {
   const params = { path: { name } };
-  const [detail, page] = await Promise.all([
+  const [detail, page, grid] = await Promise.all([
     ask(api.GET('/api/v2/workflows/{name}', { params })),
-    ask(api.GET('/api/v2/workflows/{name}/runs', { params: { ...params, query: { limit: 50 } } })),
+    ask(api.GET('/api/v2/workflows/{name}/runs', { params: { ...params, query: { limit: 20 } } })),
+    ask(api.GET('/api/v2/workflows/{name}/grid', { params })),
   ]);
-  return { detail, runs: page.runs };
+  return { detail, runs: page.runs, grid };
 }
 
-function Details({ detail, runs }: Shown): JSX.Element {
+function Details({ detail, runs, grid }: Shown): JSX.Element {
   const [query, change] = useQuery();
   const names = [
     ...(detail.graph === null ? [] : ['Overview']),
@@ -69,6 +76,7 @@ function Details({ detail, runs }: Shown): JSX.Element {
           </a>
         ))}
         <span class="space" />
+        <ScheduleSwitch workflow={detail} />
         {!isBroken(detail) && (
           <a class="button main" href={to.start(detail.id)}>
             Start
@@ -91,7 +99,7 @@ function Details({ detail, runs }: Shown): JSX.Element {
         onChoose={(name) => change({ tab: name === usual ? '' : name.toLowerCase() })}
       />
       {tab === 'Overview' && <Overview detail={detail} />}
-      {tab === 'History' && <History detail={detail} runs={runs} />}
+      {tab === 'History' && <History detail={detail} runs={runs} grid={grid} />}
       {tab === 'Spec' && <SourceText path={detail.file} text={detail.definition ?? ''} />}
     </section>
   );
@@ -144,10 +152,11 @@ function NamedValues(props: { title: string; values: readonly (readonly [string,
   );
 }
 
-function History({ detail, runs }: Shown): JSX.Element {
+function History({ detail, runs, grid }: Shown): JSX.Element {
   if (runs.length === 0) return <p class="empty">This workflow has never run.</p>;
   return (
     <>
+      <HistoryGrid grid={grid} />
       <ul class="card rows" aria-label={`Runs of ${detail.name}`}>
         {runs.map((run) => (
           <RunRow key={run.runId} run={run} isOfOne />

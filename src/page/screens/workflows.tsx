@@ -10,7 +10,9 @@ import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../
 import { BrokenFile } from '../parts/broken-file.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { Ticks } from '../parts/ticks.tsx';
 import { Ago, momentText, relativeText, Took } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
@@ -142,7 +144,13 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
         {description !== '' && <span class="about">{description}</span>}
       </span>
       <span class="last">{lastRun ? <LastRun run={lastRun} /> : <span class="quiet">never run</span>}</span>
-      <span class="next">{nextText(workflow)}</span>
+      <span class="recent">
+        <Ticks recent={workflow.recent} />
+      </span>
+      <span class="next">
+        {nextText(workflow)}
+        <ScheduleSwitch workflow={workflow} />
+      </span>
       <a class="button" href={to.start(id)} aria-label={`Start ${name}`}>
         Start
       </a>
@@ -172,7 +180,7 @@ function LastRun({ run }: { run: RunHead }): JSX.Element {
 
 function nextText({ next, schedule, suspended }: Workflow): JSX.Element | null {
   if (schedule.start.length === 0) return null;
-  if (suspended) return <span class="quiet">schedule suspended</span>;
+  if (suspended) return <span>suspended</span>;
   if (next === null) return null;
   return (
     <time dateTime={next} title={momentText(next)}>

@@ -1,0 +1,38 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+const keys = [
+  ['Ctrl K or ⌘ K', 'go to a workflow or a run'],
+  ['/', 'find in the list'],
+  ['g w', 'all workflows'],
+  ['g r', 'all runs'],
+  ['t', 'times: local or UTC'],
+  ['?', 'these keys'],
+  ['Esc', 'close'],
+] as const;
+
+/** The keys of the page. */
+export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="keys-title" onClose={onClose}>
+      <h2 id="keys-title">Keys</h2>
+      <dl class="keys">
+        {keys.map(([key, about]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="dialog-buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { runLook } from '../../render/report/status-look.ts';
+import { pathOf, to } from '../api/address.ts';
+import { type Destination, destinations, matching } from '../data/destinations.ts';
+import { readWorkflows, workflows } from '../data/workflows.ts';
+import { StatusIcon } from './status-icon.tsx';
+
+/** Finds a workflow, its last run or a screen by a few letters. */
+export function Palette({ onClose }: { onClose: () => void }): JSX.Element {
+  const { route } = useLocation();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const text = useSignal('');
+  const chosen = useSignal(0);
+  useEffect(() => {
+    dialog.current?.showModal();
+    if (workflows.value === null) void readWorkflows();
+  }, []);
+  const found = matching(destinations(workflows.value ?? [], to), text.value);
+  const go = (destination: Destination | undefined) => {
+    if (destination === undefined) return;
+    onClose();
+    route(pathOf(destination.address));
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') go(found[chosen.value]);
+    else if (event.key === 'ArrowDown') chosen.value = Math.min(found.length - 1, chosen.value + 1);
+    else if (event.key === 'ArrowUp') chosen.value = Math.max(0, chosen.value - 1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose} onCancel={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Go to a workflow or a run"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found.length === 0 ? undefined : `palette-${chosen.value}`}
+        placeholder="Go to a workflow or a run"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          chosen.value = 0;
+        }}
+        onKeyDown={onKey}
+      />
+      <div id="palette-list" role="listbox" aria-label="Places">
+        {found.map((destination, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+          <div
+            key={destination.address}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen.value}
+            onClick={() => go(destination)}
+          >
+            {destination.status !== null && <StatusIcon look={runLook(destination.status)} />}
+            <bdi>{destination.name}</bdi>
+            <span class="quiet">{destination.kind}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p class="note">Nothing matches.</p>}
+    </dialog>
+  );
+}

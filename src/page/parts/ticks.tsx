@@ -1,0 +1,43 @@
+import type { JSX } from 'preact';
+import { runLook } from '../../render/report/status-look.ts';
+import { formatDuration } from '../../render/text/duration.ts';
+import { to } from '../api/address.ts';
+import type { Workflow } from '../api/types.ts';
+
+const WIDTH = 7;
+const HEIGHT = 22;
+/** A run that took no time at all is still seen. */
+const LEAST_HEIGHT = 4;
+
+/** The last runs of a workflow, the newest at the right: the colour of each is its status, its height how long it took. */
+export function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
+  if (recent === null || recent.length === 0) return null;
+  const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));
+  const runs = recent.toReversed();
+  return (
+    <svg class="ticks" width={runs.length * WIDTH} height={HEIGHT} role="group" aria-label={ticksText(recent)}>
+      {runs.map(({ runId, status, durationMs }, index) => {
+        const look = runLook(status);
+        const height = Math.max(LEAST_HEIGHT, Math.round((HEIGHT * (durationMs ?? longest)) / longest));
+        return (
+          <a key={runId} href={to.run(runId)} class={look.kind} tabIndex={-1}>
+            <title>{`${look.word}${durationMs === null ? '' : ` after ${formatDuration(durationMs)}`}`}</title>
+            <rect class="tick-area" x={index * WIDTH} y="0" width={WIDTH} height={HEIGHT} />
+            <rect x={index * WIDTH + 1} y={HEIGHT - height} width={WIDTH - 2} height={height} rx="1" />
+          </a>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** `last 20 runs: 18 succeeded, 2 failed`. */
+function ticksText(recent: NonNullable<Workflow['recent']>): string {
+  const counts = new Map<string, number>();
+  for (const { status } of recent) {
+    const { word } = runLook(status);
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const parts = Array.from(counts, ([word, count]) => `${count} ${word}`);
+  return `last ${recent.length === 1 ? 'run' : `${recent.length} runs`}: ${parts.join(', ')}`;
+}

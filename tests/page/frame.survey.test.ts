@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'hello.yaml': 'schedule: "0 2 * * *"\nsteps:\n  - name: greet\n    command: echo hello\n',
+};
+
+describeWith('chromium', browserPath !== null, 'what all screens of the page have', () => {
+  it('leads anywhere with the keyboard alone', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const runId = await start('hello');
+      const page = await open('/');
+      await page.locator('.row').waitFor();
+
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('last run hello');
+      await page.getByRole('option', { name: 'Last run of hello' }).waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('Enter');
+      await page.locator('.run-header').waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/runs/${runId}`);
+      await page.keyboard.press('g');
+      await page.keyboard.press('w');
+      await page.locator('.row').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('gw?');
+      expect(await page.getByRole('searchbox').inputValue()).toBe('gw?');
+      await page.getByRole('searchbox').blur();
+      await page.keyboard.press('?');
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    });
+  });
+
+  it('switches a schedule off and on, and shows the last runs', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('hello');
+      const page = await open('/');
+      const schedule = page.getByRole('switch', { name: 'Schedule of hello' });
+      await page.getByRole('group', { name: 'last run: 1 succeeded' }).waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      await schedule.click();
+      await page.getByText('suspended').waitFor();
+      expect(await schedule.getAttribute('aria-checked')).toBe('false');
+      await schedule.click();
+      await expect.poll(() => schedule.getAttribute('aria-checked')).toBe('true');
+      await page.getByRole('link', { name: 'hello', exact: true }).click();
+      await page.getByRole('button', { name: 'History' }).click();
+      await page.locator('.grid a', { has: page.getByRole('img', { name: 'succeeded', exact: true }) }).click();
+      await page.locator('.log-line', { hasText: 'hello' }).waitFor();
+      expect(new URL(page.url()).search).toBe('?step=greet');
+    });
+  });
+
+  it('shows where there is nothing, with ways on', async () => {
+    await withPage(
+      files,
+      async ({ open }) => {
+        const page = await open('/nothing/here');
+        await page.getByRole('heading', { name: 'Not found' }).waitFor();
+        expect(await accessibilityProblems(page)).toEqual([]);
+        await page.getByRole('link', { name: 'All workflows' }).click();
+        await page.locator('.row').waitFor();
+      },
+      { expected: [/status of 404/] },
+    );
+  });
+
+  it('keeps what it has shown while the daemon does not answer', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        const page = await open('/');
+        await page.locator('.row').waitFor();
+
+        await daemon.end('SIGKILL');
+        await page.getByText('Offline, shown as of').waitFor();
+        expect(await page.locator('.row .name').allTextContents()).toEqual(['hello']);
+        expect(await page.getByRole('switch').isDisabled()).toBe(true);
+        expect(await accessibilityProblems(page)).toEqual([]);
+      },
+      { expected: [/net::ERR/] },
+    );
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { cellStatus, median } from '../../src/page/data/grid-cells.ts';
+
+test('a letter of the grid is the status of a step, or says that there was none', () => {
+  expect([0, 1, 2, 3].map((step) => cellStatus('SFU-', step))).toEqual([
+    'succeeded',
+    'failed',
+    'upstream_failed',
+    null,
+  ]);
+  expect(cellStatus('S', 1)).toBeNull();
+});
+
+test('the median lies in the middle, however long the longest is', () => {
+  expect([median([3]), median([1, 100, 2]), median([4, 1, 2, 1000]), median([])]).toEqual([3, 2, 3, null]);
+});
