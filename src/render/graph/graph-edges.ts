@@ -1,6 +1,6 @@
 import type { Graph } from '../../core/graph.ts';
 
-/** Every dependency as the numbers of both its ends, in the order of the file. */
+/** Returns every dependency as the indexes of its two nodes, in the order of the file. */
 export function graphEdges(graph: Graph): readonly (readonly [from: number, to: number])[] {
   return graph.dependencies.flatMap((numbers, to) => numbers.map((from) => [from, to] as const));
 }

@@ -1,4 +1,4 @@
-/** What `wf graph` can draw in. */
+/** The formats of `wf graph`. */
 export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
 
 /** One of `graphFormats`. */

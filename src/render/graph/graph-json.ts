@@ -2,12 +2,12 @@ import { type Graph, nodeAt } from '../../core/graph.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import { graphEdges } from './graph-edges.ts';
 
-/** The graph as JSON, see `graphView`. */
+/** Renders the graph as JSON, see `graphView`. */
 export function graphJson(graph: Graph): string {
   return `${JSON.stringify(graphView(graph), null, 2)}\n`;
 }
 
-/** A graph for programs: `{nodes: [{name, handler, executor}], edges: [{from, to}]}`; `handler` is null for a step. */
+/** Returns the graph as data: `{nodes: [{name, handler, executor}], edges: [{from, to}]}`; `handler` is null for a step. */
 export function graphView(graph: Graph): object {
   const nodes = graph.nodes.map((node, number) => ({
     name: node.name,

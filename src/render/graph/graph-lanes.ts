@@ -1,25 +1,25 @@
 import type { Graph } from '../../core/graph.ts';
 
-/** One row of the drawing: a node, where it stands, and what every lane does beside it. */
+/** One row of the drawing: a node, its lane, and the state of every lane. */
 export type LaneRow = {
   readonly node: number;
-  /** The lane in which the node stands. */
+  /** The lane of the node. */
   readonly column: number;
-  /** For each lane from the left what is in it in this row. */
+  /** The state of each lane in this row, from the left. */
   readonly lanes: readonly Lane[];
-  /** The node begins something of its own right below a row that has nothing to do with it. */
+  /** Whether the node starts a new component directly below an unrelated row. */
   readonly apart: boolean;
 };
 
 /**
- * A lane carries the edges of one node down to the nodes that depend on it: it can be free, go past this row's node,
- * lead to it and on to others, or lead to it and end.
+ * A lane carries the edges of one node down to its dependents: it is free, passes the node of this row, leads to it and
+ * continues, or leads to it and ends.
  */
 export type Lane = 'free' | 'past' | 'through' | 'end';
 
 /**
- * Lays the steps out one below the other, each below all it depends on, close to the one drawn before it. Null as soon
- * as more than `mostLanes` would lie side by side, since what nobody can follow need not be worked out.
+ * Places the steps one below the other, each below its dependencies and close to the previous one. Returns null if more than
+ * `mostLanes` lanes would be needed, since such a drawing is unreadable.
  */
 export function layOutLanes(graph: Graph, mostLanes: number): readonly LaneRow[] | null {
   const left = graph.dependents.map((numbers) => numbers.length);
@@ -42,7 +42,7 @@ export function layOutLanes(graph: Graph, mostLanes: number): readonly LaneRow[]
   return rows;
 }
 
-/** Frees the lanes that have ended, and forgets those on the right that nobody uses. */
+/** Frees the lanes that have ended and drops unused ones on the right. */
 function moveOn(owners: (number | null)[], lanes: readonly Lane[]): void {
   lanes.forEach((lane, at) => {
     if (lane === 'end') owners[at] = null;
@@ -56,7 +56,7 @@ function laneOf(owner: number | null, needs: ReadonlySet<number>, left: readonly
   return left[owner] === 0 ? 'end' : 'through';
 }
 
-/** The leftmost lane that ends here, else the leftmost free one that `taken` allows. */
+/** Returns the leftmost lane that ends here, else the leftmost free one that `taken` allows. */
 function columnOf(lanes: readonly Lane[], taken: readonly boolean[]): number {
   const end = lanes.indexOf('end');
   if (end !== -1) return end;
@@ -65,7 +65,7 @@ function columnOf(lanes: readonly Lane[], taken: readonly boolean[]): number {
   return column;
 }
 
-/** The steps, each after all it depends on: depth first, so that a chain stays together, else as in the file. */
+/** Returns the steps in topological order: depth first, so that chains stay together, else in the order of the file. */
 export function drawingOrder(graph: Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>): readonly number[] {
   const unmet = graph.dependencies.slice(0, graph.stepCount).map((numbers) => numbers.length);
   const stack = unmet.flatMap((count, number) => (count === 0 ? [number] : [])).reverse();

@@ -3,8 +3,8 @@ import { escapeControls } from '../text/sanitize.ts';
 import { graphEdges } from './graph-edges.ts';
 
 /**
- * The graph as a Mermaid flowchart, which GitHub draws in Markdown. Nodes are called `n0`, `n1`...; names are labels.
- * `classOf` gives a node its class (null: none), a word that the caller defines.
+ * Renders the graph as a Mermaid flowchart, which GitHub draws in Markdown. Nodes are `n0`, `n1`...; names are labels.
+ * `classOf` returns the class of a node (null: none), which the caller defines.
  */
 export function mermaidGraph(graph: Graph, classOf: (name: string) => string | null = () => null): string {
   const nodes = graph.nodes.map(({ name }, number) => {
@@ -17,7 +17,7 @@ export function mermaidGraph(graph: Graph, classOf: (name: string) => string | n
   return ['flowchart TD', ...nodes, ...edges, ''].join('\n');
 }
 
-/** Everything that Mermaid or the HTML beneath could take for syntax is written as its code, as `#35;` for `#`. */
+/** Escapes characters that are syntax in Mermaid or HTML by their code: `#35;` for `#`. */
 function label(text: string): string {
   return escapeControls(text).replace(/["#&<>`\\;{}[\]()|*_~]/g, (character) => `#${character.codePointAt(0)};`);
 }

@@ -6,7 +6,7 @@ import { stepTitle } from '../text/step-title.ts';
 import { textWidth } from '../text/width.ts';
 import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
 
-/** The signs that lanes are drawn with. */
+/** The characters of lanes. */
 type LaneSigns = {
   readonly node: string;
   readonly past: string;
@@ -40,11 +40,11 @@ const asciiSigns: LaneSigns = {
 };
 
 const columns = 80;
-/** With more lanes than this side by side nobody can follow them: then the dependencies are written out. */
+/** With more lanes the drawing is unreadable, so the dependencies are written as text. */
 const mostLanes = 16;
 const widestColumn = 30;
 
-/** The graph for a person: one row a step, lines for what it depends on; names where lines are too many or would meet. */
+/** Draws the graph as text: one row per step, with lines to its dependencies, or with their names if there are too many lines. */
 export function graphText(graph: Graph, unicode: boolean): string {
   const rows = layOutLanes(graph, mostLanes);
   const lines = rows === null ? waveLines(graph, unicode) : rows.flatMap((row) => rowLines(graph, row, unicode));
@@ -59,7 +59,7 @@ function rowLines(graph: Graph, row: LaneRow, unicode: boolean): readonly string
   return row.apart ? ['', line] : [line];
 }
 
-/** Lines between a node and the lanes that lead to it run across those that go past, which stay whole. */
+/** Lines from a node to its lanes cross the lanes that pass, which stay unbroken. */
 function laneText({ column, lanes }: LaneRow, signs: LaneSigns): string {
   const touched = lanes.flatMap((lane, at) => (lane === 'through' || lane === 'end' ? [at] : []));
   const first = Math.min(column, ...touched);
@@ -88,7 +88,7 @@ function laneSign(lane: LaneRow['lanes'][number], { at, first, last }: Span, sig
   }
 }
 
-/** For graphs too wide to draw: the steps that can run together, and what each depends on in words. */
+/** For graphs that are too wide: the steps that can run together, with the names of their dependencies. */
 function waveLines(graph: Graph, unicode: boolean): readonly string[] {
   const names = graph.nodes.map((node) => escapeControls(node.name));
   const width = Math.min(
@@ -103,7 +103,7 @@ function waveLines(graph: Graph, unicode: boolean): readonly string[] {
   ]);
 }
 
-/** The steps by the length of the longest way to them, in the order of the file. */
+/** Returns the steps by the length of the longest path to them, in the order of the file. */
 function waves(graph: Graph): readonly (readonly number[])[] {
   const found: number[][] = [];
   const depth = new Map<number, number>();
@@ -125,7 +125,7 @@ function needsText(graph: Graph, node: number, unicode: boolean): string {
   return names.length === 0 ? '' : `${chooseGlyphs(unicode).arrow} ${names.join(', ')}`;
 }
 
-/** A name is never cut; what it depends on is, where the line would be too long. */
+/** Names are never cut; the list of dependencies is cut if the line would be too long. */
 function withNeeds(line: string, needs: string, unicode: boolean): string {
   const room = columns - textWidth(line) - 2;
   return needs === '' || room < 10 ? line : `${line}  ${cut(needs, room, chooseGlyphs(unicode).ellipsis)}`;

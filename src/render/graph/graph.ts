@@ -6,7 +6,7 @@ import { graphJson } from './graph-json.ts';
 import { mermaidGraph } from './graph-mermaid.ts';
 import { graphText } from './graph-text.ts';
 
-/** Draws the steps of a workflow, what they depend on, and its handlers. Ends with a line end. */
+/** Draws the steps of a workflow, their dependencies, and its handlers. Ends with a line break. */
 export function renderGraph(
   workflow: Workflow,
   format: GraphFormat,

@@ -1,15 +1,15 @@
-/** Lines on their way to a terminal, handed on together. */
+/** A batch of lines for a terminal. */
 export type Batch = {
   readonly add: (line: string) => void;
-  /** Hands on what was gathered, at once. */
+  /** Writes the batch at once. */
   readonly flush: () => void;
 };
 
 const fullBatch = 64 * 1024;
 
 /**
- * Gathers lines and writes them once `defer` calls back, or as soon as they are many: one write for a thousand short
- * steps instead of two thousand. Whoever ends flushes.
+ * Collects lines and writes them when `defer` calls back, or earlier if there are many: one write for a thousand short steps
+ * instead of two thousand. The caller flushes at the end.
  */
 export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void): Batch {
   let text = '';

@@ -1,7 +1,7 @@
 import type { Workflow } from '../../core/workflow.ts';
 import type { Recap, Reporter } from './reporter.ts';
 
-/** A reporter that says nothing while the run goes on and writes one text when it is over, however it ended. */
+/** Creates a reporter that writes one text when the run has ended. */
 export function createFileReporter(
   render: (recap: Recap, workflow: Workflow) => string,
   write: (text: string) => void,

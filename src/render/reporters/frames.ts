@@ -1,22 +1,22 @@
-/** The time and its timers; `setTimer` calls back once at the given time, and its result takes the timer back. */
+/** A clock with timers; `setTimer` calls back once at the given time and returns a function that cancels the timer. */
 export type FrameClock = {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
 
-/** When to paint. */
+/** The scheduler of frames. */
 export type Frames = {
-  /** Something changed: paint soon. */
+  /** Requests a frame after a change. */
   readonly request: () => void;
-  /** No further frame. */
+  /** Stops painting. */
   readonly stop: () => void;
 };
 
 const betweenFramesMs = 100;
 const betweenTicksMs = 1000;
 
-/** Paints at most ten times a second, and once a second without a request as long as `paint` says that time shows. */
+/** Paints at most ten times a second, and once a second without a request while `paint` returns that a time is visible. */
 export function createFrames(clock: FrameClock, paint: () => { readonly showsTime: boolean }): Frames {
   let paintedAt = clock.now();
   let next: { readonly at: number; readonly cancel: () => void } | null = null;

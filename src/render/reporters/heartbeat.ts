@@ -1,14 +1,14 @@
 import type { FrameClock } from './frames.ts';
 
-/** A sign of life for those who watch a log that is silent. */
+/** A regular sign of life for readers of a silent log. */
 export type Heartbeat = {
-  /** Something was written, which is a sign of life itself. */
+  /** Call it after each write, which counts as a sign of life. */
   readonly wrote: () => void;
-  /** No further beat. */
+  /** Stops the heartbeat. */
   readonly stop: () => void;
 };
 
-/** Calls `beat` whenever nothing was written for so long. */
+/** Calls `beat` whenever nothing was written for the interval. */
 export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () => void): Heartbeat {
   let wroteAt = clock.now();
   let cancel = () => {};

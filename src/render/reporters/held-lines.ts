@@ -1,16 +1,16 @@
-/** Lines of one step that wait for their turn. */
+/** The buffered lines of one step. */
 export type HeldLines = {
   readonly add: (line: string) => void;
-  /** All of them with their ends; of very many the first and the last, with a line on how many are missing. */
+  /** Returns all lines with their line breaks; of very many the first and the last, with a line that counts the missing ones. */
   readonly text: () => string;
 };
 
-/** In characters: what GitHub's page still shows without trouble. */
+/** The size in characters that GitHub's page shows without trouble. */
 const headSize = 256 * 1024;
 const tailSize = 768 * 1024;
 const blockSize = 16 * 1024;
 
-/** Holds lines in bounded memory, however many come. */
+/** Buffers lines in bounded memory. */
 export function createHeldLines(): HeldLines {
   const tail = createTail();
   let head = '';
@@ -30,7 +30,7 @@ export function createHeldLines(): HeldLines {
   };
 }
 
-/** Keeps whole blocks of lines, and drops the oldest one when they are too many. */
+/** Keeps blocks of lines and drops the oldest one if there are too many. */
 function createTail() {
   let blocks: string[] = [];
   let block = '';

@@ -6,18 +6,18 @@ import { createBatch } from './batch.ts';
 import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
 
-/** What the JSON reporter needs beside its terminal. */
+/** The options of the JSON reporter. */
 export type JsonOptions = {
   /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
   readonly now: () => number;
-  /** Calls back once the present work is done, as `setImmediate` does. */
+  /** Calls back after the current work, like `setImmediate`. */
   readonly defer: (callback: () => void) => void;
 };
 
 /**
- * One JSON object a line and nothing else, each with `type`, `runId` and `at` first: the run's events, `step.output` for
- * each line of output (`step`, `attempt`, `stream`, `text`, and `continues` where the line goes on in the next one), and as the last line `run.summary`, a RunSummary. Times are
- * ISO 8601 UTC.
+ * Prints one JSON object per line, each with `type`, `runId` and `at` first: the events of the run, `step.output` for each line
+ * of output (`step`, `attempt`, `stream`, `text`, and `continues` if the next object continues the line), and as the last line
+ * `run.summary`, a RunSummary. Times are ISO 8601 UTC.
  */
 export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptions): Reporter {
   const batch = createBatch(terminal.write, defer);

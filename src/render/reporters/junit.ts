@@ -6,15 +6,16 @@ import { stepStatusText } from '../text/step-status-text.ts';
 import { nodesByName } from './nodes.ts';
 import type { Recap } from './reporter.ts';
 
-/** What became of a test case beside its success. */
+/** The result of a test case that did not succeed. */
 type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
 type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
 type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
 
 /**
- * A run as a JUnit file: one test suite, a test case for each step and each handler that ran, with its last lines. A failed
- * step is a `failure`, one that was stopped an `error`; skipped ones and those that never ran are `skipped`, as are failures
- * that `continueOn` tolerates, with a word about it, unless the run is strict. A run that failed without a failed step gets a case of its own.
+ * Renders a run as a JUnit file: one test suite, a test case for each step and each handler that ran, with its last lines. A
+ * failed step is a `failure`, a stopped one an `error`; skipped steps and those that never ran are `skipped`, as are failures
+ * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
+ * case of its own.
  */
 export function junitReport({ summary, places, tails }: Recap, workflow: Workflow, cwd: string): string {
   const nodes = nodesByName(workflow);
@@ -63,7 +64,7 @@ function verdictOn(step: StepSummary, isTolerated: boolean): Verdict | null {
   }
 }
 
-/** A run can fail although no step did: its environment cannot be evaluated, or its time is up between two steps. */
+/** A run can fail without a failed step: if its environment cannot be evaluated, or its time limit passes between two steps. */
 function runVerdict({ status, reason, error }: RunSummary, cases: readonly TestCase[]): Verdict | null {
   const isTold = cases.some(({ verdict }) => verdict?.kind === 'failure' || verdict?.kind === 'error');
   if (status !== 'failed' || isTold) return null;
@@ -92,7 +93,7 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
     errors: count('error'),
     skipped: count('skipped'),
     time: seconds(summary.durationMs),
-    // As the schemas of those who read it have it: no milliseconds, no zone.
+    // As the schemas of readers require: no milliseconds, no zone.
     timestamp: (summary.startedAt ?? summary.createdAt).slice(0, 19),
     ...(summary.owner === null ? {} : { hostname: summary.owner.host }),
   };
@@ -130,12 +131,12 @@ function seconds(ms: number | null): string {
   return ((ms ?? 0) / 1000).toFixed(3);
 }
 
-/** Text to stand between two tags of XML 1.0, without colours and without what XML cannot hold, escaped or not. */
+/** Escapes text between two tags of XML 1.0, without colours and without characters that XML does not allow. */
 function xmlText(text: string): string {
   return escapeXml(text.split('\n').map(stripControls).join('\n'));
 }
 
-/** The value of an attribute, to stand in double quotes; readers would turn line ends and tabs into spaces. */
+/** Escapes an attribute value in double quotes, including line breaks and tabs, which readers would turn into spaces. */
 function xmlAttribute(text: string): string {
   return escapeXml(text)
     .replaceAll('"', '&quot;')
@@ -145,7 +146,7 @@ function xmlAttribute(text: string): string {
 const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 function escapeXml(text: string): string {
-  // Made here: most runs write no XML.
+  // Created here, because most runs write no XML.
   const impossible = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
   return text.replace(impossible, '').replace(/[&<>]/g, (character) => names[character] ?? '');
 }

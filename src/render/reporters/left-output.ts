@@ -2,24 +2,24 @@ import { stripControls } from '../text/sanitize.ts';
 import { createHeldLines } from './held-lines.ts';
 import type { outputModes } from './output-modes.ts';
 
-/** One of `outputModes`; null: all of it while it is short, else its last lines. */
+/** One of `outputModes`; null: all of a short output, else its last lines. */
 export type OutputMode = (typeof outputModes)[number] | null;
 
-/** The output of one attempt, as far as it may be shown when the attempt has ended. Its memory is bounded. */
+/** The output of one attempt that is shown when the attempt has ended, in bounded memory. */
 export type LeftOutput = {
   readonly add: (line: string) => void;
-  /** The lines to show, and how many before them are left out. */
+  /** Returns the lines to show and the count of lines left out before them. */
   readonly take: () => { readonly lines: readonly string[]; readonly leftOut: number };
 };
 
-/** An output of so many lines is shown whole. */
+/** The largest number of lines that are all shown. */
 const mostWhole = 20;
-/** Of a longer one these last lines are. */
+/** The number of last lines shown of a longer output. */
 const lastLines = 10;
-/** In UTF-16 code units; the log has longer lines whole. */
+/** The longest shown line in UTF-16 code units; the log contains it completely. */
 const longestLine = 2000;
 
-/** See `LeftOutput`. */
+/** Creates the buffer of one attempt. */
 export function createLeftOutput(mode: OutputMode): LeftOutput {
   return mode === 'full' ? createFullOutput() : createLastOutput(mode === 'last' ? lastLines : mostWhole);
 }

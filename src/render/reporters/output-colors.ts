@@ -2,15 +2,15 @@ import { keepColors, stripControls } from '../text/sanitize.ts';
 import { isolateColors, type SgrState } from '../text/sgr.ts';
 import type { OutputLine } from './step-lines.ts';
 
-/** Lines of output made fit to stand between ours: nothing but text and colours, and these end with the line. */
+/** Prepares lines of output for display: only text and colours, which end with the line. */
 export type OutputColors = {
-  /** What a stream has left switched on is on again in its next line. */
+  /** Active colours of a stream continue in its next line. */
   readonly isolate: (line: OutputLine) => string;
-  /** The attempt is over; what it left switched on is forgotten. */
+  /** Forgets the active colours of an attempt that has ended. */
   readonly end: (step: string) => void;
 };
 
-/** See `OutputColors`; without `keepsColors` text is all that is left. Holds something only for streams that have a colour on. */
+/** Creates an `OutputColors`; without `keepsColors` only the text remains. Uses memory only for streams with an active colour. */
 export function createOutputColors(keepsColors = true): OutputColors {
   const open = new Map<string, SgrState>();
   return {

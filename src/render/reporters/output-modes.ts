@@ -1,2 +1,2 @@
-/** The words of `--output`: what a finished step leaves on a terminal of what it has printed. */
+/** The values of `--output`: the amount of output that a finished step leaves on a terminal. */
 export const outputModes = ['full', 'last', 'errors', 'none'] as const;

@@ -6,15 +6,15 @@ import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { stepTitle } from '../text/step-title.ts';
 
-/** What is known about the step that an event is about. */
+/** The step of an event. */
 export type PlainContext = {
   readonly step: Step | undefined;
-  /** When its present attempt started; undefined when it did not. */
+  /** The start of its current attempt; undefined before it. */
   readonly startedAt: number | undefined;
   readonly colors: ChalkInstance;
 };
 
-/** What to say about an event, a word that can be searched for first; null for events that nobody waits for. */
+/** Formats an event, with a searchable keyword first; null for events that are not shown. */
 export function plainEvent(event: StoredEvent, context: PlainContext): string | null {
   const { colors, step } = context;
   switch (event.type) {
@@ -96,13 +96,13 @@ function settledWord(status: SettledStatus, colors: ChalkInstance): [string, (te
   }
 }
 
-/** Words are padded to one width, so that what follows stands in a column. */
+/** Keywords are padded to one width, so that the rest forms a column. */
 function word(text: string, color: (text: string) => string): string {
   return color(text.padEnd(6));
 }
 
 function afterTime(message: string, at: number, startedAt: number | undefined): string {
-  // A time limit says itself how long it took.
+  // The message of a time limit contains the duration.
   if (startedAt === undefined || message.startsWith('timed out')) return message;
   return joined(message, `after ${formatDuration(at - startedAt)}`);
 }

@@ -15,18 +15,18 @@ import { plainEvent } from './plain-event.ts';
 import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
 
-/** What the plain reporter needs beside its terminal. */
+/** The options of the plain reporter. */
 export type PlainOptions = RecapOptions & {
   /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
   readonly now: () => number;
-  /** Calls back once the present work is done, as `setImmediate` does. */
+  /** Calls back after the current work, like `setImmediate`. */
   readonly defer: (callback: () => void) => void;
 };
 
 /**
- * One line for everything that happens and for every line of output, each with the time and its step in front, so that
- * parallel steps never mix inside a line and every line can be searched for:
- * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`. The colours of the steps' output stay.
+ * Prints one line for every event and every line of output, each with the time and its step, so that parallel steps never mix
+ * inside a line and every line can be searched:
+ * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`. Colours of the output are kept.
  */
 export function createPlainReporter(terminal: Terminal, options: PlainOptions): Reporter {
   const batch = createBatch(terminal.write, options.defer);
@@ -48,7 +48,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
       put(options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
     }
   };
-  /** A step of a child run has the steps that lead to it before its name. */
+  /** The name of a step of a child run includes its parent steps. */
   const show = (event: StoredEvent, step: string | null, of: Step | undefined) => {
     if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(step ?? '');
     if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
@@ -97,7 +97,7 @@ function stepOf(event: StoredEvent): string | null {
   return 'step' in event ? event.step : null;
 }
 
-/** The time of day, made anew only when the second changes. */
+/** Returns the time of day, formatted only when the second changes. */
 function createTimeColumn(colors: ChalkInstance): (at: number) => string {
   let second = Number.NaN;
   let text = '';
@@ -111,10 +111,10 @@ function createTimeColumn(colors: ChalkInstance): (at: number) => string {
   };
 }
 
-/** Longer names are not cut to this, since they are searched for; they only push their own lines to the right. */
+/** Longer names are not cut, so that they can be searched; they only move their own lines to the right. */
 const widestPrefix = 26;
 
-/** `[load]  `: as wide as the longest step's up to a limit, in the step's own colour. */
+/** Formats `[load]  `, padded to the longest step up to a limit, in the colour of the step. */
 export function createPrefix(
   workflow: { readonly steps: readonly { readonly name: string }[] },
   colors: ChalkInstance,

@@ -3,8 +3,8 @@ import { type RecapOptions, renderRecap } from '../views/recap.ts';
 import type { Recap, Reporter, Terminal } from './reporter.ts';
 
 /**
- * Says nothing about a run that did what it should, which includes failures that the file tolerates; of any other, and
- * of one with warnings, it prints the recap. Made for cron, which mails whatever is printed.
+ * Prints nothing for a run that succeeded, including tolerated failures; for any other run, and one with warnings, it prints the
+ * recap. Made for cron, which mails all output.
  */
 export function createQuietReporter(terminal: Terminal, options: RecapOptions): Reporter {
   return {

@@ -1,6 +1,6 @@
 import type { Reporter } from './reporter.ts';
 
-/** Several reporters of one run as one; each gets what it wants. */
+/** Combines several reporters of one run. */
 export function groupReporters(reporters: readonly Reporter[]): Reporter {
   const readers = reporters.filter(({ wantsOutput }) => wantsOutput);
   return {

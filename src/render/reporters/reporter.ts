@@ -12,64 +12,64 @@ export type OutputChunk = {
   readonly bytes: Uint8Array;
 };
 
-/** What a reporter needs to close with a recap. */
+/** The data of a recap. */
 export type Recap = {
   readonly summary: RunSummary;
-  /** Where each failed step stands in its file; a step that is missing here has no place. */
+  /** The position of each failed step in its file; a step without an entry has none. */
   readonly places: ReadonlyMap<string, Place>;
-  /** The last lines of output of each failed step (of every step for who `wantsTails`), without line ends. */
+  /** The last lines of output of each failed step (of every step with `wantsTails`), without line breaks. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
-  /** Of each step that a retry took over: the id of the run that has its logs. */
+  /** For each step that a retry took over, the id of the run with its logs. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Of each step that carried out another run, in its last attempt here: how that run ended. */
+  /** For each sub-workflow step, the result of its last child run in this run. */
   readonly children?: ReadonlyMap<string, Recap>;
-  /** False when nothing of the run was kept (`--no-history`): then there is nothing to look up or to retry. */
+  /** False if the run was not stored (`--no-history`), so that it cannot be looked up or retried. */
   readonly kept: boolean;
-  /** Present: its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  /** Present if the stored workflow is masked, so that a retry needs the file. */
   readonly masked?: true;
 };
 
-/** Where a reporter writes. */
+/** The output of a reporter. */
 export type Terminal = {
-  /** Never throws and never blocks on a closed output. */
+  /** Never throws, and never blocks on a closed output. */
   readonly write: (text: string | Uint8Array) => void;
   readonly isTerminal: boolean;
-  /** In cells; asked anew for every frame, since a window can change. */
+  /** The size in cells, read for every frame, since a window can change. */
   readonly size: () => { readonly columns: number; readonly rows: number };
-  /** Calls back when the window has another size, until the result is called. */
+  /** Calls back when the size of the window changes, until the returned function is called. */
   readonly onResize?: (callback: () => void) => () => void;
-  /** Whether to use colour, and whether glyphs beyond ASCII can be shown. */
+  /** Whether to use colours, and whether the terminal shows symbols beyond ASCII. */
   readonly color: boolean;
   readonly unicode: boolean;
-  /** True where colours are not wanted at all: then those of the steps' output go too. */
+  /** Whether to remove colours from the output of steps as well. */
   readonly stripsColors?: boolean;
 };
 
-/** A run that a step of another one carries out: its workflow is the step's work. */
+/** A child run: the run of a sub-workflow step. */
 export type ChildRun = {
   readonly runId: string;
   readonly workflow: Workflow;
-  /** The steps that lead to it, from the run that the reporter is of: `['release', 'build']`. */
+  /** Its parent steps, from the run of the reporter: `['release', 'build']`. */
   readonly path: readonly string[];
 };
 
-/** Shows a child run, whose events come between those of the run around it. */
+/** Shows a child run, whose events arrive between those of its parent. */
 export type ChildReporter = Pick<Reporter, 'event' | 'output'>;
 
-/** Turns a run into what a person or a program reads. One run, one reporter. */
+/** Shows a run to a person or a program. Each run has its own reporter. */
 export type Reporter = {
-  /** False when the reporter has no use for output: then nobody follows the logs. */
+  /** False if the reporter does not show output; then the logs are not followed. */
   readonly wantsOutput: boolean;
-  /** True when the recap is to have the last lines of all steps, not only of failed ones. */
+  /** Whether the recap contains the last lines of all steps, not only of failed ones. */
   readonly wantsTails?: boolean;
   readonly begin: (workflow: Workflow, runId: string) => void;
-  /** After each stored event, with the state that it led to. */
+  /** Called after each stored event, with the resulting state. */
   readonly event: (event: StoredEvent, state: RunState) => void;
   readonly output: (chunk: OutputChunk) => void;
-  /** What shows a child run, from its first event on; absent where only the step itself is shown. */
+  /** Returns the reporter of a child run, from its first event; absent if child runs are not shown. */
   readonly child?: (run: ChildRun) => ChildReporter;
-  /** The last call; nothing is written after it. */
+  /** The last call; the reporter writes nothing after it. */
   readonly end: (recap: Recap) => void;
-  /** What to write at once for the terminal to be as it was, if `end` was not called and will not be; empty for nothing. */
+  /** Returns the text that restores the terminal if `end` will not be called; may be empty. */
   readonly abandon?: () => string;
 };

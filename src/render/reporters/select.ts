@@ -1,25 +1,25 @@
-/** The reporters that write to standard output, by the names that `--reporter` takes. */
+/** The names of the reporters for standard output, for `--reporter`. */
 export const reporterKinds = ['tree', 'plain', 'github', 'json', 'quiet'] as const;
 
 /** One of `reporterKinds`. */
 export type ReporterKind = (typeof reporterKinds)[number];
 
-/** What the choice depends on. */
+/** The facts for the choice of a reporter. */
 export type ReporterFacts = {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Whether a CI service says that it runs us (`CI`). */
+  /** Whether a CI service is detected (`CI`). */
   readonly ci: boolean;
   /** Whether that service is GitHub Actions. */
   readonly githubActions: boolean;
-  /** The value of `TERM`; empty when there is none. */
+  /** The value of `TERM`; empty if it is not set. */
   readonly term: string;
 };
 
 /**
- * The reporter to use: the one asked for, else `github` in GitHub Actions, `tree` on a terminal and `plain` everywhere
- * else. A tree that is asked for (a setting can be left over from a shell) where lines cannot be redrawn is `plain` too, so
- * that a job under cron still runs.
+ * Returns the reporter to use: the requested one, else `github` in GitHub Actions, `tree` on a terminal and `plain` everywhere
+ * else. A requested tree becomes `plain` where lines cannot be redrawn, so that a job under cron still runs with a setting of
+ * the shell.
  */
 export function chooseReporter(asked: ReporterKind | null, facts: ReporterFacts): ReporterKind {
   const canRedraw = facts.isTerminal && facts.term !== 'dumb';

@@ -1,19 +1,19 @@
 import { type CarriageReturn, createPieceSplitter, type LinePiece, type PieceSplitter } from '../text/lines.ts';
 import type { OutputChunk } from './reporter.ts';
 
-/** A line of a step's output, without its end. `continues`: it is so long that the rest of it follows as the next one. */
+/** A line of a step's output without its line break. `continues`: the next line is the rest of it. */
 export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
-/** The output of all steps as whole lines; each stream of each step is a text of its own. */
+/** The output of all steps as lines, split for each stream of each step. */
 export type StepLines = {
   readonly push: (chunk: OutputChunk) => readonly OutputLine[];
-  /** What a step (or, for null, any step) began and did not end; nothing is held for it any more. */
+  /** Returns and forgets the unfinished lines of a step (null: of all steps). */
   readonly end: (step: string | null) => readonly OutputLine[];
 };
 
 type Held = Omit<OutputChunk, 'bytes'> & { readonly splitter: PieceSplitter };
 
-/** See `StepLines`. A new attempt starts on a new line. */
+/** Creates a `StepLines`. A new attempt starts on a new line. */
 export function createStepLines(carriageReturn: CarriageReturn): StepLines {
   const held = new Map<string, Map<OutputChunk['stream'], Held>>();
   return {

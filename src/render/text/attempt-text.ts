@@ -1,6 +1,6 @@
 import type { Step } from '../../core/workflow.ts';
 
-/** `attempt 2 of 3`, or `repetition 7` of a step that repeats; empty for a first attempt, about which nothing is special. */
+/** Returns `attempt 2 of 3`, or `repetition 7` for a repeating step; empty for a first attempt. */
 export function attemptText(step: Step | undefined, attempt: number): string {
   if (attempt <= 1) return '';
   if (step?.repeat) return `repetition ${attempt}`;

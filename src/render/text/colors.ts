@@ -1,11 +1,11 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 
-/** Colours for our own text: the 16 that every theme defines, or none at all. What decides is the caller's `Terminal`. */
+/** Colours for the text of `wf`: the 16 that every theme defines, or none, as the `Terminal` of the caller says. */
 export function createColors(color: boolean): ChalkInstance {
   return new Chalk({ level: color ? 1 : 0 });
 }
 
-/** Red is missing on purpose: it says "failed". */
+/** Red is reserved for failures. */
 const stepColors = [
   'cyan',
   'magenta',
@@ -19,7 +19,7 @@ const stepColors = [
   'greenBright',
 ] as const;
 
-/** The colour of the step at `index` in its file: always the same one, and never that of its neighbours. */
+/** Returns the colour of the step at `index` in its file: always the same, and different from its neighbours. */
 export function colorStep(colors: ChalkInstance, index: number, text: string): string {
   return colors[stepColors[index % stepColors.length] ?? 'cyan'](text);
 }

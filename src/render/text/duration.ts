@@ -1,16 +1,16 @@
-/** A length of time for a person: `0.3s`, `12s`, `4m05s`, `2h10m`, `3d04h`. A negative one counts as 0. */
+/** Formats a duration: `0.3s`, `12s`, `4m05s`, `2h10m`, `3d04h`. A negative one counts as 0. */
 export function formatDuration(ms: number): string {
   const tenths = Math.round(Math.max(0, ms) / 100);
   if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10}s`;
   return formatSeconds(Math.round(ms / 1000));
 }
 
-/** A length of time that is still growing: as `formatDuration`, in whole seconds that have passed. */
+/** Formats a duration that is still growing, in whole seconds; else like `formatDuration`. */
 export function formatElapsed(ms: number): string {
   return formatSeconds(Math.floor(Math.max(0, ms) / 1000));
 }
 
-/** A length of time from a file, in which whole seconds are the rule: `5s`, `0.5s`, `10m00s`. */
+/** Formats a duration from a file, usually whole seconds: `5s`, `0.5s`, `10m00s`. */
 export function formatInterval(ms: number): string {
   return ms % 1000 === 0 ? formatElapsed(ms) : formatDuration(ms);
 }
@@ -24,13 +24,13 @@ function formatSeconds(seconds: number): string {
   return `${Math.floor(hours / 24)}d${twoDigits(hours % 24)}h`;
 }
 
-/** The time of day where the user is, `10:31:02`. */
+/** Formats the local time of day, `10:31:02`. */
 export function timeOfDay(at: number): string {
   const date = new Date(at);
   return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`;
 }
 
-/** The day and time where the user is, `2026-03-01 10:31:02`. */
+/** Formats the local date and time, `2026-03-01 10:31:02`. */
 export function dateAndTime(at: number): string {
   const date = new Date(at);
   return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())} ${timeOfDay(at)}`;

@@ -1,10 +1,10 @@
 import type { SettledStatus, StepStatus } from '../../core/run/run.ts';
 
-/** The few signs that stand outside words, in a set for terminals that show UTF-8 and one in plain ASCII. */
+/** Symbols: one set for UTF-8 terminals and one in plain ASCII. */
 export type Glyphs = {
   readonly run: string;
   readonly status: { readonly [status in Extract<StepStatus, SettledStatus | 'pending' | 'waiting'>]: string };
-  /** Shown one after another beside a running step. */
+  /** The frames of the animation beside a running step. */
   readonly spinner: readonly string[];
   readonly bar: string;
   readonly corner: string;
@@ -52,7 +52,7 @@ const asciiGlyphs: Glyphs = {
   arrow: '<-',
 };
 
-/** The signs to use. */
+/** Returns the set of symbols to use. */
 export function chooseGlyphs(unicode: boolean): Glyphs {
   return unicode ? unicodeGlyphs : asciiGlyphs;
 }

@@ -1,12 +1,12 @@
 import { escapeControls } from './sanitize.ts';
 import { type Cluster, clusters } from './width.ts';
 
-/** Part of a line of source as it is shown. */
+/** A part of a displayed line of source. */
 export type LineCell = {
   readonly text: string;
-  /** In cells of the terminal. */
+  /** Its width in cells of the terminal. */
   readonly width: number;
-  /** Where it stands in the source, in UTF-16 code units; `end` is exclusive. */
+  /** Its range in the source, in UTF-16 code units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
 };
@@ -14,8 +14,8 @@ export type LineCell = {
 const tabWidth = 4;
 
 /**
- * A line of source as it is shown: tabs become spaces up to the next stop, control characters their visible form,
- * everything else stays. Positions count from `from`.
+ * Converts a line of source for display: tabs become spaces up to the next stop, control characters become visible. Positions
+ * count from `from`.
  */
 export function lineCells(line: string, from: number): readonly LineCell[] {
   const cells: LineCell[] = [];
@@ -37,6 +37,6 @@ function shown(cluster: Cluster, column: number): Cluster {
     return { text: ' '.repeat(width), width };
   }
   const text = escapeControls(cluster.text);
-  // What had to be escaped is ASCII now (or one replacement character), whose width is its length.
+  // Escaped text is ASCII (or one replacement character), so its width is its length.
   return text === cluster.text ? cluster : { text, width: text.length };
 }

@@ -1,30 +1,30 @@
-/** A line, or a piece of one: `continues` when the line goes on in the next piece. */
+/** A line or a piece of one; `continues` if the next piece belongs to the same line. */
 export type LinePiece = { readonly text: string; readonly continues: boolean };
 
-/** The same as a `LineSplitter`, with word of which pieces belong to one line. */
+/** Like a `LineSplitter`, but marks the pieces that belong to one line. */
 export type PieceSplitter = {
   readonly push: (bytes: Uint8Array) => readonly LinePiece[];
   readonly flush: () => readonly LinePiece[];
 };
 
 /**
- * Bytes of one stream to whole lines. The result depends on the bytes alone, never on how they were cut into chunks,
- * and the memory held between chunks is bounded.
+ * Splits the bytes of a stream into lines. The result does not depend on the size of the chunks, and the memory held between
+ * chunks is bounded.
  */
 export type LineSplitter = {
-  /** The lines that these bytes complete, without their ends. */
+  /** Returns the lines that these bytes complete, without line breaks. */
   readonly push: (bytes: Uint8Array) => readonly string[];
-  /** The line that was begun and never ended, if any. The splitter can be used again afterwards. */
+  /** Returns the last line without a line break, if any. The splitter can be used again afterwards. */
   readonly flush: () => readonly string[];
 };
 
 /**
- * What a carriage return inside a line means: `overwrite` keeps the text after the last one, as a progress bar that
- * redraws its line wants it; `keep` leaves the line as it is.
+ * The effect of a carriage return inside a line: `overwrite` keeps only the text after the last one, for progress bars that
+ * redraw their line; `keep` leaves the line unchanged.
  */
 export type CarriageReturn = 'overwrite' | 'keep';
 
-/** A line longer than this many UTF-16 code units is given in pieces of this size. */
+/** Longer lines, in UTF-16 code units, are returned in pieces of this size. */
 export const longestLine = 64 * 1024;
 
 /** Splits at `\n`. Bytes that are not UTF-8 become U+FFFD. */
@@ -34,7 +34,7 @@ export function createLineSplitter(carriageReturn: CarriageReturn): LineSplitter
   return { push: (bytes) => pieces.push(bytes).map(textOf), flush: () => pieces.flush().map(textOf) };
 }
 
-/** Splits at `\n`, as `createLineSplitter` does. */
+/** Splits at `\n`, like `createLineSplitter`. */
 export function createPieceSplitter(carriageReturn: CarriageReturn): PieceSplitter {
   const decode = createDecoder();
   const line = carriageReturn === 'overwrite' ? createOverwrittenLine() : createPlainLine();
@@ -48,9 +48,9 @@ export function createPieceSplitter(carriageReturn: CarriageReturn): PieceSplitt
   };
 }
 
-/** The line being gathered. */
+/** The current line. */
 type Line = {
-  /** Adds text that holds no line end; gives the pieces that the line has outgrown. */
+  /** Adds text without a line break; returns the full pieces of the line. */
   readonly add: (text: string, into: LinePiece[]) => void;
   readonly take: () => string | null;
 };
@@ -82,7 +82,7 @@ function createPlainLine(): Line {
   };
 }
 
-/** A carriage return takes effect only when text follows: before a line end it is part of the end. */
+/** A carriage return takes effect only if text follows: before a line feed it is part of the line break. */
 function createOverwrittenLine(): Line {
   const line = createPlainLine();
   let returned = false;
@@ -107,7 +107,7 @@ function createOverwrittenLine(): Line {
   };
 }
 
-/** Hands on a piece of `longestLine`, or one less where that would cut a surrogate pair; gives its length. */
+/** Returns the length of a piece: `longestLine`, or one less where that would cut a surrogate pair. */
 function pushPiece(text: string, into: LinePiece[]): number {
   const last = text.charCodeAt(longestLine - 1);
   const length = last >= 0xd800 && last <= 0xdbff ? longestLine - 1 : longestLine;
@@ -115,7 +115,7 @@ function pushPiece(text: string, into: LinePiece[]): number {
   return length;
 }
 
-/** Bytes to text; null ends the stream. A decoder is made only once a chunk ends inside a character. */
+/** Decodes bytes; null ends the stream. A decoder is created only when a chunk ends inside a character. */
 function createDecoder(): (bytes: Uint8Array | null) => string {
   let decoder: InstanceType<typeof TextDecoder> | null = null;
   return (bytes) => {

@@ -1,9 +1,9 @@
 import { textWidth } from './width.ts';
 
-/** A part of a line that is never broken: text without control characters, and how it is coloured. */
+/** A part of a line that is never broken: text without control characters, and its colour. */
 export type LinePart = { readonly text: string; readonly paint: (text: string) => string };
 
-/** Parts `gap` spaces apart, as many in a line as `columns` cells hold; further lines are indented by two. */
+/** Packs parts into lines of `columns` cells, `gap` spaces apart; further lines are indented by two. */
 export function packLines(parts: readonly LinePart[], gap: number, columns: number): readonly string[] {
   const lines: string[] = [];
   let width = 0;
@@ -17,7 +17,7 @@ export function packLines(parts: readonly LinePart[], gap: number, columns: numb
   return lines;
 }
 
-/** The cells of a line: those of a terminal, or without end where no line is broken. */
+/** Returns the cells of a line: those of the terminal, or infinity if lines are not broken. */
 export function columnsOf({
   isTerminal,
   size,

@@ -3,12 +3,12 @@ import type { Workflow } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 
-/** Parameters as they could be typed: `env=prod 'two words'`. */
+/** Formats parameters for a command line: `env=prod 'two words'`. */
 export function paramsText(params: readonly Param[]): string {
   return params.map(({ name, value }) => `${name === null ? '' : `${name}=`}${shown(value)}`).join(' ');
 }
 
-/** The parameters with the values of those that the workflow declares secret replaced by `***`. */
+/** Returns the parameters with the values of declared secrets replaced by `***`. */
 export function hideSecretParams(params: readonly Param[], workflow: Pick<Workflow, 'secrets'>): readonly Param[] {
   const secrets = new Set(workflow.secrets.map((secret) => secret.name));
   if (secrets.size === 0) return params;

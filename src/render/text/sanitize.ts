@@ -1,12 +1,12 @@
 /**
- * Text of users (names, messages, lines of files, output of steps) beside our own. None of it may move the cursor,
- * clear the screen, set the window's title or turn the direction of writing.
+ * Makes text of users (names, messages, lines of files, output of steps) safe to print: it cannot move the cursor, clear the
+ * screen, set the window title or change the direction of writing.
  */
 
-/** Most names and messages; told apart much faster than by looking for what is unsafe. */
+/** Matches most names and messages; much faster than a search for unsafe characters. */
 export const harmless = /^[\x20-\x7e]*$/;
 
-/** Every character that must not reach a terminal. Made for each call: most processes need it never, and it has a state. */
+/** Matches every character that must not reach a terminal. Created per call: most processes never need it, and it has state. */
 export function controlCharacters(): RegExp {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
   return /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
@@ -20,12 +20,12 @@ export function escapeControls(text: string): string {
   return harmless.test(text) ? text : text.replace(controlCharacters(), escapeControl);
 }
 
-/** As `escapeControls`, but line ends stay: for a message of several lines that has nothing but its names from users. */
+/** Like `escapeControls`, but keeps line breaks: for messages of several lines that contain names of users. */
 export function escapeLines(text: string): string {
   return text.includes('\n') ? text.split('\n').map(escapeControls).join('\n') : escapeControls(text);
 }
 
-/** The visible form of one control character; see `escapeControls`. */
+/** Returns the visible form of one control character; see `escapeControls`. */
 export function escapeControl(character: string): string {
   if (character === '\t' || character === '\n' || character === '\r') return ' ';
   const code = character.codePointAt(0) ?? 0;
@@ -38,28 +38,28 @@ export function escapeControl(character: string): string {
 const anyControl = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
 const sequences = new RegExp(
   [
-    '\\u001b\\[[0-9;:]*m', // colours and other attributes: the only ones that may stay
+    '\\u001b\\[[0-9;:]*m', // colours and other attributes: the only ones to keep
     '\\u001b\\[[0-?]*[ -/]*[@-~]?', // every other control sequence
     '\\u001b[\\]PX^_][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?', // titles, links, device strings
-    '\\u001b[ -/]*[0-~]?', // the rest of the escapes, also a torn one
+    '\\u001b[ -/]*[0-~]?', // the other escapes, also an incomplete one
     '[\\u0000-\\u0008\\u000a-\\u001a\\u001c-\\u001f\\u007f-\\u009f]', // single controls except the tab
   ].join('|'),
   'g',
 );
 
-/** Takes every control character and sequence out of a line of output but tabs and colours (SGR). */
+/** Removes all control characters and sequences from a line of output except tabs and colours (SGR). */
 export function keepColors(line: string): string {
   if (!anyControl.test(line)) return line;
   return line.replace(sequences, (found) => (found.startsWith('\u001b[') && found.endsWith('m') ? keepSgr(found) : ''));
 }
 
-/** As `keepColors`, but without the colours too, and with tabs as spaces: text that can be measured and cut. */
+/** Like `keepColors`, but also removes colours and replaces tabs by spaces, so that the text can be measured and cut. */
 export function stripControls(line: string): string {
   const text = anyControl.test(line) ? line.replace(sequences, '') : line;
   return text.includes('\t') ? text.replaceAll('\t', '  ') : text;
 }
 
-/** Private sequences that end in `m` (`ESC [ > 4 m`) are no colours. */
+/** Private sequences that end in `m` (`ESC [ > 4 m`) are not colours. */
 function keepSgr(sequence: string): string {
   return /^[0-9;:]*$/.test(sequence.slice(2, -1)) ? sequence : '';
 }

@@ -1,13 +1,13 @@
-/** Colours that a step has switched on and not yet off again, by what they replace (foreground, background, bold...). */
+/** The active colours of a stream, by attribute (foreground, background, bold...). */
 export type SgrState = Map<string, string>;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
 const pattern = /\u{1b}\[([0-9;:]*)m/gu;
-/** Those above mean nothing; keeping them would let a program fill our memory. */
+/** Larger numbers are undefined; keeping them would let a program fill the memory. */
 const highestCode = 107;
 const reset = '\u001b[0m';
 
-/** Which attributes the closing codes end. */
+/** The attributes that each closing code resets. */
 const closers: { readonly [code: number]: readonly string[] } = {
   22: ['1', '2'],
   23: ['3', '20'],
@@ -23,8 +23,8 @@ const closers: { readonly [code: number]: readonly string[] } = {
 };
 
 /**
- * Makes a line of output stand alone: it starts with the colours that were open when it began and ends without any, so
- * that they never reach our own text. Notes in `open` what the next line of the same stream starts with.
+ * Isolates the colours of a line of output: it starts with the active colours and resets them at the end, so that they never
+ * reach other text. Updates `open` for the next line of the same stream.
  */
 export function isolateColors(line: string, open: SgrState): string {
   if (open.size === 0 && !line.includes('\u001b')) return line;
@@ -33,7 +33,7 @@ export function isolateColors(line: string, open: SgrState): string {
   return open.size > 0 ? `${before}${line}${reset}` : before + line;
 }
 
-/** Notes in `open` what the numbers of one sequence (`1;38;5;196`) switch on and off. */
+/** Updates `open` by the numbers of one sequence (`1;38;5;196`). */
 export function applySgr(codes: string, open: SgrState): void {
   const parts = codes.split(';');
   for (let index = 0; index < parts.length; index++) {
@@ -45,7 +45,7 @@ export function applySgr(codes: string, open: SgrState): void {
   }
 }
 
-/** How many further numbers belong to 38, 48 or 58: `5;n` or `2;r;g;b`. */
+/** Returns the count of numbers that follow 38, 48 or 58: `5;n` or `2;r;g;b`. */
 function extendedLength(code: number, next: string | undefined): number {
   if (code !== 38 && code !== 48 && code !== 58) return 0;
   return next === '5' ? 2 : next === '2' ? 4 : 0;

@@ -1,6 +1,6 @@
 import type { StepStatus } from '../../core/run/run.ts';
 
-/** A step's status at the end of a run, in words: `not run` for a step whose dependency failed. */
+/** Returns the final status of a step in words: `not run` for a step whose dependency failed. */
 export function stepStatusText(status: StepStatus): string {
   switch (status) {
     case 'upstream_failed':

@@ -2,8 +2,8 @@ import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
 /**
- * What a step runs, in one line, as its file says it: variables are not replaced, and passwords in addresses left out, so
- * that no secret shows. Of several lines only the first that does something is given.
+ * Returns in one line what a step runs, as written in the file: variables are not replaced and passwords in addresses are
+ * removed, so that no secret is shown. Of several lines only the first command is shown.
  */
 export function stepTitle(step: Step): string {
   const command = commandText(step);
@@ -19,14 +19,14 @@ function commandText(step: Step): string {
   return firstLine([...command, ...step.args].join(' '));
 }
 
-/** The first line that is neither empty nor a comment, marked when more lines follow. */
+/** Returns the first line that is neither empty nor a comment, with a mark if more lines follow. */
 function firstLine(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
   const first = escapeControls(withoutPasswords((lines[0] ?? '').trim()));
   return lines.length > 1 ? `${first} ...` : first;
 }
 
-/** `https://user:***@host`, unless a variable holds the password. */
+/** Masks a literal password: `https://user:***@host`. */
 function withoutPasswords(text: string): string {
   return text.replace(/(:\/\/[^/@\s:?#]*):(?!\$)[^/@\s?#]+@/g, '$1:***@');
 }

@@ -1,10 +1,10 @@
 import { padEnd } from './fit.ts';
 import { textWidth } from './width.ts';
 
-/** One cell: text without control characters, and how it is coloured. */
+/** One cell: text without control characters, and its colour. */
 export type Cell = { readonly text: string; readonly paint: (text: string) => string };
 
-/** Rows with their columns under one another, two spaces apart. Ends with a line end. */
+/** Formats rows as a table with columns two spaces apart. Ends with a line break. */
 export function renderTable(rows: readonly (readonly Cell[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,14 +1,14 @@
 /**
- * How many cells text takes in a terminal. What a person sees as one character (a letter with its accents, a flag, a
- * family of emoji) is one cluster and is never cut in two.
+ * The width of text in cells of a terminal. A user-perceived character (a letter with its accents, a flag, a family of emoji) is
+ * one cluster and is never cut.
  */
 
-/** One user-perceived character and the cells it takes: 0, 1 or 2. */
+/** A user-perceived character and its width in cells: 0, 1 or 2. */
 export type Cluster = { readonly text: string; readonly width: number };
 
 /**
- * Text of which each code unit is one character in one cell: ASCII, Latin, Greek, Cyrillic, punctuation, arrows, lines
- * and blocks, Braille, our own signs. Nearly all text is, and making an `Intl.Segmenter` takes ten milliseconds.
+ * Matches text in which each code unit is one character of one cell: ASCII, Latin, Greek, Cyrillic, punctuation, arrows, lines
+ * and blocks, Braille, our own symbols. Most text is, and creating an `Intl.Segmenter` takes ten milliseconds.
  */
 const narrow =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u03ff\u0400-\u0482\u048a-\u04ff\u2010-\u2027\u2190-\u21ff\u2298\u2500-\u259f\u25a0\u25b6\u25cb\u25cf\u2713-\u2718\u2800-\u28ff]*$/;
@@ -33,7 +33,7 @@ const wideBlocks: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd], // further ideographs
 ];
 
-/** Cells that `text` takes. It must hold no control characters: their effect is not a width. */
+/** Returns the width of `text` in cells. The text must not contain control characters. */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
@@ -43,7 +43,7 @@ export function textWidth(text: string): number {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Splits text into what a person sees as characters. */
+/** Splits text into user-perceived characters. */
 export function* clusters(text: string): Generator<Cluster> {
   if (narrow.test(text)) {
     for (const character of text) yield { text: character, width: 1 };
@@ -62,7 +62,7 @@ function clusterWidth(cluster: string): number {
   return isWide(first) ? 2 : 1;
 }
 
-// V8 reads a regular expression where it is first come by, and these take it half a millisecond: so not at the top.
+// V8 compiles a regular expression at its first use; these take half a millisecond, so they are not at the top level.
 
 function isMarkOrFormat(cluster: string): boolean {
   return /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff\ud7b0-\ud7ff]/u.test(cluster);
@@ -72,7 +72,7 @@ function isEmojiByDefault(cluster: string): boolean {
   return /^\p{Emoji_Presentation}/u.test(cluster);
 }
 
-/** Two regional indicators are a flag; anything followed by U+FE0F asks to be drawn as an emoji. */
+/** Two regional indicators form a flag; U+FE0F requests an emoji. */
 function isEmojiByContext(cluster: string): boolean {
   return /^[\u{1f1e6}-\u{1f1ff}]{2}|^\p{Emoji}\ufe0f/u.test(cluster);
 }

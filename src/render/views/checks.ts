@@ -4,7 +4,7 @@ import { createColors } from '../text/colors.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { escapeControls } from '../text/sanitize.ts';
 
-/** One line for each thing that was looked at, and one on how to mend what is not as it should be. Ends with a line end. */
+/** Renders one line per check, and one with the fix for each failed check. Ends with a line break. */
 export function renderChecks(
   checks: readonly Check[],
   { color, unicode }: Pick<Terminal, 'color' | 'unicode'>,

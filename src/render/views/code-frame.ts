@@ -5,18 +5,18 @@ import { type LineCell, lineCells } from '../text/line-cells.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 
-/** How frames are drawn. */
+/** The style of code frames. */
 export type FrameStyle = {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
   readonly cwd: string;
-  /** Cells that a line of source may take before it is cut around its mark. */
+  /** The width in cells at which a line of source is cut around its mark. */
   readonly width: number;
-  /** Cells of the column of line numbers, so that the frames of one problem stand under each other. */
+  /** The width of the column of line numbers, equal for all frames of one problem. */
   readonly gutter: number;
 };
 
-/** A place to show, what to write beside its mark, and the sign and colour of the mark. */
+/** A position to show, the label of its mark, and the symbol and colour of the mark. */
 export type Frame = {
   readonly place: Place;
   readonly label: string;
@@ -24,7 +24,7 @@ export type Frame = {
   readonly color: (text: string) => string;
 };
 
-/** The place, its line of source, and the mark under its range with the label; the place alone where there is no source. */
+/** Renders the position, its line of source and the mark with its label; only the position if there is no source. */
 export function codeFrame(
   { place, label, mark, color }: Frame,
   source: SourceLines | undefined,
@@ -50,10 +50,10 @@ function lineRange(line: string, { start, end }: Place): { from: number; to: num
   return { from, to: end.line > start.line ? line.length : Math.min(end.column - 1, line.length) };
 }
 
-/** A file's lines by their number, from 1; a line beyond the end is empty. */
+/** The lines of a file by number, from 1; a line beyond the end is empty. */
 export type SourceLines = { readonly line: (number: number) => string };
 
-/** Splits a source, once for all its frames and only when there is one. */
+/** Splits a source once for all its frames, and only if there is a frame. */
 export function sourceLines(source: Source): SourceLines {
   let lines: readonly string[] | undefined;
   return {
@@ -64,22 +64,22 @@ export function sourceLines(source: Source): SourceLines {
   };
 }
 
-/** A line of source as it is shown, and where its mark stands. */
+/** A displayed line of source and the position of its mark. */
 type MarkedLine = {
   readonly text: string;
-  /** Cells before the mark. */
+  /** The cells before the mark. */
   readonly before: number;
-  /** Cells of the mark, at least one. */
+  /** The width of the mark in cells, at least one. */
   readonly length: number;
 };
 
-/** What to show of a line: the range from code unit `from` up to `to` is marked. */
+/** The part of a line to mark, from code unit `from` up to `to`. */
 type LineRange = { readonly from: number; readonly to: number };
 
-/** Only this many code units on either side of a mark are looked at, so that a file of one huge line costs nothing. */
+/** Only this many code units on either side of a mark are processed, so that a huge line costs little. */
 const reach = 2000;
 
-/** Shows a line in at most `width` cells, cut around the mark where it is longer, with `ellipsis` (ASCII or one cell). */
+/** Fits a line into `width` cells; a longer one is cut around the mark, with `ellipsis` (ASCII or one cell). */
 function markLine(line: string, range: LineRange, width: number, ellipsis: string): MarkedLine {
   const first = characterStart(line, Math.max(0, range.from - reach));
   const last = characterStart(line, Math.min(line.length, range.from + reach));
@@ -103,7 +103,7 @@ function markLine(line: string, range: LineRange, width: number, ellipsis: strin
   };
 }
 
-/** The cells that lie wholly within `width` from column `from`, and the column at which the first of them stands. */
+/** Returns the cells that fit completely within `width` from column `from`, and the column of the first one. */
 function cellsWithin(cells: readonly LineCell[], from: number, width: number) {
   let column = 0;
   let index = 0;
@@ -113,7 +113,7 @@ function cellsWithin(cells: readonly LineCell[], from: number, width: number) {
   return { cells: cells.slice(index, end), column, reachesEnd: end === cells.length };
 }
 
-/** Never between the two halves of a surrogate pair. */
+/** Moves a position out of a surrogate pair. */
 function characterStart(line: string, index: number): number {
   const code = line.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff ? index - 1 : index;

@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../language/diagnostic.ts';
 
 /**
- * One problem of a workflow file, as `wf validate --json` and the API tell it. Lines and columns count from 1; null: the
- * file as a whole.
+ * One problem of a workflow file in `wf validate --json` and the API. Lines and columns count from 1; null: the whole file.
  */
 export type DiagnosticJson = {
   readonly severity: 'error' | 'warning';
@@ -16,7 +15,7 @@ export type DiagnosticJson = {
   readonly help: string | null;
 };
 
-/** The JSON form of a diagnostic. A label says what to do just as `help` does, so it stands in when there is no help. */
+/** Returns the JSON form of a diagnostic. Without a `help` its label takes that place. */
 export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
   return {
     severity,
@@ -31,7 +30,7 @@ export function diagnosticJson({ severity, code, message, place, label, help }: 
   };
 }
 
-/** A diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
+/** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
 export function diagnosticText({ message, place, label }: Diagnostic): string {
   const position = place === null ? '' : `${place.start.line}:${place.start.column}: `;
   return `${position}${message}${label === '' ? '' : ` (${label})`}`;

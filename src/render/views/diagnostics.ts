@@ -6,15 +6,14 @@ import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { codeFrame, type FrameStyle, type SourceLines, sourceLines } from './code-frame.ts';
 
-/** How diagnostics are shown: `cwd` is what files are named relative to. */
+/** The style of diagnostics. File names are relative to `cwd`. */
 export type DiagnosticOptions = { readonly color: boolean; readonly unicode: boolean; readonly cwd: string };
 
 const frameWidth = 100;
 
 /**
- * Every problem with a frame of the source for each place it concerns, in the order of the files and of the positions in
- * them, then one line of counts. Nothing in the files can reach the terminal as a control character. Empty for no
- * diagnostics, else it ends with a line end.
+ * Renders every problem with a frame of the source for each position, in the order of files and positions, then one line of
+ * counts. Control characters of the files are escaped. Empty without diagnostics, else it ends with a line break.
  */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -31,7 +30,7 @@ export function renderDiagnostics(
 function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
   const files = new Map(sources.map((source, index) => [source.path, index]));
   const key = ({ place, code }: Diagnostic): [number, number, number] => {
-    // That there are more is of interest after those that are shown.
+    // The count of further problems follows the shown ones.
     if (place === null) return [code === 'more-problems' ? sources.length + 1 : -1, 0, 0];
     return [files.get(place.file) ?? sources.length, place.start.line, place.start.column];
   };
@@ -68,18 +67,18 @@ function gutterOf({ place, related }: Diagnostic): number {
   return Math.max(...lines.map((line) => String(line).length));
 }
 
-/** The way from the root file to the file of the problem, as it is gone: innermost last. */
+/** Renders the chain of imports from the root file to the file of the problem, innermost last. */
 function importLines(importedFrom: Diagnostic['importedFrom'], { cwd, colors }: FrameStyle): readonly string[] {
   return importedFrom.map(
     (place, index) => `${colors.dim(index === 0 ? 'imported at' : 'then at')} ${placeText(place, cwd)}`,
   );
 }
 
-/** `2 errors, 1 warning in 1 file`, also of what is not shown. A problem without a place belongs to the root file. */
+/** Counts all problems, shown or not: `2 errors, 1 warning in 1 file`. A problem without a position belongs to the root file. */
 function countLine(diagnostics: readonly Diagnostic[], sources: readonly Source[]): string {
   const shown = diagnostics.filter(({ code }) => code !== 'more-problems');
   const unshown = diagnostics.flatMap((diagnostic) => diagnostic.unshown ?? []);
-  // A file that is not there has no source either: its message tells it from others.
+  // A missing file has no source either: its message tells it apart.
   const files = new Set([
     ...shown.map(({ place, code, message }) => place?.file ?? (code === 'not-found' ? message : sources[0]?.path)),
     ...unshown.flatMap((more) => more.files),

@@ -1,15 +1,15 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 
 /**
- * An event as programs are told it, `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` is about
- * these.
+ * Returns an event as JSON data with `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` documents
+ * the events.
  */
 export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): object {
   const until = 'until' in rest ? { until: isoTime(rest.until) } : {};
   return { type, runId, at: isoTime(at), ...rest, ...until };
 }
 
-/** A moment in milliseconds since 1970-01-01 UTC as ISO 8601. */
+/** Formats milliseconds since 1970-01-01 UTC as ISO 8601. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }

@@ -10,10 +10,10 @@ import { hideSecretParams, paramsText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { shortId } from '../text/short-id.ts';
 
-/** Parameters are data of any size; what is longer is no heading. */
+/** Parameters can have any size; longer ones are cut. */
 const widestParams = 500;
 
-/** The first line of a run's report: `▶ nightly-etl  01997c3e-1a2b  env=prod`, the parameters as the caller gave them. */
+/** Renders the first line of a run: `▶ nightly-etl  01997c3e-1a2b  env=prod`, with the parameters as given. */
 export function headerLine(
   workflow: Pick<Workflow, 'name' | 'secrets'>,
   created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,

@@ -10,7 +10,7 @@ import { paintStatus, statusText } from './recap.ts';
 
 const plain = (text: string): string => text;
 
-/** Past runs, one a line: which, of what, when, how it ended and why. Ends with a line end. */
+/** Renders past runs, one per line: id, workflow, time, status and reason. Ends with a line break. */
 export function renderHistory(runs: readonly RunSummary[], { color }: Pick<Terminal, 'color'>): string {
   const colors = createColors(color);
   const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', ''].map((text) => ({ text, paint: colors.dim }));
@@ -28,7 +28,7 @@ function row(run: RunSummary, colors: ChalkInstance): readonly Cell[] {
   ];
 }
 
-/** Why a run did not succeed: the first step that failed, else what the run itself says; and that its files are damaged. */
+/** Returns the reason for a failure: the first failed step, else the message of the run; and damage of its files. */
 function note(run: RunSummary): string {
   const failed = [...run.steps, ...run.handlers].find(({ status }) => status === 'failed');
   const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);

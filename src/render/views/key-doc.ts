@@ -3,7 +3,7 @@ import { createColors } from '../text/colors.ts';
 import { padEnd } from '../text/fit.ts';
 import { textWidth } from '../text/width.ts';
 
-/** One key of the workflow file, as its schema documents it. */
+/** The documentation of one key of the workflow file. */
 export type KeyText = {
   readonly key: string;
   readonly type: string;
@@ -13,10 +13,10 @@ export type KeyText = {
   readonly examples: readonly unknown[];
 };
 
-/** A place of the workflow file: itself, and the keys that may stand there. */
+/** A key of the workflow file with its child keys. */
 export type PlaceText = { readonly path: string; readonly doc: KeyText; readonly keys: readonly KeyText[] };
 
-/** What `wf schema <path>` tells a person. Ends with a line end. */
+/** Renders the documentation of `wf schema <path>`. Ends with a line break. */
 export function renderKeyDoc({ path, doc, keys }: PlaceText, { color }: Pick<Terminal, 'color'>): string {
   const colors = createColors(color);
   const width = Math.max(0, ...keys.map(({ key }) => textWidth(key)));

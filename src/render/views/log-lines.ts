@@ -2,40 +2,40 @@ import { createOutputColors } from '../reporters/output-colors.ts';
 import type { OutputChunk } from '../reporters/reporter.ts';
 import { createStepLines, type OutputLine } from '../reporters/step-lines.ts';
 
-/** How stored output is shown. */
+/** The form of stored output. */
 export type LogForm = 'text' | 'raw' | 'json';
 
-/** Stored output of steps on its way to a person or a program. */
+/** A formatter of stored output. */
 export type LogLines = {
   readonly push: (chunk: OutputChunk) => void;
-  /** The attempt at the step is over: what it did not end with a line end is a line too. */
+  /** Ends an attempt: its unfinished text becomes a line. */
   readonly end: (step: string) => void;
-  /** Writes what `tail` has held back; from here on every line is written at once. */
+  /** Writes the lines that `tail` has kept; later lines are written at once. */
   readonly release: () => void;
 };
 
 export type LogLinesOptions = {
   readonly form: LogForm;
-  /** What stands before a line of a step. */
+  /** Returns the prefix of a line. */
   readonly prefix: (step: string) => string;
-  /** Only the last so many lines of what comes before `release`; null: all. */
+  /** The number of last lines to keep before `release`; null: all. */
   readonly tail: number | null;
-  /** Whether a line tells where the output of a second or later attempt at a step begins; only in `text`. */
+  /** Whether a line marks the start of each further attempt; only in `text`. */
   readonly marksAttempts: boolean;
   readonly write: (text: string | Uint8Array) => void;
-  /** False where not even the colours of the steps are wanted. */
+  /** False to remove the colours of steps. */
   readonly keepsColors?: boolean;
 };
 
-/** The line before the output of an attempt that is not the first. */
+/** Returns the line before the output of a second or later attempt. */
 export function attemptMark(attempt: number): string {
   return `--- attempt ${attempt} ---`;
 }
 
 /**
- * Lines of output, `text` without control sequences other than colours, `raw` as they are, `json` as one object for each:
- * `{step, attempt, stream, text}`, with `continues: true` where the line goes on in the next object. What is raw and not
- * counted in lines passes as bytes. A line that comes in pieces is written whole, unless another stream prints meanwhile.
+ * Creates a formatter of output: `text` without control sequences other than colours, `raw` unchanged, `json` as one object per
+ * line, `{step, attempt, stream, text}`, with `continues: true` if the next object continues the line. Raw output that is not
+ * counted in lines passes as bytes. A line in pieces is written as a whole, unless another stream prints in between.
  */
 export function createLogLines(options: LogLinesOptions): LogLines {
   const { form, prefix, tail, marksAttempts, write, keepsColors = true } = options;
@@ -67,12 +67,12 @@ export function createLogLines(options: LogLinesOptions): LogLines {
 }
 
 type WholeLines = {
-  /** `toText` is told whether the line is the rest of the one before. */
+  /** `toText` gets whether the line continues the previous one. */
   readonly put: (lines: readonly OutputLine[], toText: (line: OutputLine, isRest: boolean) => string) => void;
   readonly release: () => void;
 };
 
-/** Joins the pieces of a line, unless each is to stay a line of its own, and holds the last lines back until `release`. */
+/** Joins the pieces of a line, unless each stays a line of its own, and keeps the last lines until `release`. */
 function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogLinesOptions['write']): WholeLines {
   let held: string[] | null = tail === null ? null : [];
   let open: OutputLine | null = null;

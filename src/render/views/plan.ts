@@ -6,12 +6,12 @@ import { paramsText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { textWidth } from '../text/width.ts';
 
-/** What `wf dry` shows: its JSON has the same shape. */
+/** The plan of `wf dry`; its JSON has the same shape. */
 export type PlanView = {
   readonly workflow: string;
   readonly params: readonly Param[];
   readonly env: Readonly<Record<string, string>>;
-  /** Names of the steps that can run together, wave after wave. */
+  /** The names of the steps that can run together, wave by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly {
     readonly name: string;
@@ -19,19 +19,19 @@ export type PlanView = {
     readonly executor: string;
     readonly command: string;
     readonly dir: string;
-    /** The most attempts, retries included. */
+    /** The largest number of attempts, including retries. */
     readonly attempts: number;
-    /** Why it would be skipped; null where it would run, or where that is decided by the run. */
+    /** The reason why it would be skipped; null if it would run or if the run decides. */
     readonly skipped: string | null;
   }[];
   readonly handlers: PlanView['steps'];
-  /** Why nothing would run. */
+  /** The reason why nothing would run. */
   readonly skipped: string | null;
 };
 
 /**
- * A plan for a person: parameters and environment, then wave after wave the steps with what they would run. The
- * directory is named once, and again only where a step's differs. Ends with a line end.
+ * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands. The directory is named
+ * once, and again for a step in another one. Ends with a line break.
  */
 export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): string {
   const colors = createColors(color);

@@ -14,19 +14,19 @@ import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
 import { commandLines, logsCommand, retryCommand, type SuggestedCommands } from './recap-commands.ts';
 
-/** What a recap depends on beside the run. */
+/** The options of a recap. */
 export type RecapOptions = {
-  /** Files are named relative to it. */
+  /** File names are relative to it. */
   readonly cwd: string;
   readonly commands: SuggestedCommands;
 };
 
-/** What of a terminal a recap depends on; lines are broken for one whose size is known. */
+/** The properties of a terminal that a recap uses; lines are broken if the size is known. */
 export type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>;
 
 /**
- * What a run came to: one line with counts, then the warnings, then each failed step with its place in the file, its last
- * lines and the command that prints the rest; at the end the command that runs again what failed. Ends with a line end.
+ * Renders the result of a run: one line with counts, the warnings, then each failed step with its position in the file, its last
+ * lines and the command that prints the rest; at the end the command for a retry. Ends with a line break.
  */
 export function renderRecap(recap: Recap, terminal: RecapTerminal, options: RecapOptions): string {
   const style: RecapStyle = {
@@ -59,12 +59,12 @@ function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle):
   return packLines([title, ...(counts === '' ? [] : [{ text: counts, paint: (text: string) => text }])], 3, columns);
 }
 
-/** A run's status in words: `partially succeeded`. */
+/** Returns the status of a run in words: `partially succeeded`. */
 export function statusText(status: RunSummary['status']): string {
   return status.replace('_', ' ');
 }
 
-/** Paints a text in the colour that a run's status has; one that is not over has none. */
+/** Paints a text in the colour of a status; the status of an active run has none. */
 export function paintStatus(status: RunSummary['status'], colors: ChalkInstance, text: string): string {
   return isFinished(status) ? finishedColor(status, colors)(text) : text;
 }
@@ -86,7 +86,7 @@ function finishedColor(status: FinishedStatus, colors: ChalkInstance): (text: st
   }
 }
 
-/** In the order in which they are told. */
+/** The statuses in the order of the counts. */
 const countWords: Readonly<Record<StepStatus, string>> = {
   succeeded: 'succeeded',
   failed: 'failed',
@@ -107,14 +107,14 @@ function countsText(steps: readonly StepSummary[], separator: string): string {
     .join(separator);
 }
 
-/** Why the run ended so, where its steps do not tell. */
+/** Returns the reason for the result, if the steps do not show it. */
 function reasonLines(summary: RunSummary): readonly string[] {
   const isTold = summary.reason === 'step' && failedSteps(summary).length > 0;
   if (summary.error === null || summary.error === '' || isTold) return [];
   return [`  ${escapeControls(summary.error)}`];
 }
 
-/** Once, whatever number of steps failed: the command is the same for all of them. */
+/** Printed once, since the command is the same for all failed steps. */
 function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
   const { summary, kept } = recap;
   if (!kept || !commands.retry || failedSteps(summary).length === 0) return [];
@@ -127,7 +127,7 @@ function failedSteps({ steps, handlers }: RunSummary): readonly StepSummary[] {
   return [...steps, ...handlers].filter(({ status }) => status === 'failed');
 }
 
-/** How a recap is written; `columns` is `Infinity` where no line is broken. */
+/** The style of a recap; `columns` is `Infinity` if lines are not broken. */
 type RecapStyle = {
   readonly cwd: string;
   readonly commands: SuggestedCommands;
@@ -136,14 +136,14 @@ type RecapStyle = {
   readonly columns: number;
 };
 
-/** Beyond this many failed steps the rest is only counted. */
+/** Further failed steps are only counted. */
 const mostFailures = 20;
 const tailLines = 10;
 const widestTail = 500;
 
 /**
- * Each failed step with its place in the file, its last lines, and the command that prints all of them; of a step that ran
- * another workflow the failed steps of that one, with its commands.
+ * Renders each failed step with its position in the file, its last lines, and the command that prints all of them; for a
+ * sub-workflow, the failed steps of the child run with its commands.
  */
 function failureLines(recap: Recap, style: RecapStyle): readonly string[] {
   const { steps, handlers } = recap.summary;
@@ -158,7 +158,7 @@ function oneFailure(step: StepSummary, recap: Recap, style: RecapStyle): readonl
   const { colors, glyphs } = style;
   const child = recap.children?.get(step.name);
   const inner = child === undefined ? [] : failureLines(child, { ...style, columns: style.columns - 2 });
-  // Its own output is only that run's result, for programs.
+  // The output of the step itself is only the result of the child run, as JSON.
   if (inner.length > 0)
     return [...packLines(factsOf(step, recap, style), 3, style.columns), ...inner.map((line) => `  ${line}`)];
   const tail = (recap.tails.get(step.name) ?? []).slice(-tailLines);

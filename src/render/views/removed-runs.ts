@@ -7,7 +7,7 @@ import { shortId } from '../text/short-id.ts';
 import { type Cell, renderTable } from '../text/table.ts';
 import { paintStatus, statusText } from './recap.ts';
 
-/** A run that was removed; what is not known of it is null. */
+/** A removed run; unknown values are null. */
 export type RemovedRunView = {
   readonly runId: string;
   readonly workflow: string | null;
@@ -15,7 +15,7 @@ export type RemovedRunView = {
   readonly file: string | null;
   readonly status: RunStatus | null;
   readonly createdAt: string | null;
-  /** What that freed of the disk. */
+  /** The freed bytes. */
   readonly bytes: number;
 };
 
@@ -25,7 +25,7 @@ export type RemovedRunsView = {
   readonly dryRun: boolean;
 };
 
-/** Removed runs, one a line, and what that freed. Ends with a line end. */
+/** Renders removed runs, one per line, and the freed space. Ends with a line break. */
 export function renderRemovedRuns(
   { runs, freedBytes, dryRun }: RemovedRunsView,
   { color }: Pick<Terminal, 'color'>,
@@ -52,7 +52,7 @@ function conclusion(count: number, bytes: number, dryRun: boolean): string {
   return dryRun ? `would remove ${runs}, ${formatBytes(bytes)}` : `removed ${runs}, ${formatBytes(bytes)}`;
 }
 
-/** In the units of the disk's own tools: `512 B`, `20 KiB`, `4.2 MiB`. */
+/** Formats bytes in binary units: `512 B`, `20 KiB`, `4.2 MiB`. */
 function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
   let value = bytes;

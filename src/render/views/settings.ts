@@ -6,7 +6,7 @@ import { renderTable } from '../text/table.ts';
 
 type Look = Pick<Terminal, 'color'>;
 
-/** Every setting with its value and where that comes from, and under them the places. Ends with a line end. */
+/** Renders every setting with its value and source, followed by the directories. Ends with a line break. */
 export function renderSettings(settings: readonly ListedSetting[], places: ListedPlaces, { color }: Look): string {
   const colors = createColors(color);
   const plain = (text: string) => ({ text: escapeControls(text), paint: (cell: string) => cell });
@@ -25,7 +25,7 @@ export function renderSettings(settings: readonly ListedSetting[], places: Liste
   return `${renderTable(rows)}\n${renderTable(placeRows)}`;
 }
 
-/** One setting, and the ways to set it. Ends with a line end. */
+/** Renders one setting and the ways to set it. Ends with a line break. */
 export function renderSetting(setting: ListedSetting, { color }: Look): string {
   const colors = createColors(color);
   const { key, value, secret, source, description, type, flag, variable, inProject } = setting;

@@ -16,7 +16,7 @@ import { textWidth } from '../text/width.ts';
 import { headerLine } from './header.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';
 
-/** One run at one moment; `workflow` is null when what it was made from is lost. */
+/** The state of one run; `workflow` is null if its snapshot is missing. */
 export type StatusView = {
   readonly run: RunState;
   readonly workflow: Workflow | null;
@@ -27,10 +27,10 @@ export type StatusView = {
 
 type Moment = Pick<StatusView, 'run' | 'now'> & { readonly settled: Set<string> };
 
-/** Where nobody looks at a terminal no line is cut. */
+/** Lines are cut only on a terminal. */
 const endlessColumns = 10_000;
 
-/** A run as `wf status` shows it: what it is, step by step how it stands, and the recap. Ends with a line end. */
+/** Renders `wf status`: the run, the status of each step, and the recap. Ends with a line break. */
 export function renderStatus(
   { run, workflow, recap, now }: StatusView,
   terminal: Terminal,
@@ -62,7 +62,7 @@ function stepsByName(workflow: Workflow | null): TreeStyle['steps'] {
   return new Map(allSteps(workflow).map((step) => [step.name, step]));
 }
 
-/** All steps, and the handlers that the run has reached. */
+/** Returns all steps and the handlers that have started. */
 function shownSteps(run: RunState): readonly StepState[] {
   const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
   return [...steps(run), ...handlers.filter(({ status }) => status !== 'pending')];
@@ -114,7 +114,7 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
   }
 }
 
-/** The event that settled the step, as far as a line shows it. */
+/** Returns the event that settled the step, with the fields that a line shows. */
 function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof finishedLine>[0] {
   const { name, outputs, attempt, reason, message, exitCode, signal, origin } = step;
   const at = step.finishedAt ?? 0;

@@ -8,20 +8,20 @@ import { escapeControls } from '../text/sanitize.ts';
 import { type Cell, renderTable } from '../text/table.ts';
 import { paintStatus, statusText } from './recap.ts';
 
-/** A workflow of the workflows directory, as `wf list` shows it. */
+/** A workflow in `wf list`. */
 export type ListedWorkflowView = {
   readonly name: string;
   readonly group: string;
   readonly description: string;
   readonly schedule: Pick<Schedule, 'start' | 'stop' | 'restart'>;
-  /** When it is started next, in ISO 8601; null for never, or not by the time. */
+  /** The next scheduled start in ISO 8601; null if there is none. */
   readonly next: string | null;
   readonly suspended: boolean;
   readonly lastRun: RunSummary | null;
   readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
 };
 
-/** Workflows, one a line. Ends with a line end. */
+/** Renders workflows, one per line. Ends with a line break. */
 export function renderWorkflowList(
   workflows: readonly ListedWorkflowView[],
   { color }: Pick<Terminal, 'color'>,

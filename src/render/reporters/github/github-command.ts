@@ -1,13 +1,13 @@
 import type { Place } from '../../../language/diagnostic.ts';
 import { fileText } from '../../text/place-text.ts';
 
-/** The commands to GitHub Actions that are used here; see "Workflow commands" in its documentation. */
+/** The commands of GitHub Actions in use; see "Workflow commands" in its documentation. */
 export type GithubCommandName = 'error' | 'warning' | 'group' | 'endgroup';
 
 /** One property of a command, such as `file` or `title`. */
 export type GithubProperty = readonly [name: string, value: string];
 
-/** A workflow command of GitHub Actions, `::error file=etl.yaml,line=7::exit 3`, as one line without its end. */
+/** Formats a workflow command of GitHub Actions, `::error file=etl.yaml,line=7::exit 3`, without a line break. */
 export function githubCommand(
   name: GithubCommandName,
   message: string,
@@ -32,12 +32,12 @@ export function githubPlace({ file, start, end }: Place, cwd: string | null): re
   ];
 }
 
-/** As the runner's toolkit escapes the text of a command. */
+/** Escapes the text of a command like the runner's toolkit. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** As the runner's toolkit escapes the value of a property. */
+/** Escapes the value of a property like the runner's toolkit. */
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

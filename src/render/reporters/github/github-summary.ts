@@ -9,7 +9,7 @@ import { escapeControls } from '../../text/sanitize.ts';
 import { stepStatusText } from '../../text/step-status-text.ts';
 import { statusText } from '../../views/recap.ts';
 
-/** In characters; beyond it GitHub does not draw a graph but shows an error. */
+/** The largest graph in characters; GitHub shows an error for a larger one. */
 const largestGraph = 50_000;
 const mostEdges = 500;
 const longestCell = 300;
@@ -44,7 +44,7 @@ function stepTable(steps: readonly StepSummary[], room: number): string {
   const headings = '| Step | Status | Attempts | Time | Error |\n| --- | --- | ---: | ---: | --- |\n';
   const rows = steps.map(row);
   const isWhole = fits(rows, room - headings.length);
-  // What failed must not be what is left out.
+  // Failed steps must not be left out.
   const order = isWhole ? rows : [...steps].sort((a, b) => rank(a) - rank(b)).map(row);
   const shown = isWhole ? order : order.slice(0, countFitting(order, room - headings.length - 100));
   const more = rows.length - shown.length;
@@ -73,7 +73,7 @@ function countFitting(rows: readonly string[], room: number): number {
   return end === -1 ? rows.length : end;
 }
 
-/** Markdown, HTML, mentions and emoji take nothing in the text for theirs, and it stays in its cell. */
+/** Escapes Markdown, HTML, mentions and emoji, and keeps the text in its table cell. */
 function cell(text: string): string {
   const line = escapeControls(text);
   const short = line.length > longestCell ? `${line.slice(0, longestCell)}...` : line;

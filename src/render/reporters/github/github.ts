@@ -16,28 +16,28 @@ import type { OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
 import { createStepLines, type OutputLine } from '../step-lines.ts';
 import { githubCommand, githubPlace } from './github-command.ts';
 
-/** What the reporter for GitHub Actions needs beside its terminal. */
+/** The options of the reporter for GitHub Actions. */
 export type GithubOptions = RecapOptions & {
   readonly clock: FrameClock;
-  /** The checked-out repository: annotations name files relative to it. */
+  /** The checked-out repository; annotations name files relative to it. */
   readonly workspace: string;
-  /** A new word that cannot be guessed, of letters and digits. */
+  /** Returns a new random word of letters and digits. */
   readonly token: () => string;
-  /** Puts the run on the summary page of the job. */
+  /** Writes the run to the summary page of the job. */
   readonly summarize: (recap: Recap, workflow: Workflow) => void;
 };
 
 type Finished = Extract<StoredEvent, { type: 'step.finished' }>;
-/** A step that failed: what is to be said of it at the end. */
+/** A failed step, with the text for the end of the run. */
 type Failure = { readonly title: string; readonly text: string };
 
 const silenceMs = 30_000;
 const mostNamed = 5;
 
 /**
- * For GitHub Actions: a group for each step that can be unfolded, written when the step has ended, since steps run in
- * parallel; at the end the output of the failed ones, not folded, an annotation at each one's line of the file, and a
- * recap. Nothing that a step writes, and no name or message, can be a command to GitHub.
+ * Creates the reporter for GitHub Actions: one group per step, written when the step has ended, since steps run in parallel; at
+ * the end the unfolded output of the failed steps, an annotation at the line of each, and a recap. Output, names and messages
+ * can never act as commands.
  */
 export function createGithubReporter(terminal: Terminal, options: GithubOptions): Reporter {
   let log: GithubLog | null = null;
@@ -106,7 +106,7 @@ class GithubLog {
         ['title', escapeControls(summary.workflow)],
       ]);
     }
-    // The last lines of what failed stand right above.
+    // The last lines of the failed steps are right above.
     this.#put(renderRecap({ ...recap, tails: new Map() }, this.#terminal, this.#options));
     this.#options.summarize(recap, this.#workflow);
   }
@@ -130,7 +130,7 @@ class GithubLog {
     this.#heartbeat.wrote();
   }
 
-  /** A failure that the file tolerates is a warning, unless the run is strict: the job goes on. */
+  /** A tolerated failure is a warning, unless the run is strict. */
   #annotate(step: StepSummary, { summary, tails }: Recap, place: Parameters<typeof githubPlace>[0] | undefined): void {
     const tail = (tails.get(step.name) ?? []).map((line) => escapeControls(stripControls(line)));
     const after = step.attempts > 1 ? ` after ${step.attempts} attempts` : '';
@@ -176,7 +176,7 @@ class GithubLog {
     this.#put(`${timeOfDay(at)} ${step === null ? '' : `[${escapeControls(step)}] `}${text}\n`);
   }
 
-  /** Our own lines name things of the user's: they are fenced where that could matter. */
+  /** Lines of wf contain names of the user, so they are fenced if a name could act as a command. */
   #put(text: string): void {
     this.#terminal.write(couldCommand(text) ? fenced(text, this.#options.token()) : text);
     this.#heartbeat.wrote();
@@ -184,16 +184,16 @@ class GithubLog {
 }
 
 /**
- * Whether GitHub's runner could take a line of the text for a command: it looks for `::` at the start of a line, spaces
- * aside, and for the older `##[` anywhere.
+ * Whether GitHub's runner could read a line of the text as a command: `::` at the start of a line after spaces, or the older
+ * `##[` anywhere.
  */
 function couldCommand(text: string): boolean {
   return /##\[|^\s*::/m.test(text);
 }
 
 /**
- * Text that is not ours, so that nothing in it is a command to GitHub Actions. `token` ends the fence: nobody may be able
- * to guess it, and none is used twice, since a log can be read while it grows.
+ * Fences text of others, so that nothing in it acts as a command of GitHub Actions. `token` ends the fence: it must be random
+ * and used once, since a step could read the log while it grows.
  */
 function fenced(text: string, token: string): string {
   if (text === '') return '';

@@ -2,13 +2,13 @@ import { stripControls } from '../../text/sanitize.ts';
 import { clusters, textWidth } from '../../text/width.ts';
 import type { Terminal } from '../reporter.ts';
 
-/** The lower end of a terminal: lines that scroll up and stay, and below them a block that is painted over. */
+/** The lower end of a terminal: lines that scroll up and stay, above a block that is repainted. */
 export type LiveRegion = {
-  /** Puts `scrolled` (whole lines with their ends) above the block and paints the block anew; writes only changes. */
+  /** Writes `scrolled` (complete lines) above the block and repaints the block; writes only changes. */
   readonly draw: (scrolled: string, block: readonly string[]) => void;
-  /** Takes the block away and gives the cursor back. */
+  /** Removes the block and shows the cursor. */
   readonly close: () => void;
-  /** What gives the cursor back where the block has to stay. */
+  /** Returns the text that shows the cursor and leaves the block. */
   readonly abandon: () => string;
 };
 
@@ -17,7 +17,7 @@ const hideCursor = '\u001b[?25l';
 const eraseBelow = '\u001b[J';
 const eraseRight = '\u001b[K';
 
-/** The lines of a block must be narrower than the terminal; they may hold colours but nothing else that is not text. */
+/** Lines of a block must be narrower than the terminal and contain only text and colours. */
 export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): LiveRegion {
   let drawn: readonly string[] = [];
   let isHidden = false;
@@ -43,12 +43,12 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): Li
   return { draw, close, abandon };
 }
 
-/** Line over line, so that nothing flickers. */
+/** Overwrites line by line, so that nothing flickers. */
 function paintOver(block: readonly string[]): string {
   return block.map((line) => `${line}${eraseRight}\n`).join('') + eraseBelow;
 }
 
-/** Lines that scroll can be wider than the terminal, where erasing to the right would take the last character away. */
+/** Scrolled lines can be wider than the terminal, where erasing to the right would remove the last character. */
 function paintBelow(scrolled: string, block: readonly string[]): string {
   return eraseBelow + scrolled + block.map((line) => `${line}\n`).join('');
 }
@@ -57,12 +57,12 @@ function cursorUp(rows: number): string {
   return rows === 0 ? '' : `\r\u001b[${rows}A`;
 }
 
-/** A window that became narrower has broken the lines that no longer fit. */
+/** A narrower window has wrapped the lines that no longer fit. */
 function wrappedRows(block: readonly string[], columns: number): number {
   return block.reduce((rows, line) => rows + rowsOf(stripControls(line), columns), 0);
 }
 
-/** A wide character that has room for half of it only begins the next row. */
+/** A wide character with room for only half of it starts the next row. */
 function rowsOf(text: string, columns: number): number {
   if (textWidth(text) <= columns) return 1;
   let rows = 1;

@@ -1,10 +1,10 @@
 import { cut } from '../../text/fit.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 
-/** What a terminal takes beside text: a title of its window (OSC 0) and progress in its task bar or tab (OSC 9;4). */
+/** The features of a terminal: a window title (OSC 0) and progress in its task bar or tab (OSC 9;4). */
 export type TerminalSigns = { readonly title: boolean; readonly progress: boolean };
 
-/** How far a run is. */
+/** The progress of a run. */
 export type RunProgress = {
   readonly name: string;
   readonly done: number;
@@ -15,9 +15,9 @@ export type RunProgress = {
 
 /** The title and the progress of a terminal while a run is shown in it. */
 export type TerminalTitle = {
-  /** What to write for the terminal to show this; empty when it does already. */
+  /** Returns the text that shows this; empty if nothing changed. */
   readonly show: (progress: RunProgress) => string;
-  /** What to write for the terminal to be as it was before; empty when nothing was shown. */
+  /** Returns the text that restores the terminal; empty if nothing was shown. */
   readonly restore: () => string;
 };
 
@@ -25,7 +25,7 @@ const widestTitle = 60;
 const keepTitle = '\u001b[22;0t';
 const giveTitleBack = '\u001b[23;0t';
 
-/** See `TerminalTitle`. A terminal that cannot keep its title gets an empty one at the end, for which most show their own. */
+/** Creates a `TerminalTitle`. A terminal that cannot save its title gets an empty one at the end; most then show their own. */
 export function createTerminalTitle({ title, progress }: TerminalSigns): TerminalTitle {
   let shown = '';
   const osc = (text: string) => `\u001b]${text}\u0007`;
@@ -49,7 +49,7 @@ export function createTerminalTitle({ title, progress }: TerminalSigns): Termina
   };
 }
 
-/** 1: as it should be, 2: something failed, 4: held up. */
+/** 1: normal, 2: a step failed, 4: paused. */
 function stateOf({ hasFailed, isStopping }: RunProgress): 1 | 2 | 4 {
   return isStopping ? 4 : hasFailed ? 2 : 1;
 }

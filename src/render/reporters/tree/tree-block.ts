@@ -4,23 +4,23 @@ import type { TreeBranch } from './tree-branch.ts';
 import { treeLine } from './tree-line.ts';
 import { activeLine, pendingLine, waitingLine } from './tree-lines.ts';
 
-/** A moment to paint. */
+/** The state of a frame. */
 export type TreeMoment = {
   readonly now: number;
-  /** Counts the frames; turns the spinners. */
+  /** The number of the frame, for the spinners. */
   readonly frame: number;
-  /** Lines of the terminal. */
+  /** The height of the terminal in lines. */
   readonly rows: number;
 };
 
-/** Of the steps to come only the next few are worth a line, and of those of a child run that have ended the last few. */
+/** Only the next few pending steps and the last few finished steps of a child run get a line. */
 const mostPending = 5;
 const mostEnded = 5;
 
 /**
- * The living block: running steps, those between two attempts, the next ones, and a line of counts into which the rest
- * is folded. At least two lines lower than the terminal: one for the cursor below it, and one above, since a terminal that
- * keeps a history takes an erasure from its first line on for the clearing of the screen, and puts the block there.
+ * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. It leaves two lines of
+ * the terminal free: one for the cursor below it, and one above, since some terminals treat an erasure from the first line as
+ * clearing the screen and move the block to their history.
  */
 export function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
   if (moment.rows < 3) return [];
@@ -35,7 +35,7 @@ export function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string
   return [...lines, countLine(root, moment.now)];
 }
 
-/** Steps at which something is done, each with those of the workflow that it runs below it. */
+/** Renders the active steps, each followed by the steps of its child run. */
 function addRunning(branch: TreeBranch, moment: TreeMoment, lines: string[], isFull: () => boolean): void {
   const { view, style, nested, showsOutput } = branch;
   const room = branch.room();

@@ -11,30 +11,30 @@ import { type TreeRoom, treeLine } from './tree-line.ts';
 import { finishedLine, type TreeStyle } from './tree-lines.ts';
 import { TreeView } from './tree-view.ts';
 
-/** What all branches of a tree share. */
+/** The shared context of all branches of a tree. */
 export type BranchContext = {
   readonly style: Omit<TreeStyle, 'steps'>;
   readonly columns: () => number;
   readonly mode: OutputMode;
   readonly keepsColors: boolean;
-  /** A line that says where the rest of a step's output is. */
+  /** Returns the line that names the command for the rest of a step's output. */
   readonly restHint: (count: number, runId: string, step: string) => string;
 };
 
-/** What one branch is of. */
+/** The run of a branch. */
 export type BranchRun = { readonly workflow: Workflow; readonly runId: string; readonly depth: number };
 
-/** From this many lines of finished steps on only failed ones get a line; the others are counted. */
+/** After this many lines only failed steps get a line; the others are counted. */
 const mostFinished = 100;
 
 /**
- * One run in the tree: what it is at, and the lines that its finished steps leave. A step that runs another workflow has a
- * branch of its own, whose lines follow the step's.
+ * One run in the tree: its active steps and the lines of its finished steps. A sub-workflow step has a branch of its own, whose
+ * lines follow the line of the step.
  */
 export class TreeBranch {
   readonly view: TreeView;
   readonly style: TreeStyle;
-  /** The runs of its steps at which an attempt is being made. */
+  /** The branches of its running sub-workflow steps. */
   readonly nested = new Map<string, TreeBranch>();
   /** A line for each finished step, without its output. */
   readonly rows: string[] = [];
@@ -42,7 +42,7 @@ export class TreeBranch {
   readonly #context: BranchContext;
   readonly #emit: (line: string) => void;
   readonly #names: number;
-  /** One step alone cannot mix with others: its lines are left as they come. */
+  /** The output of a single step is printed as it arrives, since it cannot mix with other output. */
   readonly #isLive: boolean;
   readonly #lines = createStepLines('overwrite');
   readonly #colors;
@@ -78,7 +78,7 @@ export class TreeBranch {
     this.view.active.get(chunk.step)?.lastLine.push(chunk.bytes);
   }
 
-  /** The branch of the run that a step carries out. */
+  /** Returns the branch of a child run. */
   child(step: string, run: Omit<BranchRun, 'depth'>): TreeBranch {
     const lines: string[] = [];
     const branch = new TreeBranch({ ...run, depth: this.#run.depth + 1 }, this.#context, (line) => lines.push(line));
@@ -87,7 +87,7 @@ export class TreeBranch {
     return branch;
   }
 
-  /** Leaves what was begun and not ended, and how many steps have no line. */
+  /** Prints unfinished lines and the count of steps without a line. */
   end(): void {
     if (this.#isLive) this.#put(this.#lines.end(null));
     const counts = [...this.#folded].map(
@@ -131,7 +131,7 @@ export class TreeBranch {
     for (const line of lines) this.#emit(`${indent}${colors.dim(glyphs.bar)} ${line}`);
   }
 
-  /** What a step that runs another workflow prints is that one's result, for programs. */
+  /** The output of a sub-workflow step is only the result of the child run, as JSON. */
   #isKept(step: string): boolean {
     return this.#context.mode !== 'none' && !this.#isLive && !this.#nestedLines.has(step);
   }

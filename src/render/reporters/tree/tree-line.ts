@@ -1,7 +1,7 @@
 import { cut, padEnd } from '../../text/fit.ts';
 import { textWidth } from '../../text/width.ts';
 
-/** One line of the tree. The texts hold no control characters; colours are added by the `paint…` functions. */
+/** One line of the tree. Its texts contain no control characters; the `paint…` functions add colours. */
 export type TreeLine = {
   readonly glyph: string;
   readonly name: string;
@@ -12,14 +12,14 @@ export type TreeLine = {
   readonly paintDetail: (text: string) => string;
 };
 
-/** The room there is. */
+/** The available space. */
 export type TreeRoom = {
-  /** Cells of the terminal. */
+  /** The width of the terminal in cells. */
   readonly columns: number;
-  /** Cells of the longest name. */
+  /** The width of the longest name in cells. */
   readonly names: number;
   readonly ellipsis: string;
-  /** How deep the line stands: 0 for a step of the run itself, 1 for one of a workflow that such a step runs. */
+  /** The depth of the line: 0 for a step of the run itself, 1 for a step of its child run. */
   readonly depth?: number;
 };
 
@@ -29,8 +29,8 @@ const widestName = 32;
 const narrowestDetail = 8;
 
 /**
- * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. Where it is narrow the detail goes
- * first, then the time, then the end of the name.
+ * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. In a narrow terminal the detail is
+ * left out first, then the time, then the end of the name.
  */
 export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0 }: TreeRoom): string {
   const indent = indentPerLevel * (depth + 1);

@@ -9,14 +9,14 @@ import { escapeControls } from '../../text/sanitize.ts';
 import type { TreeLine } from './tree-line.ts';
 import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
 
-/** How lines of the tree are written, and the steps they speak of. */
+/** The style of lines of the tree, and their steps. */
 export type TreeStyle = {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
   readonly steps: ReadonlyMap<string, Step>;
 };
 
-/** The line that stays of a step that is settled; `startedAt` is null when its last attempt never started. */
+/** Renders the line of a settled step; `startedAt` is null if its last attempt never started. */
 export function finishedLine(
   event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>,
   startedAt: number | null,
@@ -72,7 +72,7 @@ function statusColor(status: SettledStatus, colors: ChalkInstance): (text: strin
   }
 }
 
-/** A running step with the last line it wrote; where whole lines are shown anyway, with the one not yet whole. */
+/** Renders a running step with its last line of output, or its unfinished line if complete lines are shown anyway. */
 export function activeLine(
   step: ActiveStep,
   now: number,
@@ -93,7 +93,7 @@ export function activeLine(
   };
 }
 
-/** A step between two attempts. */
+/** Renders a step between two attempts. */
 export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, steps }: TreeStyle): TreeLine {
   const attempt = attemptText(steps.get(step.name), step.attempt);
   const next =
@@ -109,7 +109,7 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
   };
 }
 
-/** A step that was not started yet, and what it waits for. */
+/** Renders a pending step and its unfinished dependencies. */
 export function pendingLine(
   name: string,
   view: Pick<TreeView, 'settled'>,

@@ -2,7 +2,7 @@ import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { handlerKind, type Workflow } from '../../../core/workflow.ts';
 import { stripControls } from '../../text/sanitize.ts';
 
-/** A step at which an attempt is being made. */
+/** A step with a running attempt. */
 export type ActiveStep = {
   readonly name: string;
   readonly attempt: number;
@@ -19,16 +19,16 @@ export type WaitingStep = {
   readonly message: string;
 };
 
-/** What the tree shows of a run: the fold of its events, kept in the order in which things began. */
+/** The state of the tree: a fold of events, in the order of the starts. */
 export class TreeView {
   readonly active = new Map<string, ActiveStep>();
   readonly waiting = new Map<string, WaitingStep>();
-  /** Steps that were not started yet, in the order of the file. */
+  /** The pending steps in the order of the file. */
   readonly pending: Set<string>;
-  /** Names of the steps and handlers to which nothing more happens. */
+  /** The names of settled steps and handlers. */
   readonly settled = new Set<string>();
   failed = 0;
-  /** How many steps there are, and how many of them are settled; handlers are not counted. */
+  /** The counts of all steps and of settled steps, without handlers. */
   readonly total: number;
   done = 0;
   startedAt: number | null = null;
@@ -93,19 +93,19 @@ export class TreeView {
   }
 }
 
-/** The end of a step's output, to show what it is at. */
+/** The last line of a step's output. */
 type LastLine = {
   readonly push: (bytes: Uint8Array) => void;
-  /** The last line with something in it, without colours; empty before there is one. */
+  /** Returns the last line that is not blank, without colours; empty before there is one. */
   readonly text: () => string;
-  /** The same, but empty unless that line is still being written, as a progress bar is. */
+  /** Returns the last line only if it is unfinished, like a progress bar; else empty. */
   readonly unfinished: () => string;
 };
 
 const keptBytes = 1024;
 const newline = 10;
 
-/** Keeps a copy of the last kilobyte and reads it only when asked, so that a torrent of output costs next to nothing. */
+/** Keeps a copy of the last kilobyte and decodes it only on request, so that fast output costs little. */
 function createLastLine(): LastLine {
   let kept = Buffer.alloc(0);
   return {
@@ -119,6 +119,6 @@ function createLastLine(): LastLine {
 
 function lastText(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => stripControls(line).trim());
-  // Cutting at a byte can leave the rest of a character at the start.
+  // The first character may be incomplete.
   return (lines.findLast((line) => line !== '') ?? '').replace(/^\ufffd+/, '');
 }

@@ -15,20 +15,20 @@ import { createTerminalTitle, type TerminalSigns } from './terminal-title.ts';
 import { treeBlock } from './tree-block.ts';
 import { type BranchContext, TreeBranch } from './tree-branch.ts';
 
-/** What the tree needs beside its terminal. */
+/** The options of the tree reporter. */
 export type TreeOptions = RecapOptions & {
   readonly clock: FrameClock;
   readonly output: OutputMode;
   readonly signs: TerminalSigns;
 };
 
-/** Lines that scroll are written with the next frame, or as soon as they are this many characters. */
+/** Scrolled lines are written with the next frame, or earlier at this many characters. */
 const fullScroll = 64 * 1024;
 
 /**
- * For a terminal: one line a step. Finished ones scroll up and stay, with what they have printed; below them lives a block
- * with what is running, the last line of its output, and counts. A workflow of a single step shows all of its output as it
- * comes, since nothing can mix with it.
+ * Creates the reporter for a terminal: one line per step. Finished steps scroll up and stay, with their output; a live block
+ * below them shows the running steps, their last lines of output, and counts. The output of a single step is shown as it
+ * arrives.
  */
 export function createTreeReporter(terminal: Terminal, options: TreeOptions): Reporter {
   let tree: Tree | null = null;
@@ -74,7 +74,7 @@ class Tree {
     this.#region = createLiveRegion(terminal);
     this.#title = createTerminalTitle(options.signs);
     this.#frames = createFrames(options.clock, () => this.#paint());
-    // At once, so that a block which no longer fits is painted anew before its rows leave the window.
+    // Repaint at once, before rows of a block that no longer fits leave the window.
     this.#stopsListening = terminal.onResize?.(() => void this.#paint()) ?? (() => undefined);
   }
 
@@ -140,7 +140,7 @@ class Tree {
     return `${this.#context.style.colors.yellow('warning:')} ${escapeControls(message)}`;
   }
 
-  /** Without the command where it would be broken by the terminal, or where nothing is kept that it could print. */
+  /** Leaves out the command if the terminal would break it or the run is not stored. */
   #restHint(count: number, runId: string, step: string): string {
     const { commands } = this.#options;
     const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
