@@ -1,6 +1,7 @@
 import { appendArgs } from '../../core/words/append-args.ts';
 import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
+import { mentionsIn } from '../../core/words/mentions.ts';
 import { workflowNames } from '../../core/words/own-names.ts';
 import { withoutPaths } from '../../core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
@@ -117,7 +118,7 @@ function ownNames(attempt: Attempt): ReadonlySet<string> {
  */
 function assignments(text: string, attempt: Attempt): readonly string[] {
   const own = ownNames(attempt);
-  const others = [...mentionedNames(text)].filter((name) => !own.has(name));
+  const others = [...mentionsIn([text]).names].filter((name) => !own.has(name));
   const assign = (names: Iterable<string>, code: (name: string) => string) =>
     [...names].flatMap((name) => {
       const value = attempt.env[name];
@@ -127,11 +128,6 @@ function assignments(text: string, attempt: Attempt): readonly string[] {
     ...assign(own, (name) => `export ${name}`),
     ...assign(others, (name) => `[ "\${${name}+x}" ] || export ${name}`),
   ];
-}
-
-/** Every name that may be a variable; extra ones do no harm. */
-function mentionedNames(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(/\$\{?#?([A-Za-z_]\w*)/g)].map(([, name = '']) => name));
 }
 
 /** Words as shell code, and the assignments to run before it. */

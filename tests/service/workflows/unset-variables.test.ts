@@ -26,6 +26,42 @@ it('a check of a text warns of it too', async () => {
   expect(messages(checked)).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
+it.each([
+  ['env: {A: $MISSING}', ['"env": nothing sets "$MISSING"']],
+  [
+    'env:\n  - A: one\n  - B: ${AA}/$A\n  - C=`echo $MISSING $OUTSIDE`',
+    ['"env": nothing sets "$AA"', '"env": nothing sets "$MISSING"'],
+  ],
+  [
+    'params: A=$MISSING B=$A "C=`echo ${MISSING2}`"',
+    ['"params": nothing sets "$MISSING"', '"params": nothing sets "$MISSING2"'],
+  ],
+  [
+    'params: [A=$MISSING, {B: "$A ${MISSING2}"}, plain]',
+    ['"params": nothing sets "$MISSING"', '"params": nothing sets "$MISSING2"'],
+  ],
+  ['params: {A: $MISSING, B: null}', ['"params": nothing sets "$MISSING"']],
+  [
+    'preconditions: [{condition: $MISSING, expected: yes}, test -e $MISSING2]',
+    ['"preconditions": nothing sets "$MISSING"', '"preconditions": nothing sets "$MISSING2"'],
+  ],
+  ['env: {A: "$OUT"}', ['"env": nothing sets "$OUT"']],
+  ['params: A=$E\nenv: {E: "$HOME ${X:-1} \\\\$Y $OUTSIDE $PATH $TOKEN"}\nsecrets: [{name: TOKEN, env: OUTSIDE}]', []],
+])('a check warns of what nothing sets before the first step: %s', async (top, expected) => {
+  const whole = `${top}\nsteps:\n  - {name: a, command: "true", output: OUT}\n`;
+  const checked = await checkText(whole, places, { check: checkWorkflow, environment });
+  expect(messages(checked)).toEqual(expected);
+});
+
+it('points at the name in a default', async () => {
+  const whole =
+    'params:\n  - {HOST: example.org}\n  - {URL: "https://$HOTS/"}\nsteps:\n  - {name: a, command: echo $URL}\n';
+  const { diagnostics } = await checkText(whole, places, { check: checkWorkflow, environment });
+  expect(diagnostics).toMatchObject([
+    { place: { start: { line: 3, column: 21 }, end: { line: 3, column: 25 } }, label: expect.stringContaining('HOST') },
+  ]);
+});
+
 it('a run does not warn of it', () => {
   expect(getWorkflow({ name: 'a' }, places).warnings).toEqual([]);
 });

@@ -10,14 +10,15 @@ import { actionEntries } from '../action-entries.ts';
 import type { WorkflowFiles } from '../check-workflow.ts';
 import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
+import { settingUses } from './setting-uses.ts';
 
 /** Variables that `wf` sets for steps, and that a shell or a login sets on every machine. */
 const SET_BY_SYSTEM =
   /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|ITEM|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
 /**
- * Reports variables that steps, handlers and functions use and that are set nowhere. `environment`: the names of the
- * process's environment. Files that could not be read completely are not checked.
+ * Reports variables that the workflow, its steps, handlers and functions use and that are set nowhere. `environment`: the names
+ * of the process's environment. Files that could not be read completely are not checked.
  */
 export function unsetProblems(files: WorkflowFiles, environment: readonly string[]): Problem[] {
   const { root, base, hasAllImports } = files;
@@ -25,12 +26,19 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const all = base === null ? files.files : [...files.files, base];
   if (!hasAllImports || all.some(isIncomplete)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
-  const declared = declaredNames(settings, all);
+  const given = settingNames(settings);
+  const declared = [...given, ...outputNames(all)];
   const set = new Set([...environment, ...declared]);
   const stepEnv = new Set(
     all.flatMap(actionEntries).flatMap(({ raw }) => assignments(raw.env).map(({ name }) => name)),
   );
-  return all.flatMap((file) => [
+  const isGiven = isIn(new Set([...environment, ...given]));
+  const ofSettings = settings.flatMap((file) =>
+    settingUses(file.raw, shell).flatMap(([key, uses]) =>
+      unset(uses, { file, path: [], what: `"${key}"`, declared: () => given, isSet: isGiven }),
+    ),
+  );
+  const ofActions = all.flatMap((file) => [
     ...actionEntries(file).flatMap(({ path, raw, what }) => {
       const own = new Set(assignments(raw.env).map(({ name }) => name));
       return unset(entryUses(raw, shell), {
@@ -48,6 +56,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
       return unset(workUses(raw, shell), { ...place, declared: () => [...own, ...declared], isSet });
     }),
   ]);
+  return [...ofSettings, ...ofActions];
 }
 
 type Place = {
@@ -81,13 +90,18 @@ function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {
   return !isReadable || damaged.size > 0 || lost.size > 0;
 }
 
-/** Parameters, `env` and secrets of the workflow, and the outputs of its steps and handlers. */
-function declaredNames(settings: readonly SpecFile[], all: readonly SpecFile[]): readonly string[] {
-  const ofSettings = settings.flatMap(({ raw: { params, env, secrets } }) => [
+/** Parameters, `env` and secrets of the workflow. */
+function settingNames(settings: readonly SpecFile[]): readonly string[] {
+  const names = settings.flatMap(({ raw: { params, env, secrets } }) => [
     ...parseParamDefaults(params).map(({ name }) => name),
     ...assignments(env).map(({ name }) => name),
     ...asList(secrets).map((secret) => (typeof secret === 'string' ? secret : secret.name)),
   ]);
-  const outputs = all.flatMap(actionEntries).map(({ raw }) => variableName(raw.output ?? ''));
-  return [...ofSettings, ...outputs].filter((name) => typeof name === 'string');
+  return names.filter((name) => typeof name === 'string');
+}
+
+/** The outputs of steps and handlers. */
+function outputNames(all: readonly SpecFile[]): readonly string[] {
+  const names = all.flatMap(actionEntries).map(({ raw }) => variableName(raw.output ?? ''));
+  return names.filter((name) => name !== null);
 }

@@ -48,7 +48,11 @@ export function workUses(
   return [...words, ...inScript];
 }
 
-function conditionUses({ preconditions }: RawAction, shell: string): readonly LocatedUse[] {
+/** The variables of preconditions. */
+export function conditionUses(
+  { preconditions }: Pick<RawAction, 'preconditions'>,
+  shell: string,
+): readonly LocatedUse[] {
   const list = asList(preconditions);
   return list.flatMap((item, index) => {
     const path = ['preconditions', ...(Array.isArray(preconditions) ? [index] : [])];
@@ -69,7 +73,8 @@ function textUses(value: Json | undefined, path: Path): readonly LocatedUse[] {
   return Object.entries(value).flatMap(([key, item]) => textUses(item, [...path, key]));
 }
 
-function at(path: Path, uses: readonly VariableUse[]): readonly LocatedUse[] {
+/** The uses in the text at `path`. */
+export function at(path: Path, uses: readonly VariableUse[]): LocatedUse[] {
   return uses.map((use) => ({ ...use, path }));
 }
 
@@ -89,7 +94,7 @@ function templateUses(text: string): readonly VariableUse[] {
 }
 
 /** The variables of a text in which the shell runs commands between backticks or in `$(...)`. */
-function substitutedUses(text: string): readonly VariableUse[] {
+export function substitutedUses(text: string): readonly VariableUse[] {
   const uses = splitBackticks(text).flatMap((part) =>
     'text' in part ? templateUses(part.text) : (shellUses(part.command) ?? []),
   );
