@@ -1,13 +1,30 @@
 'use strict';
 
-// Who may import whom: the table of docs/architecture.md, as rules about values. A type costs nothing at run time and
-// ties nobody down, so `import type` is free everywhere. tests/architecture runs these rules and shows that each bites.
+// Who may import whom: the table of docs/architecture.md, as rules. tests/architecture runs them and shows that each finds
+// a breach. What a folder may import as a value it may import as a type, and the types of contracts besides.
 
 /** Each costs more to load than most runs need: only where it is used, by `import()`, or by `require` where nothing waits. */
 const HEAVY = ['croner', 'dockerode', 'got', 'jq-web', 'nodemailer', 'prom-client', 're2js', 'zx'];
 
 /** Any builtin module; unlike these, a path to a file has a dot. */
 const ANY = '[a-z0-9_/]+';
+
+/** Files whose types nearly every folder may import: the words in which folders speak with each other. */
+const CONTRACTS = [
+  'config/(client|listed|server)-settings[.]ts$',
+  'core/',
+  'doctor/check[.]ts$',
+  'engine/(clock|engine)[.]ts$',
+  'executors/executor[.]ts$',
+  'language/diagnostic[.]ts$',
+  'processes/end-signal[.]ts$',
+  'store/store[.]ts$',
+  'system-problem[.]ts$',
+];
+
+/** Which imports a rule is about: `import type` costs nothing at run time. */
+const VALUE = { dependencyTypesNot: ['type-only', 'type-import'] };
+const TYPE = { dependencyTypes: ['type-only', 'type-import'] };
 
 /** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
 const FOLDERS = {
@@ -129,37 +146,46 @@ const FOLDERS = {
   },
 };
 
-function folderRule([folder, { src = [], packages = [], builtins = [] }]) {
-  return {
+function folderRules([folder, { src = [], packages = [], builtins = [] }]) {
+  const from = { path: `^src/${folder}/` };
+  const allowed = [
+    '^package[.]json$',
+    // Published schemas are data, which the program prints.
+    '^docs/reference/schemas/',
+    '^src/errors[.]ts$',
+    `^src/${folder}/`,
+    ...src.map((path) => `^src/${path}`),
+    ...packages.map((name) => `(^|/)node_modules/${name}/`),
+    ...builtins.map((name) => `^(node:)?${name}$`),
+  ];
+  // The core takes nothing from outside, and what runs in a browser no word of Node.
+  const contracts = (folder === 'core' || folder === 'page' ? [] : CONTRACTS).map((path) => `^src/${path}`);
+  const values = {
     name: `${folder}-imports-only-what-it-may`,
     severity: 'error',
-    from: { path: `^src/${folder}/` },
-    to: {
-      couldNotResolve: false,
-      pathNot: [
-        '^package[.]json$',
-        // Published schemas are data for whoever tells them on.
-        '^docs/reference/schemas/',
-        '^src/errors[.]ts$',
-        `^src/${folder}/`,
-        ...src.map((path) => `^src/${path}`),
-        ...packages.map((name) => `(^|/)node_modules/${name}/`),
-        ...builtins.map((name) => `^(node:)?${name}$`),
-      ],
-    },
+    from,
+    to: { couldNotResolve: false, pathNot: allowed, ...VALUE },
   };
+  const types = {
+    name: `${folder}-imports-types-of-contracts-only`,
+    severity: 'error',
+    from,
+    to: { couldNotResolve: false, pathNot: [...allowed, ...contracts], ...TYPE },
+  };
+  // A folder within a folder takes the types that the outer one may take.
+  return folder.includes('/') ? [values] : [values, types];
 }
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    ...Object.entries(FOLDERS).map(folderRule),
+    ...Object.entries(FOLDERS).flatMap(folderRules),
     {
       name: 'app-is-faceless',
       comment: 'The composition root serves every face, so it knows none.',
       severity: 'error',
       from: { path: '^src/(app|daemon-app)[.]ts$' },
-      to: { path: '^src/(render|server)/' },
+      to: { path: '^src/(render|server)/', ...VALUE },
     },
     {
       name: 'errors-import-nothing',
@@ -178,20 +204,20 @@ module.exports = {
       comment: '`wf --help` and a mistyped option need no engine.',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/(app|daemon-app)[.]ts$', dynamic: false },
+      to: { path: '^src/(app|daemon-app)[.]ts$', dynamic: false, ...VALUE },
     },
     {
       name: 'cli-loads-the-client-on-demand',
       comment: 'Most commands ask no daemon. What is asked for by `import()` may import it as it likes.',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: '^src/cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$' },
-      to: { path: '^src/(client/|cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$)', dynamic: false },
+      to: { path: '^src/(client/|cli/run/(remote-[a-z-]+|[a-z-]+-remotely)[.]ts$)', dynamic: false, ...VALUE },
     },
     {
       name: 'only-serve-loads-the-server',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: '^src/cli/commands/serve[.]ts$' },
-      to: { path: '^src/server/' },
+      to: { path: '^src/server/', ...VALUE },
     },
     {
       name: 'language-reads-the-disk-only-in-load',
@@ -209,7 +235,11 @@ module.exports = {
       name: 'heavy-packages-are-loaded-on-demand',
       severity: 'error',
       from: {},
-      to: { path: `(^|/)node_modules/(${HEAVY.join('|')})/`, dynamic: false, dependencyTypesNot: ['require'] },
+      to: {
+        path: `(^|/)node_modules/(${HEAVY.join('|')})/`,
+        dynamic: false,
+        dependencyTypesNot: ['require', 'type-only'],
+      },
     },
     {
       name: 'no-cycles',
@@ -226,8 +256,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Only what is left after compilation: values.
-    tsPreCompilationDeps: false,
+    // Types too, which are gone after compilation.
+    tsPreCompilationDeps: true,
     // What no rule asks for takes a fifth of the time.
     moduleSystems: ['es6', 'cjs'],
     skipAnalysisNotInRules: true,

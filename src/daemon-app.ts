@@ -29,7 +29,6 @@ import type { RunDesk } from './service/runs/run-desk.ts';
 import { checkText } from './service/workflows/check-text.ts';
 import type { CheckResult } from './service/workflows/load-workflow.ts';
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
-import type { Suspensions } from './service/workflows/suspensions.ts';
 import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
 import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
@@ -42,6 +41,7 @@ import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
+import type { Suspensions } from './store/store.ts';
 import type { SystemProblem } from './system-problem.ts';
 
 /** The services of a daemon. */

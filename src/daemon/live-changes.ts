@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../engine/clock.ts';
 import type { ListedWorkflow } from '../service/workflows/listed-workflow.ts';
-import type { Suspensions } from '../service/workflows/suspensions.ts';
+import type { Suspensions } from '../store/store.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { createChangeLog, type NumberedChange } from './change-log.ts';
 import type { RunBoard } from './run-board.ts';

@@ -1,11 +1,8 @@
 import { isFinished } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/run/summary.ts';
+import type { BoardRun } from '../core/run/summary.ts';
 import { type PastRun, readPastRun, summarizePastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
 import { createRecentRuns, type RecentRuns } from './recent-runs.ts';
-
-/** What of a run the board keeps: all but its steps, of which there may be many thousand in all. */
-export type BoardRun = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;
 
 /**
  * The last and the active runs of every workflow, for processes that live long. Runs are changed by other processes, so

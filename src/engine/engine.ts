@@ -1,8 +1,19 @@
-import type { CancelReason, Param, RestoredStep, StoredEvent, Trigger } from '../core/run/run.ts';
+import type {
+  CancelReason,
+  FinishedStatus,
+  Param,
+  ProcessIdentity,
+  RestoredStep,
+  SettledStatus,
+  StoredEvent,
+  Trigger,
+} from '../core/run/run.ts';
 import type { RunState } from '../core/run/run-state.ts';
 import type { Secrets } from '../core/secrets/secrets.ts';
-import type { Workflow } from '../core/workflow.ts';
+import type { Step, Template, Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
+import type { RunMark } from '../processes/process-selection.ts';
+import type { ProcessMoment } from '../processes/process-table.ts';
 import type { RunJournal } from '../store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
@@ -56,3 +67,85 @@ export type Engine = {
   /** Stores and starts the run. Throws a `WfError` (`run-exists`, `storage`) before anything has started. */
   readonly start: (request: RunRequest, watcher: RunWatcher) => ActiveRun;
 };
+
+/** The first process of an attempt; `endedAt` is set once it has ended, in milliseconds since 1970-01-01 UTC. */
+export type Leader = ProcessIdentity & { readonly endedAt?: number };
+
+/** Finds and ends processes that a run left behind. */
+export type BackgroundProcesses = {
+  /** The current moment: every process of a run started later starts after it. */
+  readonly moment: () => ProcessMoment | null;
+  /** Living processes of the run. `spared`: names of steps whose processes are left alone. */
+  readonly find: (
+    run: RunMark,
+    options: {
+      readonly recorded: readonly Leader[];
+      readonly spared: ReadonlySet<string>;
+      readonly since: ProcessMoment | null;
+    },
+  ) => readonly ProcessIdentity[];
+  /** Sends the signal, then SIGKILL after the grace period; resolves when the processes are gone. */
+  readonly end: (
+    processes: readonly ProcessIdentity[],
+    options: { readonly signal: NodeJS.Signals; readonly graceMs: number },
+  ) => Promise<void>;
+  /**
+   * Called after `end`: ends what cannot be found where all processes of a run are held together. `spares`: some may
+   * live on.
+   */
+  readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
+};
+
+/** A stored event worth a notification: a step settled or the run finished. */
+export type Notice = {
+  /** The settled step or handler; null for the run. */
+  readonly step: Step | null;
+  /** The final status of the step or the run. */
+  readonly status: SettledStatus | FinishedStatus;
+  /** The masked state. */
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  readonly isMasked: boolean;
+  /** Expands variables as of the time of the notice. */
+  readonly expand: (text: Template) => string;
+  readonly logPaths: RunJournal['logPaths'];
+  /** Aborted, with a reason, when the run stops waiting. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Sends a notification, for example by mail. Returns null if none is wanted; else resolves, soon after `signal` at the
+ * latest, to the failures as lines for the user. Never changes an outcome.
+ */
+export type Notify = (notice: Notice) => Promise<readonly string[]> | null;
+
+/** Called before a child run starts; returns its watcher. */
+export type OnChild = (parent: ParentStep, child: Subworkflow) => ChildWatcher;
+
+/** The step that runs a child run. */
+export type ParentStep = { readonly runId: string; readonly step: string; readonly attempt: number };
+
+/** Watches a child run; `attach` is called in the turn of the event loop in which the run starts. */
+export type ChildWatcher = { readonly watch: RunWatcher; readonly attach: (run: ActiveRun) => void };
+
+/** A sub-workflow to run; `params` still contain variables. */
+export type Subworkflow = {
+  readonly workflow: Workflow;
+  readonly sources: readonly Source[];
+  readonly params: readonly { readonly name: string | null; readonly value: Template }[];
+};
+
+/** The earlier child run of a step, to be retried with its parent. */
+export type ChildRetryRequest = {
+  /** The run that is retried. */
+  readonly retryOf: string;
+  readonly step: string;
+  readonly workflow: Workflow;
+  readonly params: readonly Param[];
+};
+
+/** Plans the retry of an earlier child run; null starts a new run from the beginning. */
+export type RetryChild = (
+  request: ChildRetryRequest,
+) => Promise<{ readonly retryOf: string; readonly restored: readonly RestoredStep[] } | null>;

@@ -1,7 +1,6 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
 import type { StoredEvent } from '../core/run/run.ts';
-import type { LogFollower, LogFollowerOptions } from '../store/files/logs/log-follower.ts';
-import type { LogPaths } from '../store/store.ts';
+import type { LogFollower, LogFollowerOptions, LogPaths } from '../store/store.ts';
 import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
 import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
 import { openHttpSink } from './http-sink.ts';

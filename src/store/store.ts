@@ -188,3 +188,67 @@ export type RunCreated = Extract<StoredEvent, { type: 'run.created' }>;
 
 /** What the workflow of a run is called. */
 export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
+
+/**
+ * Whose schedules are suspended: such a workflow can be started by hand, but is not started by the time. Workflows are named
+ * by the absolute paths of their files. Every method throws a `WfError` `storage` when the disk refuses.
+ */
+export type Suspensions = {
+  readonly isSuspended: (file: string) => boolean;
+  readonly set: (file: string, suspended: boolean) => void;
+  /** A file has another name now: what was true of the old one is true of the new one. */
+  readonly move: (from: string, to: string) => void;
+  /** A text that differs when anything here does. */
+  readonly stamp: () => string;
+};
+
+/** The beginning and the end of a log. One that is small enough is all in `head`. */
+export type LogExcerpt = {
+  /** Bytes of the whole log. */
+  readonly size: number;
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+};
+
+/** A small private text that survives whatever happens: a reader finds the old one or the new one, whole. */
+export type DurableText = {
+  /** For messages. */
+  readonly path: string;
+  /** Null when it was never written. Throws a `WfError` `storage`. */
+  readonly read: () => string | null;
+  /** Returns when the text is on the disk. Throws a `WfError` `storage`; then the old one is still there. */
+  readonly write: (text: string) => void;
+};
+
+/** New output of a step, as raw bytes in the order in which they were written to that stream. */
+export type LogChunk = {
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: 'stdout' | 'stderr';
+  /** Valid only until `deliver` returns: what is to be kept must be copied. */
+  readonly bytes: Uint8Array;
+};
+
+/** Bytes from the start of each file. */
+export type LogOffsets = { readonly stdout: number; readonly stderr: number };
+
+export type LogFollowerOptions = {
+  readonly deliver: (chunk: LogChunk) => void;
+  /** While it answers true, running steps are not read: whoever gets the chunks is behind, and the logs keep it all. */
+  readonly isBlocked?: () => boolean;
+};
+
+/** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
+export type LogFollower = {
+  /** From the start of both files, which need not exist yet, or from behind so many bytes of each. */
+  readonly follow: (step: string, attempt: number, paths: LogPaths, read?: LogOffsets) => void;
+  /**
+   * Delivers what is left, at most a MiB at a time, blocked or not; answers whether that was all, up to where the files end
+   * now. Then the attempt is forgotten, else it is to be called again.
+   */
+  readonly finish: (step: string, attempt: number) => boolean;
+  /** Delivers what is there now of an attempt, at most a MiB; it is followed on. */
+  readonly catchUp: (step: string, attempt: number) => void;
+  /** Forgets all attempts without delivering anything more. */
+  readonly close: () => void;
+};

@@ -10,7 +10,31 @@ const rules: Rules = createRequire(import.meta.url)('../../.dependency-cruiser.c
 
 type Rules = IConfiguration & { readonly forbidden: IForbiddenRuleType[] };
 
-/** For every rule one file that breaks it and no other: the rule, the file, what it holds. */
+/**
+ * Types that come from files that are no contracts, importer by importer. This list may only get shorter: an entry that no
+ * import needs any more fails the test below.
+ */
+const knownCrossings: Readonly<Record<string, readonly string[]>> = {
+  'src/engine/engine.ts': ['src/processes/process-selection.ts', 'src/processes/process-table.ts'],
+  'src/engine/local/background.ts': ['src/processes/process-selection.ts', 'src/processes/process-table.ts'],
+  'src/server/accepted-run.ts': ['src/daemon/run-board.ts'],
+  'src/server/v1/parts.ts': [
+    'src/daemon/catalog/catalog.ts',
+    'src/daemon/catalog/find-listed.ts',
+    'src/daemon/run-board.ts',
+    'src/store/files/logs/log-excerpt.ts',
+  ],
+  'src/server/v2/daemon/live-cursor.ts': ['src/daemon/live-changes.ts'],
+  'src/server/v2/daemon/live-frames.ts': ['src/daemon/live-changes.ts'],
+  'src/server/v2/parts.ts': [
+    'src/daemon/live-changes.ts',
+    'src/daemon/run-feeds.ts',
+    'src/store/files/logs/log-follower.ts',
+    'src/store/files/logs/log-range.ts',
+  ],
+};
+
+/** For every rule files that break it and no other: the rule, the file, what it holds. */
 const plants: readonly [rule: string, file: string, text: string][] = [
   ['core-imports-only-what-it-may', 'src/core/planted.ts', "import 'node:path';"],
   ['language-imports-only-what-it-may', 'src/language/planted.ts', "import '../store/store.ts';"],
@@ -34,6 +58,35 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['cli-imports-only-what-it-may', 'src/cli/planted.ts', "import '../store/memory.ts';"],
   ['client-imports-only-what-it-may', 'src/client/planted.ts', "import '../engine/local/local.ts';"],
   ['page-imports-only-what-it-may', 'src/page/planted.tsx', "import '../server/server.ts';"],
+  ['core-imports-types-of-contracts-only', 'src/core/type.ts', "import type { A } from '../store/store.ts';"],
+  ['language-imports-types-of-contracts-only', 'src/language/type.ts', "import type { A } from '../app.ts';"],
+  ['processes-imports-types-of-contracts-only', 'src/processes/type.ts', "import type { A } from '../app.ts';"],
+  ['executors-imports-types-of-contracts-only', 'src/executors/type.ts', "import type { A } from '../app.ts';"],
+  ['mail-imports-types-of-contracts-only', 'src/mail/type.ts', "import type { A } from '../app.ts';"],
+  ['store-imports-types-of-contracts-only', 'src/store/type.ts', "import type { A } from '../service/runs/runs.ts';"],
+  ['engine-imports-types-of-contracts-only', 'src/engine/type.ts', "import type { A } from '../store/memory.ts';"],
+  [
+    'service-imports-types-of-contracts-only',
+    'src/service/type.ts',
+    "import type { A } from '../engine/local/local.ts';",
+  ],
+  [
+    'client-imports-types-of-contracts-only',
+    'src/client/type.ts',
+    "import type { A } from '../engine/local/local.ts';",
+  ],
+  [
+    'daemon-imports-types-of-contracts-only',
+    'src/daemon/type.ts',
+    "import type { A } from '../engine/local/local.ts';",
+  ],
+  ['forwarding-imports-types-of-contracts-only', 'src/forwarding/type.ts', "import type { A } from '../app.ts';"],
+  ['doctor-imports-types-of-contracts-only', 'src/doctor/type.ts', "import type { A } from '../app.ts';"],
+  ['render-imports-types-of-contracts-only', 'src/render/type.ts', "import type { A } from '../language/load.ts';"],
+  ['config-imports-types-of-contracts-only', 'src/config/type.ts', "import type { A } from '../service/runs/runs.ts';"],
+  ['server-imports-types-of-contracts-only', 'src/server/type.ts', "import type { A } from '../app.ts';"],
+  ['cli-imports-types-of-contracts-only', 'src/cli/type.ts', "import type { A } from '../store/memory.ts';"],
+  ['page-imports-types-of-contracts-only', 'src/page/type.ts', "import type { A } from '../server/server.ts';"],
   ['app-is-faceless', 'src/app.ts', "import './render/reporters/plain.ts';"],
   ['errors-import-nothing', 'src/errors.ts', "import 'node:path';"],
   ['nothing-imports-cli', 'src/other.ts', "import './cli/main.ts';"],
@@ -44,11 +97,14 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['store-uses-the-disk-only-in-files', 'src/store/memory.ts', "import 'node:fs/promises';"],
   ['heavy-packages-are-loaded-on-demand', 'src/processes/heavy.ts', "import 'zx/core';"],
   ['no-cycles', 'src/core/ring.ts', "import './ring.ts';"],
+  ['no-cycles', 'src/core/one-type.ts', "import type { Other } from './other-type.ts';"],
   ['every-import-resolves', 'src/core/missing.ts', "import './nowhere.ts';"],
 ];
 
 /** Keeps every rule: each place that the plants point to, and imports that look like breaches. */
 const allowed: Readonly<Record<string, string>> = {
+  // The other half of a circle, which is reported once.
+  'src/core/other-type.ts': "import type { One } from './one-type.ts';",
   'src/store/store.ts': "import type { Engine } from '../engine/engine.ts';",
   'src/engine/engine.ts': "import '../executors/registry.ts';",
   'src/processes/capture.ts': "await import('zx/core');",
@@ -73,7 +129,11 @@ afterEach(() => {
 test('every module of the program keeps the rules', { timeout: 300_000 }, async () => {
   const { modules, summary } = await check(root);
 
-  expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
+  const crossings = summary.violations.filter(({ rule }) => rule.name.endsWith('-imports-types-of-contracts-only'));
+  const others = summary.violations.filter((violation) => !crossings.includes(violation));
+  expect(others.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
+  const known = Object.entries(knownCrossings).flatMap(([from, list]) => list.map((to) => `${from} -> ${to}`));
+  expect(crossings.map(({ from, to }) => `${from} -> ${to}`).sort()).toEqual(known.sort());
   expect(modules.filter(({ source }) => source.startsWith('src/')).length).toBeGreaterThan(50);
 });
 
@@ -87,7 +147,7 @@ test('each rule finds the module that breaks it, and only that one', async () =>
 });
 
 test('no rule is without a module that breaks it', () => {
-  expect(plants.map(([rule]) => rule).sort()).toEqual(rules.forbidden.map(({ name }) => name).sort());
+  expect([...new Set(plants.map(([rule]) => rule))].sort()).toEqual(rules.forbidden.map(({ name }) => name).sort());
 });
 
 async function check(baseDir: string): Promise<ICruiseResult> {

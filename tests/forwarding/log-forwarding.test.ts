@@ -2,7 +2,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogForwarding } from '../../src/core/log-forwarding.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
 import { openLogForwarder } from '../../src/forwarding/log-forwarding.ts';
-import type { LogFollowerOptions } from '../../src/store/files/logs/log-follower.ts';
+import type { LogFollowerOptions } from '../../src/store/store.ts';
 import { httpServer } from '../support/http-server.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,7 +1,8 @@
 import { appendFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogFollower, type LogChunk, type LogFollower } from '../../src/store/files/logs/log-follower.ts';
+import { createLogFollower } from '../../src/store/files/logs/log-follower.ts';
+import type { LogChunk, LogFollower } from '../../src/store/store.ts';
 import { temporaryDirectory } from './world.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import type { LogChunk } from '../../store/files/logs/log-follower.ts';
+import type { LogChunk } from '../../store/store.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
 /** What comes of a run: an event, or what a step has printed since; all that an attempt has printed comes before its end. */

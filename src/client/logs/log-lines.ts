@@ -1,7 +1,7 @@
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
 import { isGoingOn, type LogReader, type LogView } from '../../service/history/log-view.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import type { LogChunk } from '../../store/files/logs/log-follower.ts';
+import type { LogChunk } from '../../store/store.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { notUnderstood } from '../transport/connection-problem.ts';

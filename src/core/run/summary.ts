@@ -45,3 +45,6 @@ export type RunSummary = {
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
 };
+
+/** What of a run the board keeps: all but its steps, of which there may be many thousand in all. */
+export type BoardRun = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;

@@ -1,4 +1,4 @@
-import type { DurableText } from '../../store/files/disk/durable-text.ts';
+import type { DurableText } from '../../store/store.ts';
 import type { Rule } from './rules.ts';
 
 /** How far a rule has come. Times are milliseconds since 1970-01-01 UTC. */

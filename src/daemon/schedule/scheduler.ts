@@ -1,8 +1,7 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { RunDesk } from '../../service/runs/run-desk.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import type { Suspensions } from '../../service/workflows/suspensions.ts';
-import type { DurableText } from '../../store/files/disk/durable-text.ts';
+import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunBoard } from '../run-board.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';

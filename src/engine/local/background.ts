@@ -1,34 +1,7 @@
 import type { ProcessIdentity } from '../../core/run/run.ts';
 import type { RunMark } from '../../processes/process-selection.ts';
 import type { ProcessMoment } from '../../processes/process-table.ts';
-
-/** The first process of an attempt; `endedAt` is set once it has ended, in milliseconds since 1970-01-01 UTC. */
-export type Leader = ProcessIdentity & { readonly endedAt?: number };
-
-/** Finds and ends processes that a run left behind. */
-export type BackgroundProcesses = {
-  /** The current moment: every process of a run started later starts after it. */
-  readonly moment: () => ProcessMoment | null;
-  /** Living processes of the run. `spared`: names of steps whose processes are left alone. */
-  readonly find: (
-    run: RunMark,
-    options: {
-      readonly recorded: readonly Leader[];
-      readonly spared: ReadonlySet<string>;
-      readonly since: ProcessMoment | null;
-    },
-  ) => readonly ProcessIdentity[];
-  /** Sends the signal, then SIGKILL after the grace period; resolves when the processes are gone. */
-  readonly end: (
-    processes: readonly ProcessIdentity[],
-    options: { readonly signal: NodeJS.Signals; readonly graceMs: number },
-  ) => Promise<void>;
-  /**
-   * Called after `end`: ends what cannot be found where all processes of a run are held together. `spares`: some may
-   * live on.
-   */
-  readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
-};
+import type { BackgroundProcesses, Leader } from '../engine.ts';
 
 /** Longest time that leftover processes may delay the end of a run after SIGTERM. */
 const longestGraceMs = 5000;

@@ -1,32 +1,5 @@
-import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
-import type { RunState } from '../../core/run/run-state.ts';
-import type { Step, Template, Workflow } from '../../core/workflow.ts';
-import type { RunJournal } from '../../store/store.ts';
 import type { Clock } from '../clock.ts';
-
-/** A stored event worth a notification: a step settled or the run finished. */
-export type Notice = {
-  /** The settled step or handler; null for the run. */
-  readonly step: Step | null;
-  /** The final status of the step or the run. */
-  readonly status: SettledStatus | FinishedStatus;
-  /** The masked state. */
-  readonly state: RunState;
-  readonly workflow: Workflow;
-  /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
-  readonly isMasked: boolean;
-  /** Expands variables as of the time of the notice. */
-  readonly expand: (text: Template) => string;
-  readonly logPaths: RunJournal['logPaths'];
-  /** Aborted, with a reason, when the run stops waiting. */
-  readonly signal: AbortSignal;
-};
-
-/**
- * Sends a notification, for example by mail. Returns null if none is wanted; else resolves, soon after `signal` at the
- * latest, to the failures as lines for the user. Never changes an outcome.
- */
-export type Notify = (notice: Notice) => Promise<readonly string[]> | null;
+import type { Notice, Notify } from '../engine.ts';
 
 /** Longest time that a finished run waits for its notifications. */
 const patienceMs = 30_000;

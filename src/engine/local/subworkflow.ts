@@ -3,8 +3,8 @@ import { stepState } from '../../core/run/run-state.ts';
 import { handlerKind, type Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../executors/executor.ts';
-import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
-import type { ChildRetryRequest, LocalEngineOptions, RetryChild } from './engine-options.ts';
+import type { ActiveRun, ChildRetryRequest, Engine, RetryChild, RunRequest } from '../engine.ts';
+import type { LocalEngineOptions } from './engine-options.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(

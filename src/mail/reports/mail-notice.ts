@@ -3,7 +3,7 @@ import { summarize } from '../../core/run/summarize.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { MailSettings } from '../../core/workflow.ts';
-import type { Notice } from '../../engine/local/notices.ts';
+import type { Notice } from '../../engine/engine.ts';
 import { openRegular } from '../../regular-file.ts';
 import type { LogPaths } from '../../store/store.ts';
 import { addresses } from '../addresses.ts';

@@ -1,5 +1,5 @@
 import type { Step, Workflow } from '../../core/workflow.ts';
-import type { Notice, Notify } from '../../engine/local/notices.ts';
+import type { Notice, Notify } from '../../engine/engine.ts';
 import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
 
 /**

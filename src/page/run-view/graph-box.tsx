@@ -5,8 +5,18 @@ import { cut } from '../../render/text/fit.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { StepView } from '../api/types.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
-import type { PlacedNode } from './graph-drawing.tsx';
 import { stepDetail, stepTitle } from './step-text.ts';
+
+/** A step in a drawing. */
+export type PlacedNode = {
+  readonly number: number;
+  readonly name: string;
+  /** The steps that it depends on. */
+  readonly needs: readonly string[];
+  readonly form: 'box' | 'named' | 'square';
+  readonly width: number;
+  readonly height: number;
+};
 
 type StepBoxProps = {
   readonly node: PlacedNode;

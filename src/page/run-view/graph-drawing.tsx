@@ -5,22 +5,11 @@ import { drawing, type GraphItem } from '../../render/report/graph/graph-items.t
 import { arrowPath, edgePath } from '../../render/report/graph/graph-paths.ts';
 import type { DrawnGraph } from '../graph/draw-graph.ts';
 import { usePan } from '../graph/use-pan.ts';
-import { Frame } from './graph-box.tsx';
+import { Frame, type PlacedNode } from './graph-box.tsx';
 import { counted } from './step-text.ts';
 
 /** A drawing is not made smaller than this to fit. */
 const SMALLEST_SCALE = 0.6;
-
-/** A step in a drawing. */
-export type PlacedNode = {
-  readonly number: number;
-  readonly name: string;
-  /** The steps that it depends on. */
-  readonly needs: readonly string[];
-  readonly form: 'box' | 'named' | 'square';
-  readonly width: number;
-  readonly height: number;
-};
 
 type DrawingProps = {
   /** Null: it is still being laid out. */

@@ -2,8 +2,8 @@ import type { JSX } from 'preact';
 import type { RunView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useDrawnGraph } from '../graph/use-drawn-graph.ts';
-import { StepBox } from '../run-view/graph-box.tsx';
-import { GraphDrawing, type PlacedNode } from '../run-view/graph-drawing.tsx';
+import { type PlacedNode, StepBox } from '../run-view/graph-box.tsx';
+import { GraphDrawing } from '../run-view/graph-drawing.tsx';
 import { DETAIL_ROOM } from '../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
 

@@ -3,7 +3,7 @@ import { WfError } from '../../errors.ts';
 import { attemptMark } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/history/attempts.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import type { LogExcerpt } from '../../store/files/logs/log-excerpt.ts';
+import type { LogExcerpt } from '../../store/store.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
 import { nodeViews } from './run-view.ts';
 import { shownName } from './step-view.ts';

@@ -7,9 +7,9 @@ import type { History } from '../../service/history/history.ts';
 import type { Mark } from '../../service/history/mark-step.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { RunDesk } from '../../service/runs/run-desk.ts';
-import type { Suspensions } from '../../service/workflows/suspensions.ts';
 import type { WorkflowEditor } from '../../service/workflows/workflow-editor.ts';
 import type { readLogExcerpt } from '../../store/files/logs/log-excerpt.ts';
+import type { Suspensions } from '../../store/store.ts';
 
 /** What the v1 API works with. */
 export type V1Parts = {

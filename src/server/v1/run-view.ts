@@ -1,8 +1,7 @@
 import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-history.ts';
 import type { Param } from '../../core/run/run.ts';
-import type { StepSummary } from '../../core/run/summary.ts';
+import type { BoardRun, StepSummary } from '../../core/run/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
-import type { BoardRun } from '../../daemon/run-board.ts';
 import { formatParams } from '../../language/params.ts';
 import type { ShownRun } from './parts.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';

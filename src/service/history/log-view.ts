@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { isSettled, stepState } from '../../core/run/run-state.ts';
-import type { LogChunk, LogFollower, LogFollowerOptions } from '../../store/files/logs/log-follower.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions } from '../../store/store.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
 import type { PastRun } from './past-run.ts';
 

@@ -4,7 +4,7 @@ import { isActive, isFinished, type RunState, stepState } from '../../core/run/r
 import { transition } from '../../core/run/transition.ts';
 import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
-import type { BackgroundProcesses, Leader } from '../../engine/local/background.ts';
+import type { BackgroundProcesses, Leader } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';

@@ -4,7 +4,7 @@ import { planRetry } from '../../core/run/retry.ts';
 import type { Param, RestoredStep } from '../../core/run/run.ts';
 import { isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { ChildRetryRequest } from '../../engine/local/engine-options.ts';
+import type { ChildRetryRequest } from '../../engine/engine.ts';
 import type { History } from '../history/history.ts';
 import { isEndMissing } from './retry-run.ts';
 

@@ -1,13 +1,12 @@
 import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
-import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import { WfError } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
+import type { Suspensions } from '../../store/store.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
-import type { Suspensions } from './suspensions.ts';
 
 /**
  * Changes the files of the workflows directory. Only files that the catalog lists are touched. Every method rejects with
@@ -34,9 +33,12 @@ export type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: 
 /** What a new file holds: by default a first step. */
 export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean };
 
+/** The known files of the workflows directory, and how to read them again after a change. */
+type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
+
 export type EditorParts = {
   readonly places: ListedPlaces;
-  readonly catalog: Pick<Catalog, 'list' | 'refresh'>;
+  readonly catalog: ListedFiles;
   readonly suspensions: Suspensions;
   /** Checks a text before it is saved; at once by default. */
   readonly check?: CheckWorkflow;
@@ -109,7 +111,7 @@ export function createWorkflowEditor({
 }
 
 /** The name without extension. Two workflows of one name could not be called by it any more, wherever they lie. */
-function freeName(given: string, catalog: Pick<Catalog, 'list'>): string {
+function freeName(given: string, catalog: Pick<ListedFiles, 'list'>): string {
   const name = given.trim().replace(/\.ya?ml$/, '');
   requireUsable(name);
   const other = catalog.list().find(({ file }) => parse(file).name === name);

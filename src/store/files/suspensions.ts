@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Suspensions } from '../../service/workflows/suspensions.ts';
+import type { Suspensions } from '../store.ts';
 import { errorCode, makePrivateDirectory, storing, writePrivate } from './disk/private-files.ts';
 
 /** File times are no finer than this: what happens within it of a change may leave the time as it was. */

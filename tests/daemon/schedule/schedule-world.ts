@@ -1,6 +1,5 @@
-import type { Schedule } from '../../../src/core/workflow.ts';
-import { noSchedule } from '../../../src/core/workflow.ts';
-import type { BoardRun } from '../../../src/daemon/run-board.ts';
+import type { BoardRun } from '../../../src/core/run/summary.ts';
+import { noSchedule, type Schedule } from '../../../src/core/workflow.ts';
 import { createScheduler, type Scheduler, type SchedulerParts } from '../../../src/daemon/schedule/scheduler.ts';
 import type { SchedulerEvent } from '../../../src/daemon/schedule/scheduler-event.ts';
 import type { Clock } from '../../../src/engine/clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice, Notify } from '../../../src/engine/local/notices.ts';
+import type { Notice, Notify } from '../../../src/engine/engine.ts';
 import { WfError } from '../../../src/errors.ts';
 import { untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';

@@ -1,8 +1,7 @@
 import type { Secrets } from '../../../core/secrets/secrets.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
-import type { Pipe } from '../../../processes/named-pipes.ts';
 import { type AttemptOutput, bytesOf } from './attempt-output.ts';
-import { MaskedStream } from './masked-stream.ts';
+import { MaskedStream, type Pipe } from './masked-stream.ts';
 import { gatherOutput } from './output.ts';
 
 /** Opens two named pipes in a directory. Rejects if that is impossible. */

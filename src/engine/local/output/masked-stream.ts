@@ -1,8 +1,10 @@
 import { closeSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type MaskStream, mask } from '../../../core/secrets/mask-stream.ts';
-import type { Pipe } from '../../../processes/named-pipes.ts';
 import { writeAll } from './attempt-output.ts';
+
+/** The end that a process writes to, and the end that this process reads. */
+export type Pipe = { readonly readFd: number; readonly writeFd: number };
 
 export type MaskedStreamOptions = {
   /** Descriptor of the log; closed at the end of the stream. */

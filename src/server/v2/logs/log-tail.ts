@@ -1,7 +1,7 @@
 import { type AttemptFilter, type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
 import { isGoingOn, type LogView } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogChunk } from '../../../store/files/logs/log-follower.ts';
+import type { LogChunk } from '../../../store/store.ts';
 import type { LogFiles } from '../parts.ts';
 
 /** Which lines of which attempts are wanted; `stream` is null for both. */

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogChunk, LogOffsets } from '../../../store/files/logs/log-follower.ts';
+import type { LogChunk, LogOffsets } from '../../../store/store.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
 import type { LogFiles } from '../parts.ts';

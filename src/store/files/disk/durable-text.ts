@@ -1,18 +1,9 @@
 import { closeSync, fsyncSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { removeIfPossible } from '../../../remove-file.ts';
+import type { DurableText } from '../../store.ts';
 import { flushDirectory } from './flush-directory.ts';
 import { errorCode, makePrivateDirectory, openPrivate, storing } from './private-files.ts';
-
-/** A small private text that survives whatever happens: a reader finds the old one or the new one, whole. */
-export type DurableText = {
-  /** For messages. */
-  readonly path: string;
-  /** Null when it was never written. Throws a `WfError` `storage`. */
-  readonly read: () => string | null;
-  /** Returns when the text is on the disk. Throws a `WfError` `storage`; then the old one is still there. */
-  readonly write: (text: string) => void;
-};
 
 /** The text at an absolute path; its directory is made when it is written. */
 export function durableText(path: string): DurableText {

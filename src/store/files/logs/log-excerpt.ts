@@ -1,16 +1,9 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../../regular-file.ts';
+import type { LogExcerpt } from '../../store.ts';
 
 /** How many bytes of a log are wanted from its start and from its end. */
 export type ExcerptSize = { readonly head: number; readonly tail: number };
-
-/** The beginning and the end of a log. One that is small enough is all in `head`. */
-export type LogExcerpt = {
-  /** Bytes of the whole log. */
-  readonly size: number;
-  readonly head: Uint8Array;
-  readonly tail: Uint8Array;
-};
 
 const nothing: LogExcerpt = { size: 0, head: new Uint8Array(0), tail: new Uint8Array(0) };
 

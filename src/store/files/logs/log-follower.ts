@@ -1,38 +1,5 @@
-import type { LogPaths } from '../../store.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPaths } from '../../store.ts';
 import { FollowedFile } from './followed-file.ts';
-
-/** New output of a step, as raw bytes in the order in which they were written to that stream. */
-export type LogChunk = {
-  readonly step: string;
-  readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr';
-  /** Valid only until `deliver` returns: what is to be kept must be copied. */
-  readonly bytes: Uint8Array;
-};
-
-/** Bytes from the start of each file. */
-export type LogOffsets = { readonly stdout: number; readonly stderr: number };
-
-export type LogFollowerOptions = {
-  readonly deliver: (chunk: LogChunk) => void;
-  /** While it answers true, running steps are not read: whoever gets the chunks is behind, and the logs keep it all. */
-  readonly isBlocked?: () => boolean;
-};
-
-/** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
-export type LogFollower = {
-  /** From the start of both files, which need not exist yet, or from behind so many bytes of each. */
-  readonly follow: (step: string, attempt: number, paths: LogPaths, read?: LogOffsets) => void;
-  /**
-   * Delivers what is left, at most a MiB at a time, blocked or not; answers whether that was all, up to where the files end
-   * now. Then the attempt is forgotten, else it is to be called again.
-   */
-  readonly finish: (step: string, attempt: number) => boolean;
-  /** Delivers what is there now of an attempt, at most a MiB; it is followed on. */
-  readonly catchUp: (step: string, attempt: number) => void;
-  /** Forgets all attempts without delivering anything more. */
-  readonly close: () => void;
-};
 
 /** Most steps are over before the second look: the first comes soon, so that short waits feel like none. */
 const firstLookMs = 10;
