@@ -49,5 +49,5 @@ function mistypedVariables(settings: readonly ListedSetting[], env: Console['env
     });
 }
 
-/** The home of all, and what steps are told. */
+/** Variables of `wf` that are not settings: its home, and the variables of steps. */
 const otherVariables = ['WF_HOME', 'WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_STATUS'];

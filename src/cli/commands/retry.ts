@@ -14,7 +14,7 @@ import { configFor } from '../reference.ts';
 import { startDetached } from '../run/detached.ts';
 import { runInForeground } from '../run/foreground.ts';
 import { givenParameters, hasParameters } from '../run/parameters.ts';
-import { type RetryOptions, tellNothingToDo } from '../run/retry-options.ts';
+import { printNothingToDo, type RetryOptions } from '../run/retry-options.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */
@@ -33,7 +33,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
   const strict = config.settings.read('strict').value;
   const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null, strict });
-  if (request === null) return tellNothingToDo(run.runId, console);
+  if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   if (options.detach) return startDetached(request, { ...options, config }, console);
   const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);

@@ -27,10 +27,10 @@ export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 
 /** The log of the daemon: actions on standard output, problems on standard error, one line each with its time. */
 type DaemonLog = {
-  readonly told: (line: string) => void;
-  readonly wrong: (line: string) => void;
-  /** An internal error has a stack. */
-  readonly failed: (error: unknown) => void;
+  readonly info: (line: string) => void;
+  readonly warning: (line: string) => void;
+  /** Logs an error; an internal one with its stack. */
+  readonly error: (error: unknown) => void;
 };
 
 /** The build puts the web page beside the program. */
@@ -49,8 +49,8 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
     const login = kept === null ? settings.login : { ...settings.login, token: kept.token };
     const app = await createDaemonApp(config, {
       dags: options.dags ?? null,
-      report: log.failed,
-      log: log.told,
+      report: log.error,
+      log: log.info,
       limits: { running: settings.maxConcurrentRuns, waiting: settings.maxQueuedRuns },
       version,
     });
@@ -60,7 +60,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         config,
         log,
         tokenPath: kept?.path ?? null,
-        told: claim.tell,
+        onListening: claim.tell,
       });
     } finally {
       await app.close();
@@ -78,13 +78,13 @@ type Serving = {
   /** The file of the token that the daemon generated; null if the settings contain a login. */
   readonly tokenPath: string | null;
   /** Called with the address of the daemon. */
-  readonly told: (url: string) => void;
+  readonly onListening: (url: string) => void;
 };
 
-async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }: Serving): Promise<void> {
+async function serve(app: DaemonApp, { settings, config, log, tokenPath, onListening }: Serving): Promise<void> {
   const lag = watchLoopLag(Date.now);
-  const signal = untilTold();
-  const ignored = () => log.told('SIGUSR1 is ignored and opens no debugger');
+  const signal = firstSignal();
+  const ignored = () => log.info('SIGUSR1 is ignored and opens no debugger');
   process.on('SIGUSR1', ignored);
   try {
     // First, so that waiting runs keep their position before new ones.
@@ -96,17 +96,17 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
       routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files, basePath)],
       notFoundPage: { ...page, status: 404 },
       settings,
-      log: log.wrong,
+      log: log.warning,
       observe: app.metrics.countRequest,
     });
     try {
-      told(server.url);
+      onListening(server.url);
       await app.life.begin();
       for (const line of exposedFiles([...settings.secretFiles, ...(tokenPath === null ? [] : [tokenPath])]))
-        log.wrong(line);
-      tellAccess(settings.login, { url: server.url, tokenPath }, log);
-      log.told(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
-      log.told(`${await signal}: ending`);
+        log.warning(line);
+      logAccess(settings.login, { url: server.url, tokenPath }, log);
+      log.info(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
+      log.info(`${await signal}: ending`);
     } finally {
       await Promise.all([app.life.rest(), server.close()]);
     }
@@ -119,39 +119,39 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, told }:
 }
 
 /** Logs who can run commands through the daemon, and how to log in with a generated token. */
-function tellAccess(
+function logAccess(
   login: ServerSettings['login'],
   { url, tokenPath }: { readonly url: string; readonly tokenPath: string | null },
-  { told, wrong }: DaemonLog,
+  { info, warning }: DaemonLog,
 ): void {
   const { isWarning, text } = accessNote(login, localUsers());
-  (isWarning ? wrong : told)(text);
+  (isWarning ? warning : info)(text);
   if (tokenPath !== null) {
     const file = shellQuote(tokenPath);
-    told(
+    info(
       `the token is in ${file}, where wf commands of this user find it; try: curl -u ":$(cat ${file})" ${url}/api/v1/dags/`,
     );
   }
 }
 
 /** Resolves to the first signal. A second one ends the process at once. */
-async function untilTold(): Promise<string> {
-  const told = new AbortController();
+async function firstSignal(): Promise<string> {
+  const received = new AbortController();
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const signals = names.map((name) => once(process, name, { signal: told.signal }).then(() => name));
+  const signals = names.map((name) => once(process, name, { signal: received.signal }).then(() => name));
   const name = await Promise.race(signals);
-  told.abort();
+  received.abort();
   await Promise.allSettled(signals);
   return name;
 }
 
 function daemonLog({ out, err }: Console): DaemonLog {
   const line = (text: string) => `${new Date().toISOString()} ${escapeLines(text)}\n`;
-  const wrong = (text: string) => void err.write(line(text));
+  const writeProblem = (text: string) => void err.write(line(text));
   return {
-    told: (text) => void out.write(line(escapeControls(text))),
-    wrong: (text) => wrong(escapeControls(text)),
-    failed: (error) => wrong(problemText(error)),
+    info: (text) => void out.write(line(escapeControls(text))),
+    warning: (text) => writeProblem(escapeControls(text)),
+    error: (error) => writeProblem(problemText(error)),
   };
 }
 

@@ -98,7 +98,7 @@ function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   });
 }
 
-/** A problem of a whole file is shown at its first line, so that several files can be told apart. */
+/** A problem of a whole file is shown at its first line, so that the message names the file. */
 function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diagnostic {
   if (diagnostic.place !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
   const start = { line: 1, column: 1 };

@@ -22,14 +22,14 @@ export async function startDetached(
   const context = { env, cwd, dags: dags ?? null, isDaemon: false };
   const { runId, isNew } = await control.accept(request, { lasting: false, context });
   if (isNew) await beginRun(runId, control);
-  return tellDetached({ runId, isNew, options: '' }, console);
+  return printDetached({ runId, isNew, options: '' }, console);
 }
 
 /** A run in the background. `options`: the options that commands need to find it. */
 export type DetachedRun = { readonly runId: string; readonly isNew: boolean; readonly options: string };
 
 /** Prints the id of a run in the background and returns the exit code. */
-export function tellDetached({ runId, isNew, options }: DetachedRun, { out, err, errTerminal }: Console): number {
+export function printDetached({ runId, isNew, options }: DetachedRun, { out, err, errTerminal }: Console): number {
   out.write(`${runId}\n`);
   if (!isNew) err.write(`run ${runId} exists already: nothing was started\n`);
   else if (errTerminal.isTerminal)

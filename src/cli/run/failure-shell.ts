@@ -43,7 +43,7 @@ export function createFailureShell(console: Console): FailureShell {
   };
 }
 
-/** Steps of a sub-workflow are told apart from the parent's by the id of their run. */
+/** Steps are identified by their run too, since a sub-workflow may use the same names. */
 function key(runId: string, step: string): string {
   return `${runId} ${step}`;
 }

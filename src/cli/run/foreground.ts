@@ -108,12 +108,11 @@ function childEnvironment(env: Readonly<Record<string, string>>, color: boolean)
   return color && env['FORCE_COLOR'] === undefined && !env['NO_COLOR'] ? { ...env, FORCE_COLOR: '1' } : env;
 }
 
-/** How long the end of a run may wait for the removal of others; what is left then goes another day. */
+/** Milliseconds for the removal of old runs at the end of a run; the rest is removed another day. */
 const longestMs = 2000;
 
 /**
- * Removes, once a day, the runs that neither their files nor the settings want kept. For whoever has just carried the run
- * `runId`, which stays; a disk that refuses is told by `wf gc` and spoils no run.
+ * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are ignored here: `wf gc` reports them.
  */
 async function tidyHistory(config: Config, runId: string, stopped: AbortSignal): Promise<void> {
   const { createRetention } = await import('../../app.ts');

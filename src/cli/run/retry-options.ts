@@ -20,7 +20,7 @@ export type RetryOptions = AccessOptions &
   };
 
 /** Prints that there is nothing to retry and returns the exit code. */
-export function tellNothingToDo(runId: string, { out }: Console): number {
+export function printNothingToDo(runId: string, { out }: Console): number {
   out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
   return exitCodes.succeeded;
 }

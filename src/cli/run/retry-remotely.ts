@@ -7,10 +7,10 @@ import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { withDaemon } from '../access/open-access.ts';
 import type { Console } from '../terminal/console.ts';
-import { tellDetached } from './detached.ts';
+import { printDetached } from './detached.ts';
 import { reporterFor } from './foreground.ts';
 import { followInForeground } from './remote-foreground.ts';
-import { type RetryOptions, tellNothingToDo } from './retry-options.ts';
+import { printNothingToDo, type RetryOptions } from './retry-options.ts';
 
 /** A retry to request from a daemon. */
 export type RemoteRetry = {
@@ -41,10 +41,10 @@ export function retryRemotely(
       { run, workflow, selection, params, useFile: file, runId, strict },
       config.cwd,
     );
-    if (ordered === null) return tellNothingToDo(retried.runId, console);
+    if (ordered === null) return printNothingToDo(retried.runId, console);
     const { summary, isNew } = ordered;
     if (options.detach)
-      return tellDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
+      return printDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
     if (!isNew) throw new WfError('run-exists', `a run "${summary.runId}" exists already`);
     return followInForeground({ client, summary, reporter }, options, console);
   });

@@ -6,7 +6,7 @@ import { WfError } from '../../errors.ts';
 import { findWorkflow } from '../../service/workflows/workflows.ts';
 import { withDaemon } from '../access/open-access.ts';
 import type { Console } from '../terminal/console.ts';
-import { tellDetached } from './detached.ts';
+import { printDetached } from './detached.ts';
 import { reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
 import type { RunOptions } from './prepare-run.ts';
@@ -32,7 +32,7 @@ export function runRemotely(
       throw isHere(error, options.name, config) ? fileIsHere(error as WfError, options.name) : error;
     });
     if (options.detach)
-      return tellDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
+      return printDetached({ runId: summary.runId, isNew, options: commandOptionsOf(client) }, console);
     if (!isNew) throw new WfError('run-exists', `a run "${summary.runId}" exists already`);
     return followInForeground({ client, summary, reporter }, options, console);
   });

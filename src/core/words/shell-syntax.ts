@@ -1,6 +1,6 @@
 /** The part of the shell's grammar that is needed to find where a quoted text ends. */
 
-/** Deeper nesting of quotes and substitutions counts as unbalanced; nobody writes it by hand. */
+/** Deeper nesting of quotes and substitutions counts as unbalanced; it does not occur in practice. */
 const deepestNesting = 100;
 
 /**

@@ -54,7 +54,7 @@ function firstDocument(source: Source): ParseResult {
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'silent',
-    // Tags whose values nobody expects from text are reported as unknown.
+    // Tags with values other than text, numbers, lists and maps are reported as unknown.
     resolveKnownTags: false,
   });
   const documents = composer.compose(guardedTokens(source));
