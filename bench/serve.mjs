@@ -96,7 +96,7 @@ function report(result, starts, { slowAnswers, started, memoryMb }) {
   );
   console.log(`  latency p50 ${result.latency.p50} ms, p99 ${result.latency.p99} ms, max ${result.latency.max} ms`);
   console.log(`slow clients were answered: ${JSON.stringify(slowAnswers)}`);
-  console.log(`${starts.length} runs asked for, ${refused.length} refused, ${delays.length} steps started`);
+  console.log(`${starts.length} runs requested, ${refused.length} refused, ${delays.length} steps started`);
   console.log(
     `  answered within ${Math.max(...starts.map(({ answeredMs }) => answeredMs))} ms; first step after median ${delays[delays.length >> 1]} ms, at most ${delays.at(-1)} ms`,
   );

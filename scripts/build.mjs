@@ -281,7 +281,7 @@ async function reexport(name) {
 
 /** The launcher reads the bundle as Latin-1, the fastest way to a string. */
 function assertAscii({ path, contents }) {
-  if (contents.some((byte) => byte > 127)) throw new Error(`${path} holds a character outside ASCII`);
+  if (contents.some((byte) => byte > 127)) throw new Error(`${path} contains a non-ASCII character`);
 }
 
 /** Paths of all bundled files. The validator was compiled by ajv, and lists what it contains in comments. */

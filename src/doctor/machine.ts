@@ -31,14 +31,16 @@ const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) =
 type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
 
 /** Time limit for the version, once the daemon has answered a ping, in milliseconds. */
-const patienceMs = 2000;
+const versionTimeoutMs = 2000;
 
 /** Asks the Docker daemon named by the environment for its version. */
 export async function checkDocker(env: Readonly<Record<string, string>>): Promise<Check> {
   const stop = new AbortController().signal;
   try {
     const { docker, address } = await connect(env, { stop, over: stop });
-    const { Version } = await (docker as unknown as Askable).version({ abortSignal: AbortSignal.timeout(patienceMs) });
+    const { Version } = await (docker as unknown as Askable).version({
+      abortSignal: AbortSignal.timeout(versionTimeoutMs),
+    });
     if (typeof Version !== 'string') throw notDocker(address);
     return { name: 'docker', ok: true, version: Version, detail: `a daemon at ${address}`, help: null };
   } catch (error) {

@@ -96,7 +96,7 @@ function checkProc(): Check {
     readFileSync(join('/proc', String(process.pid), 'stat'));
     return { name, version, ok: true, detail: 'processes can be identified', help: null };
   } catch {
-    const detail = 'not there: what a step leaves in the background may not be found';
+    const detail = 'missing: background processes of steps may not be found';
     return { name, version, ok: false, detail, help: 'mount it: mount -t proc proc /proc' };
   }
 }

@@ -21,7 +21,7 @@ type Member = { readonly identity: ProcessIdentity; readonly group: number };
  * Longest wait after SIGKILL, in milliseconds; a process that lives longer belongs to another user or hangs in the
  * kernel.
  */
-const killPatienceMs = 5000;
+const killTimeoutMs = 5000;
 const killRoundMs = 500;
 
 /**
@@ -60,7 +60,7 @@ export class AttemptTree {
     if (!signal.aborted && !kill.aborted) return;
     const asked = new Set<number>();
     let left = this.#members(listProcesses());
-    for (let killedMs = 0; left.length > 0 && killedMs < killPatienceMs; left = this.#members(listProcesses())) {
+    for (let killedMs = 0; left.length > 0 && killedMs < killTimeoutMs; left = this.#members(listProcesses())) {
       const identities = left.map(({ identity }) => identity);
       if (kill.aborted) {
         for (const identity of identities) sendSignal(identity, 'SIGKILL');
@@ -90,7 +90,7 @@ export class AttemptTree {
     const members = this.#members(listProcessesOnce());
     signalGroup(this.#leader.pid, 'SIGKILL');
     for (const { identity } of members) sendSignal(identity, 'SIGKILL');
-    this.#patience = setTimeout(this.#giveUp, killPatienceMs);
+    this.#patience = setTimeout(this.#giveUp, killTimeoutMs);
   };
 
   /**

@@ -4,7 +4,7 @@ import { isOfThisPlace } from './process-place.ts';
 
 /** Polling intervals while waiting for processes to end, in milliseconds. */
 const firstPauseMs = 4;
-const longestPauseMs = 100;
+const maxPauseMs = 100;
 
 /** Sends a signal if the process still has the same identity; to its group if the system cannot tell (macOS). */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
@@ -37,7 +37,7 @@ export async function areGone(
   let left = processes.filter(isPresent);
   let pauseMs = firstPauseMs;
   for (let waitedMs = 0; left.length > 0 && waitedMs < limitMs && cut?.aborted !== true; waitedMs += pauseMs) {
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs, limitMs - waitedMs);
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs, limitMs - waitedMs);
     await pause(pauseMs, cut);
     left = left.filter(isPresent);
   }

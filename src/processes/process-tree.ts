@@ -34,7 +34,7 @@ const tickMs = 10;
 /** Start times are rounded, and the time of boot is an estimate; error in milliseconds. */
 const clockErrorMs = 1000;
 /** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
-const killPatienceMs = 10_000;
+const killTimeoutMs = 10_000;
 const killRoundMs = 1000;
 
 /**
@@ -79,7 +79,7 @@ export async function endProcesses(
   for (const target of processes) sendSignal(target, signal);
   if (await areGone(processes, graceMs, kill)) return;
   let left = livingTree(processes);
-  for (let waitedMs = 0; left.length > 0 && waitedMs < killPatienceMs; waitedMs += killRoundMs) {
+  for (let waitedMs = 0; left.length > 0 && waitedMs < killTimeoutMs; waitedMs += killRoundMs) {
     for (const target of left) sendSignal(target, 'SIGKILL');
     await areGone(left, killRoundMs);
     left = livingTree(left);

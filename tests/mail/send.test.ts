@@ -12,7 +12,7 @@ const mail: Mail = {
   message: 'All done.\n',
 };
 
-/** Short enough for a test of what takes too long. */
+/** Short timeouts for tests that wait for them. */
 const hasty: Patience = { dnsTimeout: 2000, connectionTimeout: 2000, greetingTimeout: 200, socketTimeout: 400 };
 
 type Options = { readonly signal?: AbortSignal; readonly patience?: Patience };
@@ -25,7 +25,7 @@ function to(...names: string[]): Mail['to'] {
   return names.map((address) => ({ name: '', address }));
 }
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and sends nothing. */
 async function muteServer(): Promise<number> {
   const server = createServer();
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -34,26 +34,26 @@ async function muteServer(): Promise<number> {
 }
 
 describe('encryption', () => {
-  test('begins with STARTTLS where the server offers it', async () => {
+  test('starts with STARTTLS if the server offers it', async () => {
     const server = await smtpServer();
     await send(server.at());
     expect(server.received.map(({ secure }) => secure)).toEqual([true]);
   });
 
-  test('begins at once where the server is a secure one', async () => {
+  test('starts at once with a secure server', async () => {
     const server = await smtpServer({ secure: true });
     await send(server.at());
     expect(server.received.map(({ secure }) => secure)).toEqual([true]);
   });
 
-  test('is done without where a server does not offer it and no password is sent', async () => {
+  test('is optional if the server does not offer it and no password is sent', async () => {
     const server = await smtpServer({ disabledCommands: ['STARTTLS'] });
-    // Any spelling but the usual ones counts as another machine.
+    // Any unusual spelling counts as another machine.
     await send(server.at({ host: '127.1' }));
     expect(server.received.map(({ secure }) => secure)).toEqual([false]);
   });
 
-  test('is done without for a login on this machine', async () => {
+  test('is optional for a login on this machine', async () => {
     const server = await smtpServer({ login: true, disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
     await send(server.at());
     expect(server.logins).toEqual([{ username: 'me', secure: false }]);
@@ -67,18 +67,15 @@ describe('encryption', () => {
     expect(server.logins).toEqual([]);
   });
 
-  test.each([true, false])(
-    'with a certificate that nobody vouches for is refused (TLS at once: %s)',
-    async (secure) => {
-      const server = await smtpServer({ secure, login: true });
-      await expect(send(server.at({ host: '127.1' }))).rejects.toThrow(
-        `mail server 127.1:${server.port}: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT); set NODE_EXTRA_CA_CERTS to a file with the certificate to trust`,
-      );
-      expect(server.logins).toEqual([]);
-    },
-  );
+  test.each([true, false])('with an untrusted certificate is refused (implicit TLS: %s)', async (secure) => {
+    const server = await smtpServer({ secure, login: true });
+    await expect(send(server.at({ host: '127.1' }))).rejects.toThrow(
+      `mail server 127.1:${server.port}: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT); set NODE_EXTRA_CA_CERTS to a file with the certificate to trust`,
+    );
+    expect(server.logins).toEqual([]);
+  });
 
-  test('that is expected at once and not spoken is told', async () => {
+  test('that is expected at once and missing is reported', async () => {
     const server = await smtpServer();
     await expect(send(server.at({ secure: true }))).rejects.toThrow('the server does not speak TLS on this port');
   });
@@ -91,7 +88,7 @@ describe('a login', () => {
     expect(server.received.map(({ user }) => user)).toEqual(['me']);
   });
 
-  test('that is refused says so, without the password', async () => {
+  test('that is rejected is reported, without the password', async () => {
     const server = await smtpServer({ login: true });
     const login = { username: 'me', password: 'wrong' };
     await expect(send(server.at({ login }))).rejects.toThrow(
@@ -102,7 +99,7 @@ describe('a login', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('that is missing is told by the server', async () => {
+  test('that is missing is reported by the server', async () => {
     const server = await smtpServer({ login: true });
     await expect(send(server.at({ login: null }))).rejects.toThrow('530 Error: authentication Required');
   });
@@ -123,7 +120,7 @@ describe('receivers', () => {
     expect(server.received[0]?.raw).not.toContain('z@example.org');
   });
 
-  test('that the server refuses are told, and the others get the mail', async () => {
+  test('that the server rejects are reported, and the others get the mail', async () => {
     const server = await smtpServer();
     const { accepted, refused } = await send(server.at(), { to: to('nobody@example.org', 'a@example.org') });
     expect({ accepted, refused }).toEqual({

@@ -234,7 +234,7 @@ describe('ending processes', () => {
     expect(processes()).toEqual([]);
   });
 
-  test('waits no longer when told to kill', async () => {
+  test('stops waiting on a kill', async () => {
     const { child, identity } = idle([
       process.execPath,
       '-e',

@@ -66,7 +66,7 @@ describe('a process', () => {
     expect(readFileSync(join(dir, 'end'), 'utf8')).toBe('end\n');
   });
 
-  test('ends although a process that it leaves behind holds the output open; that one is left alone', async () => {
+  test('ends although a background process holds the output open, and spares that process', async () => {
     const { outcome, stdout, dir, processes } = await runStep({ command: `${program('hold-output.sh')} pid` });
     const pid = Number(readFileSync(join(dir, 'pid'), 'utf8'));
     expect({ outcome, stdout, alive: runs(pid) }).toEqual({ outcome: succeeded, stdout: 'done\n', alive: true });

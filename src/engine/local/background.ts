@@ -4,7 +4,7 @@ import type { ProcessMoment } from '../../processes/process-table.ts';
 import type { BackgroundProcesses, Leader } from '../engine.ts';
 
 /** Longest time that leftover processes may delay the end of a run after SIGTERM. */
-const longestGraceMs = 5000;
+const maxGraceMs = 5000;
 
 /** Ending one process may reveal others; this limits the rounds of searching. */
 const maxSearches = 5;
@@ -64,7 +64,7 @@ export class Background {
       const left = found.filter(({ pid }) => !known.has(pid));
       if (left.length === 0) return;
       for (const { pid } of left) known.add(pid);
-      await this.#processes.end(left, { signal: 'SIGTERM', graceMs: Math.min(graceMs, longestGraceMs) });
+      await this.#processes.end(left, { signal: 'SIGTERM', graceMs: Math.min(graceMs, maxGraceMs) });
     }
   }
 }

@@ -35,7 +35,7 @@ const listenAfterMs = 100;
 const maxStartsPerTurn = 8;
 
 /** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
-type Letter = RunInput | { readonly type: 'note'; readonly event: RunEvent };
+type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
 
 /** Resources of a run besides its request. */
 export type LocalRunParts = {
@@ -70,7 +70,7 @@ export class LocalRun {
   readonly #preparation = new EndSignal();
   readonly #gate: DescriptorGate;
   readonly #takeTurn = createTurns(maxStartsPerTurn);
-  readonly #mailbox = new Mailbox<Letter>((letter) => this.#read(letter));
+  readonly #mailbox = new Mailbox<Message>((message) => this.#read(message));
   #isFlushDue = false;
   /** All steps and handlers have ended; their background processes are being ended. */
   #isEnding = false;
@@ -174,23 +174,23 @@ export class LocalRun {
     this.#put(input);
   }
 
-  #put(letter: Letter): void {
+  #put(message: Message): void {
     try {
-      this.#mailbox.put(letter);
+      this.#mailbox.put(message);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  #read(letter: Letter): void {
+  #read(message: Message): void {
     // After the end only warnings are recorded, for example about a mail.
-    if (letter.type === 'note' && isFinished(this.result) && letter.event.type !== 'run.warned') return;
+    if (message.type === 'note' && isFinished(this.result) && message.event.type !== 'run.warned') return;
     // The outcome of the run is already decided.
-    if (letter.type !== 'note' && this.#isEnding) return;
+    if (message.type !== 'note' && this.#isEnding) return;
     const decision =
-      letter.type === 'note'
-        ? { run: evolve(this.result, letter.event), events: [letter.event] }
-        : transition(this.result, letter);
+      message.type === 'note'
+        ? { run: evolve(this.result, message.event), events: [message.event] }
+        : transition(this.result, message);
     this.#take(this.#isEnding ? decision : this.#endFirst(decision));
   }
 
@@ -253,7 +253,7 @@ export class LocalRun {
       case 'step.finished':
         this.#runner.set(event.outputs);
         this.#flushSoon();
-        this.#guard(this.#tell(this.#steps.get(event.step) ?? null, event.status));
+        this.#guard(this.#notify(this.#steps.get(event.step) ?? null, event.status));
         break;
       case 'run.delayed':
         this.#timers.at(event.until, (at) => this.#post({ type: 'delay-over', at }));
@@ -327,8 +327,8 @@ export class LocalRun {
     this.#note(warning(this.#options.clock.now(), step, message));
   }
 
-  #tell(step: Step | null, status: Notice['status']): Promise<void> {
-    return this.#notices.tell({
+  #notify(step: Step | null, status: Notice['status']): Promise<void> {
+    return this.#notices.send({
       step,
       status,
       state: this.state,
@@ -342,7 +342,7 @@ export class LocalRun {
   async #finish(status: FinishedStatus): Promise<void> {
     this.#timers.clear();
     this.#runner.close();
-    this.#guard(this.#tell(null, status));
+    this.#guard(this.#notify(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
     const left = await this.#record.close();
     // The journal is closed: only the watcher can be notified.

@@ -1,20 +1,20 @@
-/** Handles letters one at a time, in order; letters put while one is being read wait. */
-export class Mailbox<Letter> {
-  readonly #read: (letter: Letter) => void;
-  readonly #letters: Letter[] = [];
+/** Handles messages one at a time, in order; messages put while one is being read wait. */
+export class Mailbox<Message> {
+  readonly #read: (message: Message) => void;
+  readonly #messages: Message[] = [];
   #isReading = false;
 
-  constructor(read: (letter: Letter) => void) {
+  constructor(read: (message: Message) => void) {
     this.#read = read;
   }
 
-  /** Throws what the reader throws; later letters then stay unread. */
-  put(letter: Letter): void {
-    this.#letters.push(letter);
+  /** Throws what the reader throws; later messages then stay unread. */
+  put(message: Message): void {
+    this.#messages.push(message);
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      for (let next = this.#letters.shift(); next; next = this.#letters.shift()) this.#read(next);
+      for (let next = this.#messages.shift(); next; next = this.#messages.shift()) this.#read(next);
     } finally {
       this.#isReading = false;
     }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Notice, Notify } from '../engine.ts';
 
 /** Longest time that a finished run waits for its notifications. */
-const patienceMs = 30_000;
+const notifyTimeoutMs = 30_000;
 
 /** The pending notifications of one run. */
 export class Notices {
@@ -21,22 +21,22 @@ export class Notices {
   }
 
   /** Resolves when the notification is sent or abandoned. */
-  tell(notice: Omit<Notice, 'signal'>): Promise<void> {
-    const telling = this.#notify({ ...notice, signal: this.#end.signal });
-    if (telling === null) return Promise.resolve();
-    const pending = this.#warnOf(notice, telling).finally(() => this.#pending.delete(pending));
+  send(notice: Omit<Notice, 'signal'>): Promise<void> {
+    const sending = this.#notify({ ...notice, signal: this.#end.signal });
+    if (sending === null) return Promise.resolve();
+    const pending = this.#warnOf(notice, sending).finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
     return pending;
   }
 
-  async #warnOf({ step }: Omit<Notice, 'signal'>, telling: Promise<readonly string[]>): Promise<void> {
-    for (const problem of await telling) this.#warn(step?.name ?? null, problem);
+  async #warnOf({ step }: Omit<Notice, 'signal'>, sending: Promise<readonly string[]>): Promise<void> {
+    for (const problem of await sending) this.#warn(step?.name ?? null, problem);
   }
 
   /** Resolves when all notifications are sent, or abandoned after the time limit. */
   async settled(clock: Clock): Promise<void> {
-    const message = `given up after ${patienceMs / 1000}s`;
-    const cancel = clock.setTimer(clock.now() + patienceMs, () => this.abandon(message));
+    const message = `gave up after ${notifyTimeoutMs / 1000}s`;
+    const cancel = clock.setTimer(clock.now() + notifyTimeoutMs, () => this.abandon(message));
     try {
       await Promise.allSettled(this.#pending);
     } finally {

@@ -76,13 +76,13 @@ export class RunRecord {
 
   /** Resolves when everything so far is on disk, or after `onFailure` was called. */
   async flush(): Promise<void> {
-    await this.#orTell(this.#options.journal.flush());
+    await this.#orReport(this.#options.journal.flush());
   }
 
   /** Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. */
   async flushResults(steps: readonly string[]): Promise<void> {
     const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
-    await this.#orTell(this.#options.journal.flush(last));
+    await this.#orReport(this.#options.journal.flush(last));
   }
 
   /** Closes the journal. Resolves to the problem with the run's files, or null. */
@@ -125,7 +125,7 @@ export class RunRecord {
     return { events: real, stored: shown.map(unnumbered) };
   }
 
-  #orTell(flushed: Promise<void>): Promise<void> {
+  #orReport(flushed: Promise<void>): Promise<void> {
     return flushed.catch((error: unknown) => {
       if (!(error instanceof WfError)) throw error;
       this.#options.onFailure(error);

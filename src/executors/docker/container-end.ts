@@ -50,14 +50,14 @@ async function memoryEnd(container: Container, { exitCode, daemon, attempt }: En
  * query.
  */
 const latenessSeconds = 0.5;
-const patienceMs = 2000;
+const eventTimeoutMs = 2000;
 
 /**
  * The daemon learns of an out-of-memory kill separately from the container's end. If that comes later, the container's
  * state does not show it, and only an event reports it.
  */
 async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
-  const abortSignal = AbortSignal.any([over, AbortSignal.timeout(patienceMs)]);
+  const abortSignal = AbortSignal.any([over, AbortSignal.timeout(eventTimeoutMs)]);
   const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
   const filters = { container: [id], event: ['oom'] };
   try {

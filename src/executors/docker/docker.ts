@@ -14,7 +14,7 @@ import { readSettings } from './settings.ts';
 export const executor: Executor = { run };
 
 /** Time limit for the daemon to carry out a kill, in milliseconds; then its answers are no longer awaited. */
-const killPatienceMs = 5000;
+const killTimeoutMs = 5000;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   if (isAskedToEnd(attempt)) return canceled;
@@ -23,7 +23,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   setMaxListeners(0, over.signal);
   let patience: NodeJS.Timeout | undefined;
   const release = attempt.kill.onAbort(() => {
-    patience = setTimeout(() => over.abort(), killPatienceMs);
+    patience = setTimeout(() => over.abort(), killTimeoutMs);
   });
   attempt.started(null);
   try {

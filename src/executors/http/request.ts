@@ -37,7 +37,7 @@ export type RequestEnd = { readonly hop: Hop; readonly head: ResponseHead } | { 
 
 /** Largest decompressed body, in bytes. */
 const maxBodyBytes = 10 * 1024 * 1024;
-const mostRedirects = 10;
+const maxRedirects = 10;
 /** Longest delay of a Node timer in milliseconds; with a longer one it fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
@@ -83,7 +83,7 @@ async function follow(
         await readBody(stream, reader);
         return { hop, head };
       }
-      if (redirects === mostRedirects) throw new RequestProblem(`more than ${mostRedirects} redirects`);
+      if (redirects === maxRedirects) throw new RequestProblem(`more than ${maxRedirects} redirects`);
       state.hop = next;
     } finally {
       stream.destroy();

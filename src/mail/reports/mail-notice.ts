@@ -108,7 +108,7 @@ type AttachedLogs = { readonly attachments: readonly Attachment[]; readonly cut:
 
 const mebibyte = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
-const mostBytes = { each: mebibyte, all: 10 * mebibyte };
+const maxBytes = { each: mebibyte, all: 10 * mebibyte };
 
 /** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty streams. */
 export function attachLogs(
@@ -117,9 +117,9 @@ export function attachLogs(
 ): AttachedLogs {
   const attachments: Attachment[] = [];
   const cut: string[] = [];
-  let left = mostBytes.all;
+  let left = maxBytes.all;
   for (const { filename, path } of [...steps, ...handlers].flatMap((step) => logFiles(step, logPaths))) {
-    const { content, size } = readEnd(path, Math.min(mostBytes.each, left));
+    const { content, size } = readEnd(path, Math.min(maxBytes.each, left));
     left -= content.length;
     if (content.length > 0) attachments.push({ filename, content });
     if (content.length < size) cut.push(cutLine(filename, content.length, size));
@@ -138,7 +138,9 @@ function logFiles({ name, attempts }: StepSummary, logPaths: (step: string, atte
 }
 
 function cutLine(filename: string, kept: number, size: number): string {
-  return kept === 0 ? `${filename} is left out (${size} bytes)` : `${filename} holds the last ${kept} of ${size} bytes`;
+  return kept === 0
+    ? `${filename} is left out (${size} bytes)`
+    : `${filename} contains the last ${kept} of ${size} bytes`;
 }
 
 /** Returns an empty buffer for an unreadable file: the mail is still worth sending. */

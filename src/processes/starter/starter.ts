@@ -94,7 +94,7 @@ export class Starter {
 
   /** The starter must be ready, and no text may contain a NUL. */
   start(request: readonly string[]): StartedProcess {
-    if (this.#state.type !== 'ready') throw new Error(`a starter that is ${this.#state.type} was asked for a program`);
+    if (this.#state.type !== 'ready') throw new Error(`cannot start a program: the starter is ${this.#state.type}`);
     const identity = this.#state.next;
     const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
       this.#state = { type: 'busy', program: identity, tell };

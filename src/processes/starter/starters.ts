@@ -6,7 +6,7 @@ import { Starter, type StartRequest } from './starter.ts';
 
 /** With fewer programs, starters do not repay the cost of starting them. */
 const worthwhileFrom = 24;
-const mostStarters = 4;
+const maxStarters = 4;
 /** Limits starters being opened at once: until one is open, this process starts programs itself, more slowly. */
 const maxOpening = 2;
 /** In UTF-16 units. */
@@ -64,7 +64,7 @@ export class Starters {
    */
   #openAnother(env: Program['env']): void {
     const opening = this.#starters.filter(({ state }) => state === 'opening');
-    if (this.#starters.length >= mostStarters || opening.length >= maxOpening) return;
+    if (this.#starters.length >= maxStarters || opening.length >= maxOpening) return;
     if (!Object.entries(env).flat().every(isPlain)) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
   }

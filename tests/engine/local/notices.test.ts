@@ -24,7 +24,7 @@ function hangingNotify() {
     if (notice.step !== null) return null;
     begin(notice);
     return new Promise((resolve) => {
-      notice.signal.addEventListener('abort', () => resolve([`not told: ${notice.signal.reason}`]));
+      notice.signal.addEventListener('abort', () => resolve([`not sent: ${notice.signal.reason}`]));
     });
   };
   return { telling, notify };
@@ -107,7 +107,7 @@ describe('a notification that fails', () => {
       await Promise.resolve();
       expect(run.state().warnings).toEqual([]);
       clock.advance(1);
-      expect((await run.finished).warnings).toEqual([{ step: null, message: 'not told: given up after 30s' }]);
+      expect((await run.finished).warnings).toEqual([{ step: null, message: 'not sent: gave up after 30s' }]);
     });
   });
 
@@ -120,7 +120,7 @@ describe('a notification that fails', () => {
       const state = await run.finished;
       expect([state.status, state.warnings]).toEqual([
         'succeeded',
-        [{ step: null, message: 'not told: stopped by SIGINT' }],
+        [{ step: null, message: 'not sent: stopped by SIGINT' }],
       ]);
     });
   });

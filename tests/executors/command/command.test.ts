@@ -74,7 +74,7 @@ describe('a command', () => {
   });
 
   test.each(['true; sleep 0 &', 'true # done', 'if true; then echo; fi', 'echo "a', '$NOTHING > f'])(
-    'to which args cannot be appended for certain is not run: %s',
+    'to which args cannot be appended safely is not run: %s',
     async (command) => {
       const { outcome } = await runStep({ command, args: ['x'] });
       expect(outcome).toEqual(

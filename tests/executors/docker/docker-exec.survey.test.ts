@@ -130,7 +130,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     );
   });
 
-  test('gets the signal of a stop, whoever it is', async () => {
+  test('gets the signal of a stop, as any user', async () => {
     const step = start({
       step: {
         command: ['sh', '-c', 'trap "echo got; exit 0" USR1; sleep 1000.5 & echo ready; while :; do sleep 0.01; done'],

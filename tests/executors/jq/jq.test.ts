@@ -51,7 +51,7 @@ describe('a step of jq', () => {
     expect(stdout()).toBe('2\n');
   });
 
-  test('writes what a filter says with debug and stderr to standard error', async () => {
+  test('writes debug and stderr output of a filter to standard error', async () => {
     const { outcome, stdout, stderr } = await jq('debug | .a | stderr | empty', '{"a": "said"}');
     expect({ outcome, stdout, stderr }).toEqual({
       outcome: succeeded,
@@ -193,16 +193,13 @@ describe('an error fails the step with the message of jq', () => {
 describe('a stop', () => {
   const canceled = { status: 'canceled', message: '', exitCode: null, signal: null };
 
-  test.each(['stop', 'kill'] as const)(
-    'ends a filter that never would, and what it printed stays (%s)',
-    async (how) => {
-      const world = testAttempt({ step: { command: '1, "begun", [range(infinite)]', script: '1' } });
-      const running = executor.run({}, world.attempt);
-      await until(() => world.stdout() === '1\n"begun"\n');
-      world[how]();
-      expect(await running).toEqual(canceled);
-    },
-  );
+  test.each(['stop', 'kill'] as const)('ends an endless filter, and its output stays (%s)', async (how) => {
+    const world = testAttempt({ step: { command: '1, "begun", [range(infinite)]', script: '1' } });
+    const running = executor.run({}, world.attempt);
+    await until(() => world.stdout() === '1\n"begun"\n');
+    world[how]();
+    expect(await running).toEqual(canceled);
+  });
 
   test('before the start starts nothing', async () => {
     const world = testAttempt({ step: { command: '.', script: '1' } });

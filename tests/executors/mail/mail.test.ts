@@ -127,7 +127,7 @@ describe('a mail is not sent', () => {
     ['with a line break in its sender', { from: '$EVIL' }, '"from" contains a line break'],
     ['to nobody', { to: '$NONE' }, 'the mail has no recipient: "to" is empty'],
     ['from nobody', { from: '' }, 'the mail has no sender: "from" is empty'],
-    ['to what is no address', { cc: 'a b' }, '"a b" in "cc" is not an address such as name@example.com'],
+    ['to an invalid address', { cc: 'a b' }, '"a b" in "cc" is not an address such as name@example.com'],
     ['without its attachment', { attachments: ['gone.csv'] }, 'the attachment "gone.csv" does not exist ('],
     ['with a directory', { attachments: '.' }, 'the attachment "." is not a file ('],
   ])('%s', async (_name, config, message) => {

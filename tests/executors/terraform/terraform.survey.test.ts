@@ -75,15 +75,12 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     });
   });
 
-  test.each([{ output: 'X' }, { stdout: 'file' }])(
-    'keeps "init" out of what it prints for others: %j',
-    async (step) => {
-      const config = { init: true, subcommand: 'validate' };
-      const { outcome, stdout, stderr } = await run(config, { cwd: await configuration(greeting, false), step });
-      expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'Success! The configuration is valid.\n\n' });
-      expect(stderr).toContain('has been successfully initialized!');
-    },
-  );
+  test.each([{ output: 'X' }, { stdout: 'file' }])('keeps "init" out of its output: %j', async (step) => {
+    const config = { init: true, subcommand: 'validate' };
+    const { outcome, stdout, stderr } = await run(config, { cwd: await configuration(greeting, false), step });
+    expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'Success! The configuration is valid.\n\n' });
+    expect(stderr).toContain('has been successfully initialized!');
+  });
 
   test('fails when its "init" does', async () => {
     const dir = await configuration('terraform {', false);
@@ -241,7 +238,7 @@ describeWith('terraform', isInstalled('terraform'), 'fixtures/services/terraform
 });
 
 test.each([{ subcommand: 'plan' }, { subcommand: 'plan', init: true }])(
-  'without Terraform a step tells how to get it: %j',
+  'without Terraform a step explains how to install it: %j',
   async (config) => {
     const world = testAttempt({ step: { command: null } });
     const outcome = await executor.run({ ...config, binary: 'no-terraform' }, world.attempt);

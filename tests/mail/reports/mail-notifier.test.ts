@@ -140,7 +140,7 @@ steps:
   - {name: big, command: "head -c 1100000 /dev/zero"}
 `;
 
-  test('mails through infoMail, with the logs when asked for', async () => {
+  test('mails through infoMail, with the logs on request', async () => {
     const server = await smtpServer();
     expect((await run(succeeding, server.port)).code).toBe(0);
     const [received] = server.received;
@@ -150,7 +150,7 @@ steps:
     });
     expect(received?.raw.match(/filename=.*/g)).toEqual(['filename=a_b.stdout.log', 'filename=big.stdout.log']);
     expect(received?.raw).toContain(`\r\n\r\n${Buffer.from('out\n').toString('base64')}\r\n`);
-    expect(received && textOf(received)).toMatch(/\nbig\.stdout\.log holds the last 1048576 of 1100000 bytes\n$/);
+    expect(received && textOf(received)).toMatch(/\nbig\.stdout\.log contains the last 1048576 of 1100000 bytes\n$/);
   });
 
   test('mails them even if the run is not stored', async () => {
@@ -240,7 +240,7 @@ describe('a mail that cannot be sent', () => {
   const warning = /warning: the mail about this failure was not sent: (.*)\n/;
 
   test.each([
-    ['to a server that is not there', {}, 'mail server 127.0.0.1:1: connection refused'],
+    ['to an unreachable server', {}, 'mail server 127.0.0.1:1: connection refused'],
     ['to nobody', { TEAM: 'a b' }, '"a b" in "errorMail.to" is not an address such as name@example.com'],
     ['with half a login', { SMTP_USER: 'me' }, '"smtp.username" is given but "smtp.password" is empty'],
   ])('%s is told, and changes no outcome', async (_name, env, why) => {

@@ -82,7 +82,7 @@ Retry with: wf retry run-1
     expect(report(' ', odd, []).subject).toBe('a Bcc: x: step b c succeeded');
   });
 
-  test('shows what a program printed without colours and controls, and as text', () => {
+  test('shows the output of a program as text, without colours and control characters', () => {
     const tail = () => ['\x1b[31mred\x1b[0m \x1b]0;title\x07<b>\ttab\x00', 'x'.repeat(600)];
     const { message, text } = report('', { ...facts, tail }, []);
     expect(text).toContain(`Last lines of "a"\n  red <b>\ttab\n  ${'x'.repeat(500)}...\n`);
@@ -130,7 +130,7 @@ describe('attached logs', () => {
     const { attachments, cut } = logsOf([mebibyte + 1, ...Array.from({ length: 10 }, () => mebibyte)]);
     expect(attachments).toHaveLength(10);
     expect(cut).toEqual([
-      's0.stdout.log holds the last 1048576 of 1048577 bytes',
+      's0.stdout.log contains the last 1048576 of 1048577 bytes',
       's10.stdout.log is left out (1048576 bytes)',
     ]);
   });

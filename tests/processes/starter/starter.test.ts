@@ -112,9 +112,9 @@ describe('a program that a starter starts', () => {
   });
 
   test.each([
-    ['a program that is not there', { path: '/nowhere/program' }, 'ENOENT'],
+    ['a missing program', { path: '/nowhere/program' }, 'ENOENT'],
     ['a program that may not be run', { path: '/etc/passwd' }, 'EACCES'],
-    ['a directory that is not there', { cwd: '/nowhere' }, 'ENOENT'],
+    ['a missing directory', { cwd: '/nowhere' }, 'ENOENT'],
     ['arguments that are too large', { env: { PATH: path, LARGE: 'x'.repeat(200_000) } }, 'E2BIG'],
   ])('fails with the system`s error: %s', async (_name, given, code) => {
     const world = await readyStarter();

@@ -1,7 +1,7 @@
 'use strict';
 
-// The thread in which jq runs: one filter over one input, then it ends. It is JavaScript as Node runs it, since a thread
-// is started from a file, also where the TypeScript around it is run as it is.
+// The thread that runs jq: one filter over one input. Plain JavaScript, since Node starts threads from files, even when
+// it runs the TypeScript around this file directly.
 
 const { readFileSync, writeSync } = require('node:fs');
 const { dirname, join } = require('node:path');
@@ -9,13 +9,13 @@ const { compileFunction } = require('node:vm');
 const { parentPort, workerData } = require('node:worker_threads');
 
 const PATH = require.resolve('jq-web');
-/** jq's own 64 KiB are overrun, unnoticed, by a value that is nested some thousand levels deep. */
+/** A value nested a few thousand levels deep silently overruns jq's own 64 KiB. */
 const STACK_BYTES = 8 * 1024 * 1024;
 const LARGEST_MEMORY_BYTES = 1024 * 1024 * 1024;
 const BUFFER_BYTES = 64 * 1024;
-/** As much of a line about an error goes to the thread that waits. */
+/** Longest error line passed to the waiting thread. */
 const LONGEST_LINE = 1000;
-/** How jq begins to tell of one. */
+/** Prefix of jq's error lines. */
 const ERROR = /jq: (?:error: |error \(at |parse error: )/;
 const LONGEST_MARK = 20;
 
@@ -24,7 +24,10 @@ run(workerData).then(
   (error) => parentPort.postMessage({ problem: problemOf(error) }),
 );
 
-/** Gives `{ code, firstError, lastError }`: jq's exit code, and lines of its standard error, empty where it met no error. */
+/**
+ * Returns `{ code, firstError, lastError }`: jq's exit code, and its first and last error lines, empty without an
+ * error.
+ */
 async function run({ args, input, env, stdoutFd, stderrFd }) {
   const stdout = writer(stdoutFd);
   const stderr = writer(stderrFd);
@@ -53,9 +56,9 @@ async function run({ args, input, env, stdoutFd, stderrFd }) {
 }
 
 /**
- * Sets up jq with arguments, environment and streams of its own, and gives its `main`. The function that jq-web exports
- * cannot do that: it puts the arguments on the 64 KiB of stack, loses NUL characters and, with an error, all results
- * before it.
+ * Sets up jq with its own arguments, environment and streams, and returns its `main`. The function exported by jq-web
+ * cannot do that: it puts the arguments on the 64 KiB stack, loses NUL characters and, after an error, all earlier
+ * results.
  */
 async function load({ args, env, stdin, stdout, stderr, flush }) {
   const module = new WebAssembly.Module(readFileSync(join(dirname(PATH), 'jq.wasm')));
@@ -89,8 +92,8 @@ async function load({ args, env, stdin, stdout, stderr, flush }) {
 }
 
 /**
- * The function with which jq-web makes its module. It is what the file exports first; then it runs it itself and exports
- * only what comes of that, which is too late.
+ * The function with which jq-web creates its module. The file exports it first, then calls it and exports only the
+ * result, which is too late.
  */
 function createModule() {
   const done = new Error('jq-web exports nothing');
@@ -115,8 +118,8 @@ function createModule() {
 }
 
 /**
- * Answers jq's question for its environment (WASI `environ_sizes_get` and `environ_get`). What it makes room for is on
- * its heap, so the arguments and a larger stack are put there too, behind the environment.
+ * Provides the environment of jq (WASI `environ_sizes_get` and `environ_get`). jq allocates it on its heap, so the
+ * arguments and a larger stack are placed there too, after the environment.
  */
 function placeStrings({ env, args, memory }) {
   const strings = [...env, ...args].map((text) => Buffer.from(`${text.replaceAll('\0', '')}\0`));
@@ -161,7 +164,7 @@ function limitMemory(env) {
   env.emscripten_resize_heap = (bytes) => (bytes >>> 0 > LARGEST_MEMORY_BYTES ? 0 : grow(bytes));
 }
 
-/** What jq has written is passed on at once: the thread may be ended at any time. */
+/** Passes output on at once: the thread may be ended at any time. */
 function flushing({ fd_write }, flush) {
   return {
     fd_write(...args) {
@@ -181,14 +184,14 @@ function exitCodeOf(main) {
   }
 }
 
-/** Gives one byte a call, then null. */
+/** Returns one byte per call, then null. */
 function reader(text) {
   const bytes = Buffer.from(text);
   let at = 0;
   return () => (at < bytes.length ? bytes[at++] : null);
 }
 
-/** Takes one byte a call. */
+/** Accepts one byte per call. */
 function writer(fd) {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   let used = 0;
@@ -204,8 +207,8 @@ function writer(fd) {
 }
 
 /**
- * Looks for lines in which jq tells of an error. What the filter itself has printed may stand in front of it. The exit code
- * does not tell: where several inputs follow one another it is that of the last.
+ * Finds jq's error lines; output of the filter may precede them. The exit code is not enough: with several inputs it is
+ * that of the last one.
  */
 function errorLines() {
   const found = [];

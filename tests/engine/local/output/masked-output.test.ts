@@ -47,7 +47,7 @@ test.each([{ hasPipes: true }, { hasPipes: false }])(
   },
 );
 
-test('what a program wrote, and a held beginning of a secret, is in the log once the stream is settled', async () => {
+test('after settling, the log contains the output of a program and a held beginning of a secret', async () => {
   const { attempt, logged } = await masked({ hasPipes: true });
   execFileSync('printf', ['%s', `${secret} hunter2-`], { stdio: ['ignore', attempt.log.stdoutFd, 'ignore'] });
   attempt.settle();
