@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { createControl, createPast, forwardingNotes, processes, readLogExcerpt } from './app.ts';
 import type { Config } from './config/config.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
@@ -22,6 +22,7 @@ import { createForwardTotal } from './forwarding/forward-total.ts';
 import type { Monitor } from './forwarding/monitor.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
+import { startThread } from './processes/start-thread.ts';
 import type { History } from './service/history/history.ts';
 import { type Mark, markStep } from './service/history/mark-step.ts';
 import type { PastRun } from './service/history/past-run.ts';
@@ -224,7 +225,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
 
 /** The path is relative to the launcher's folder, which exists next to both `src/` and `dist/`. */
 function startLoadThread(): Worker {
-  return new Worker(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
+  return startThread(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
 
 /** Reads the stored output of steps by file path. */

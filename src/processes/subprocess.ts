@@ -1,6 +1,5 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { access } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -8,6 +7,7 @@ import type { Outcome } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
+import { startFileThreads } from './file-threads.ts';
 import { identify, identityOf } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
@@ -28,7 +28,7 @@ export async function runProcess(
   const { workflow, log } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
   // A single program leaves nothing behind that could exhaust the process limit.
-  if (workflow.steps.length > 1) makeThreadPool();
+  if (workflow.steps.length > 1) startFileThreads();
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
   return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
@@ -112,16 +112,4 @@ function toOutcome(end: ProcessEnd): Outcome {
 /** Describes the end in one line: `exit 3`, `killed by SIGSEGV`. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal === null ? `exit ${code}` : `killed by ${signal}`;
-}
-
-let isMade = false;
-
-/**
- * Starts the threads with which Node reads files. Node starts them on first use and aborts silently at the process
- * limit; before the first program there is room for them.
- */
-function makeThreadPool(): void {
-  if (isMade) return;
-  isMade = true;
-  access('/', () => {});
 }

@@ -23,14 +23,25 @@ function nodeAs(limit: number, ...args: string[]) {
 
 const canRun = isRoot && nodeAs(500, wf, '--version').status === 0;
 
+/** Threads of Node itself. */
+const ownThreads = () =>
+  Number(nodeAs(500, '-p', "/Threads:\\s*(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]").stdout);
+
+it.skipIf(!canRun)('a jq step fails with the reason where no thread can be started', () => {
+  writeFileSync(join(dir, 'jq.yaml'), 'steps:\n  - {name: one, executor: jq, command: .a, script: \'{"a": 1}\'}\n');
+  // Only the four threads that read files.
+  const { status, signal, stdout } = nodeAs(ownThreads() + 4, wf, 'run', 'jq.yaml');
+  expect({ status, signal }).toEqual({ status: 1, signal: null });
+  expect(stdout).toContain('FAIL   cannot spawn a thread: the limit of processes is reached');
+  const enough = nodeAs(ownThreads() + 5, wf, 'run', 'jq.yaml');
+  expect([enough.status, enough.stdout]).toEqual([0, expect.stringContaining('OK')]);
+});
+
 it.skipIf(!canRun)('steps fail with the reason where the limit of processes is reached', () => {
   const steps = Array.from({ length: 60 }, (_, index) => `  - {name: s${index}, command: echo ${index}}\n`).join('');
   writeFileSync(join(dir, 'many.yaml'), `steps:\n${steps}`);
-  const ownThreads = Number(
-    nodeAs(500, '-p', "/Threads:\\s*(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]").stdout,
-  );
   // The four threads that read files, and room for a few programs.
-  const { status, signal, stdout } = nodeAs(ownThreads + 4 + 4, wf, 'run', 'many.yaml');
+  const { status, signal, stdout } = nodeAs(ownThreads() + 4 + 4, wf, 'run', 'many.yaml');
   expect({ status, signal }).toEqual({ status: 1, signal: null });
   expect(stdout).toContain('FAIL   "echo" could not be started: the limit of processes is reached');
   expect(stdout).toContain('FAILED many');

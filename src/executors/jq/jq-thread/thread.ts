@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../../../processes/start-thread.ts';
 
 /** Input of a jq thread. */
 export type JqJob = {
@@ -25,7 +25,7 @@ export type JqThread = { readonly ended: Promise<JqEnd>; readonly end: () => voi
  * to. `directory` contains `worker.cjs`.
  */
 export function startJq(job: JqJob, directory: string): JqThread {
-  const worker = new Worker(join(directory, 'worker.cjs'), { workerData: job, env: {}, execArgv: [], argv: [] });
+  const worker = startThread(join(directory, 'worker.cjs'), { workerData: job, env: {}, execArgv: [], argv: [] });
   let last: JqEnd = { problem: 'it was ended' };
   worker.on('message', (end: JqEnd) => {
     last = end;
