@@ -3,21 +3,23 @@ import { basicLogin, secret } from './login-settings.ts';
 import { readNamedFile } from './named-file.ts';
 import type { ReadSetting } from './resolve.ts';
 
-/** The daemon that commands ask instead of this machine's own runs. The login is here in the clear: print none of it. */
+/**
+ * The daemon that commands use instead of the runs of this machine. Contains the login in plain text: never print it.
+ */
 export type ClientSettings = {
-  /** Without a login, a query, or a slash at the end. */
+  /** Without a login, a query, or a trailing slash. */
   readonly url: string;
-  /** Where the address comes from, for a person: `--server`, `WF_SERVER`, a file. */
+  /** The source of the address, for messages: `--server`, `WF_SERVER`, a file. */
   readonly source: string;
-  /** The `Authorization` header; null for none. */
+  /** The `Authorization` header; null if there is no login. */
   readonly authorization: string | null;
-  /** Certificates in PEM, beside those that Node trusts; null for none. */
+  /** Certificates in PEM, in addition to those that Node trusts; null if there are none. */
   readonly ca: string | null;
 };
 
 /**
- * Which daemon to ask; null for none. A login in the address is for that daemon and goes before `token`, which goes before the
- * basic login. Throws a `WfError` `usage` for what makes no sense, by itself or together.
+ * The daemon to use; null if none is set. A login in the address takes precedence over `token`, and `token` over the
+ * basic login. Throws a `WfError` `usage` for invalid or contradictory settings.
  */
 export function readClientSettings(read: ReadSetting): ClientSettings | null {
   const { value, source } = read('server');
@@ -50,13 +52,13 @@ function decodeLogin({ username, password }: Login, source: string): Login {
   try {
     return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
   } catch {
-    throw new WfError('usage', `${source}: the login in the address of the server is not well encoded`, {
+    throw new WfError('usage', `${source}: the login in the address of the server is not correctly encoded`, {
       help: 'write a % in it as %25',
     });
   }
 }
 
-/** A header that cannot be sent would be an error of Node's, with the secret in it. */
+/** Node's error for an invalid header would contain the secret. */
 function headerText(value: string, key: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw new WfError('usage', `"${key}" must be letters, digits and signs of ASCII, without spaces`);

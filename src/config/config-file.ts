@@ -10,24 +10,24 @@ import { parse } from '../language/read/parse.ts';
 import { textOf } from '../language/read/scalar.ts';
 import { readRegular } from '../regular-file.ts';
 
-/** One key of a file with its value. */
+/** One key of a file and its value. */
 export type Entry = {
   readonly key: string;
-  /** As plain data; null where nothing is written. */
+  /** As plain data; null if the value is empty. */
   readonly value: unknown;
-  /** Its own entries where the value is a map, none where nothing is written, else null. */
+  /** The entries of a map; empty if the value is empty, null for any other value. */
   readonly entries: readonly Entry[] | null;
-  /** What relative paths in it start from. */
+  /** The directory that relative paths are resolved against. */
   readonly base: string;
-  /** From 1; 0 for what stands in no file. */
+  /** From 1; 0 for a value that is not from a file. */
   readonly line: number;
   /** For messages: `/home/me/.config/wf/config.yaml:3:5`. */
   readonly place: string;
 };
 
 /**
- * The entries of a configuration file; null where there is none. Hostile YAML is refused as in workflow files. Throws a
- * `WfError` `usage` for what cannot be read or is no map, and for a key that stands there twice.
+ * The entries of a configuration file; null if there is no file. Hostile YAML is refused as in workflow files. Throws
+ * a `WfError` `usage` for a file that cannot be read or is not a map, and for a duplicate key.
  */
 export function readConfigFile(path: string): readonly Entry[] | null {
   const bytes = readIfThere(path);
@@ -44,7 +44,7 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   throw new WfError('usage', `${placeAt(document.contents.range[0]).text}: the configuration must be a map`);
 }
 
-/** The error for a key that means nothing, with what was probably meant. */
+/** The error for an unknown key, with suggestions. */
 export function unknownKey({ key, place }: Pick<Entry, 'key' | 'place'>, known: readonly string[]): WfError {
   const help = didYouMean(nearNames(key, known)) || `known are ${known.join(', ')}`;
   return new WfError('usage', `${place}: unknown key "${key}"`, { help });
@@ -62,7 +62,7 @@ function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null
   const entries = node.items.map((pair) => entryOf(pair as Pair<Node, Node | null>, reading));
   const seen = new Set<string>();
   for (const { key, place } of entries) {
-    if (seen.has(canonicalKey(key))) throw new WfError('usage', `${place}: "${key}" stands there twice`);
+    if (seen.has(canonicalKey(key))) throw new WfError('usage', `${place}: duplicate key "${key}"`);
     seen.add(canonicalKey(key));
   }
   return entries;
@@ -89,7 +89,7 @@ function plainValue(node: Node, place: string, { toPlain }: Reading): unknown {
   }
 }
 
-/** Only a regular file is read: a pipe or a device in somebody's project must not hold a command up. */
+/** Only regular files are read: a pipe or a device in a project must not block a command. */
 function readIfThere(path: string): Uint8Array | null {
   try {
     return readRegular(path);
@@ -101,7 +101,7 @@ function readIfThere(path: string): Uint8Array | null {
   }
 }
 
-/** Only the user's own places can be so wrong: a project's file has been seen before it is read. */
+/** Only the user's own directories can be wrong in this way: a project's file was found before it is read. */
 function outsideDirectory(path: string): WfError {
   let part = dirname(path);
   while (!existsSync(part)) part = dirname(part);

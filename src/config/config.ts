@@ -4,28 +4,28 @@ import { findPlaces } from './places.ts';
 import { isInside } from './project-file.ts';
 import { secretVariables } from './settings.ts';
 
-/** Where things are kept and found, and what is set. All paths are absolute. */
+/** The locations and settings of a process. All paths are absolute. */
 export type Config = {
-  /** Holds `config.yaml` and `base.yaml`; null when the user has no home. */
+  /** Contains `config.yaml` and `base.yaml`; null if the user has no home. */
   readonly configDir: string | null;
-  /** The workflows directory; null when the user has no home and named none. */
+  /** The workflows directory; null if the user has no home and set none. */
   readonly dagsDir: string | null;
-  /** Set when a project's `.wf.yaml` names the workflows directory: it counts for what lies in the project alone. */
+  /** Set if a project's `.wf.yaml` names the workflows directory: it applies only to workflows of the project. */
   readonly project: { readonly dir: string; readonly dagsDirElsewhere: string | null } | null;
-  /** One folder a run; null when the user has no home: then nothing can be kept. */
+  /** Contains one directory per run; null if the user has no home: then runs cannot be stored. */
   readonly runsDir: string | null;
   readonly settings: OpenSettings;
-  /** Without the daemon's own secrets, which no step may see. */
+  /** Without the daemon's secrets, which steps must not see. */
   readonly processEnv: Readonly<Record<string, string>>;
   readonly cwd: string;
 };
 
-/** Options of the command line by the names of the settings; null or undefined where not given. */
+/** Options of the command line by the names of the settings; null or undefined if not given. */
 export type SettingFlags = Readonly<Record<string, unknown>>;
 
 /**
- * The configuration of a process: its places and its settings. `isDaemon`: no `.wf.yaml` is looked for, since what a daemon
- * does must not depend on where it was started. Throws a `WfError` `usage` for a file or variable that makes no sense.
+ * Reads the configuration of a process. `isDaemon`: `.wf.yaml` is ignored, since a daemon must not depend on the
+ * directory in which it was started. Throws a `WfError` `usage` for an invalid file or variable.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv,
@@ -48,7 +48,9 @@ export function readConfig(
   };
 }
 
-/** Where a workflow in the given directory finds others by name: one of the user's own takes none from a foreign project. */
+/**
+ * The directory in which a workflow finds others by name. A workflow of the user takes none from an unrelated project.
+ */
 export function dagsDirFor({ dagsDir, project }: Config, dir: string): string | null {
   return project === null || isInside(dir, project.dir) ? dagsDir : project.dagsDirElsewhere;
 }

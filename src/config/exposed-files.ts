@@ -4,8 +4,8 @@ const READABLE_BY_GROUP = 0o040;
 const READABLE_BY_ALL = 0o004;
 
 /**
- * Warnings about files with secrets that others can read, by their modes. A group that reads a file of another owner is how a
- * daemon gets at it (`root:wf`, 0640), so only files of this user are warned about for their group.
+ * Warnings about files with secrets that others can read, by their modes. Group access to a file of another owner is a
+ * usual way to share it with a daemon (`root:wf`, 0640), so only files of this user are checked for their group.
  */
 export function exposedFiles(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].flatMap((path) => {

@@ -29,33 +29,41 @@ const headers: Kind<Readonly<Record<string, string>>> = {
   },
 };
 
-/** Every key of the block `logForwarding`. `WF_LOG_FORWARDING_` and the key in capitals is the variable. */
+/** Every key of the block `logForwarding`. The variable is `WF_LOG_FORWARDING_` and the key in capitals. */
 export const forwardingSettings = {
   enabled: setting(flag, false, 'whether the lines of runs are forwarded'),
-  sinkType: setting(oneOf(['http']), 'http', 'how; the only way'),
-  httpURL: setting(webAddress, null, 'where to'),
-  timeoutSec: setting(number({ from: 0.001 }), 5, 'how long a request may take'),
-  includeStepOutput: setting(flag, false, 'also what steps print'),
-  queueSize: setting(wholeNumber({ from: 1, to: 1_000_000 }), 256, 'the most records that wait'),
-  batchSize: setting(wholeNumber({ from: 1, to: 10_000 }), 1, 'more than 1: a request holds a list of so many records'),
-  maxRetries: setting(wholeNumber({ from: 0, to: 1000 }), 3, 'further tries of a request'),
-  initialBackoffMS: setting(wholeNumber({ from: 0 }), 100, 'the wait before a further try, which doubles each time'),
-  maxBackoffMS: setting(wholeNumber({ from: 0 }), 2000, 'the longest wait before a further try'),
+  sinkType: setting(oneOf(['http']), 'http', 'the type of the sink; only `http`'),
+  httpURL: setting(webAddress, null, 'the address of the sink'),
+  timeoutSec: setting(number({ from: 0.001 }), 5, 'the timeout of a request'),
+  includeStepOutput: setting(flag, false, 'whether the output of steps is forwarded'),
+  queueSize: setting(wholeNumber({ from: 1, to: 1_000_000 }), 256, 'the maximum number of waiting records'),
+  batchSize: setting(
+    wholeNumber({ from: 1, to: 10_000 }),
+    1,
+    'the maximum number of records per request; if more than 1, a request contains a list',
+  ),
+  maxRetries: setting(wholeNumber({ from: 0, to: 1000 }), 3, 'the maximum number of retries of a request'),
+  initialBackoffMS: setting(
+    wholeNumber({ from: 0 }),
+    100,
+    'the delay before the first retry; it doubles with each retry',
+  ),
+  maxBackoffMS: setting(wholeNumber({ from: 0 }), 2000, 'the maximum delay before a retry'),
   fields: setting(
     listOf<RecordField>(['timestamp', 'stream', 'attempt']),
     [] as readonly RecordField[],
-    'what else a record tells',
+    'the optional fields of a record',
   ),
-  headers: setting(headers, {}, 'of each request; `${NAME}` is taken from the environment'),
-  monitorEnabled: setting(flag, true, 'whether there is a monitor'),
+  headers: setting(
+    headers,
+    {},
+    'the headers the headers the headers the headers of each request; `${NAME}` is replaced from the environment',
+  ),
+  monitorEnabled: setting(flag, true, 'whether the monitor is enabled'),
   monitorHost: setting(text, '127.0.0.1', 'the address it listens on'),
-  monitorPort: setting(wholeNumber({ from: 0, to: 65_535 }), 8091, 'the port it listens on; 0: any that is free'),
-  monitorBasePath: setting(text, '/log-forwarding', 'what stands before its paths'),
-  metricPrefix: setting(
-    metricName,
-    'wf',
-    'how the names of its metrics begin; `blackdagger` for dashboards that exist',
-  ),
+  monitorPort: setting(wholeNumber({ from: 0, to: 65_535 }), 8091, 'the port it listens on; 0: any free port'),
+  monitorBasePath: setting(text, '/log-forwarding', 'the prefix of its paths'),
+  metricPrefix: setting(metricName, 'wf', 'the prefix of its metrics; `blackdagger` for existing dashboards'),
 } satisfies { readonly [key: string]: ForwardingSetting<unknown> };
 
 /** The values of the block. */
@@ -69,7 +77,7 @@ function setting<T, const F extends T | null>(kind: Kind<T>, fallback: F, about:
   return { kind: kind as Kind<NonNullable<T | F>>, fallback, about };
 }
 
-/** Null where a line is none of a header. What is wrong with it is not told, as it may be a secret. */
+/** Null if a line is not a header. The line is not reported, as it may contain a secret. */
 function headerLines(text: string): [string, string][] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (!lines.every((line) => line.includes(':'))) return null;

@@ -5,16 +5,16 @@ import { cacheDirectory } from './places.ts';
 import type { Level, Sourced } from './resolve.ts';
 import { type Setting, type SettingKey, settings, variableOf } from './settings.ts';
 
-/** A setting as `wf config` tells it. */
+/** A setting as listed by `wf config`. */
 export type ListedSetting = {
-  /** As in a file; a key of a block with the block: `logForwarding.httpURL`. */
+  /** The key in a file, including its block: `logForwarding.httpURL`. */
   readonly key: string;
-  /** Plain JSON; null where there is none. A secret is `***` where it is set. */
+  /** Plain JSON; null if not set. A secret that is set is `***`. */
   readonly value: unknown;
   /** `--dags`, `WF_PORT`, `/home/me/.config/wf/config.yaml:7`, `default`. */
   readonly source: string;
   readonly level: Level;
-  /** Null: there is none. */
+  /** Null: no default. */
   readonly default: unknown;
   readonly type: string;
   readonly flag: string | null;
@@ -26,20 +26,20 @@ export type ListedSetting = {
   readonly description: string;
 };
 
-/** Where things are; null for what there is not. All paths are absolute. */
+/** The locations of files; null for those that do not exist. All paths are absolute. */
 export type ListedPlaces = {
   readonly config: string | null;
   readonly workflows: string | null;
   readonly runs: string | null;
   readonly cache: string | null;
-  /** The user's `config.yaml`, where there is one. */
+  /** The user's `config.yaml`, if there is one. */
   readonly userFile: string | null;
   readonly projectFile: string | null;
-  /** Why the project's file does not count. */
+  /** Why the project's file is ignored. */
   readonly projectFileIgnored: string | null;
 };
 
-/** Every setting with its value and source; no secret is in it. Throws a `WfError` `usage` for what makes no sense. */
+/** Every setting with its value and source, without secrets. Throws a `WfError` `usage` for an invalid setting. */
 export function listSettings(config: Config): readonly ListedSetting[] {
   const { read } = config.settings;
   const general = (Object.keys(settings) as SettingKey[]).map((key) => {
@@ -52,7 +52,7 @@ export function listSettings(config: Config): readonly ListedSetting[] {
   return [...general, ...listForwarding(config)];
 }
 
-/** Where a configuration has its things. */
+/** The locations of a configuration. */
 export function listPlaces(config: Config, env: NodeJS.ProcessEnv): ListedPlaces {
   const { user, project } = config.settings;
   return {
@@ -89,7 +89,7 @@ function told({ value, level, source }: Sourced<unknown>, secret: boolean): Sour
   return { value: secret && level !== 'default' ? '***' : withoutLogin(value), level, source };
 }
 
-/** An address may hold a login: `https://me:secret@logs.example.com/`. */
+/** An address may contain a login: `https://me:secret@logs.example.com/`. */
 function withoutLogin(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/, '$1***@') : value;
 }

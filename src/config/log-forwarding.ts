@@ -11,8 +11,8 @@ import type { Kind } from './setting-kinds.ts';
 const variablePrefix = 'WF_LOG_FORWARDING_';
 
 /**
- * How logs are forwarded: variables `WF_LOG_FORWARDING_<KEY>` before the block `logForwarding` of `config.yaml`. Null when
- * that is off. Throws a `WfError` `usage` for what makes no sense, with its place.
+ * The settings of log forwarding: variables `WF_LOG_FORWARDING_<KEY>` take precedence over the block `logForwarding`
+ * of `config.yaml`. Null if it is off. Throws a `WfError` `usage` for an invalid setting, with its position.
  */
 export async function readLogForwarding(config: Config): Promise<LogForwarding | null> {
   const given = givenEntries(config);
@@ -22,7 +22,7 @@ export async function readLogForwarding(config: Config): Promise<LogForwarding |
   return values.enabled ? forwarding(values, config.processEnv) : null;
 }
 
-/** Every setting of the block with its source. Throws a `WfError` `usage` for what makes no sense, with its place. */
+/** Every setting of the block with its source. Throws a `WfError` `usage` for an invalid setting, with its position. */
 export function readForwardingValues(config: Config): { readonly [K in keyof ForwardingValues]: Sourced<unknown> } {
   const values = new Map<string, Sourced<unknown>>();
   for (const [key, { fallback }] of Object.entries(forwardingSettings))
@@ -37,7 +37,7 @@ export function readForwardingValues(config: Config): { readonly [K in keyof For
   return Object.fromEntries(values) as ReturnType<typeof readForwardingValues>;
 }
 
-/** Those of the file first: later ones count. */
+/** The entries of the file first: later entries take precedence. */
 function givenEntries({ settings, processEnv, cwd }: Config): readonly Entry[] {
   const block = settings.user.entries?.find(({ key }) => canonicalKey(key) === 'logforwarding');
   const inEnvironment = Object.entries(processEnv)
@@ -62,7 +62,7 @@ function knownKey(entry: Entry): keyof ForwardingValues {
 }
 
 function forwarding(values: ForwardingValues, env: Config['processEnv']): LogForwarding {
-  if (values.httpURL === null) throw new WfError('usage', 'log forwarding is on, but "httpURL" does not say where to');
+  if (values.httpURL === null) throw new WfError('usage', 'log forwarding is on, but "httpURL" is not set');
   return {
     httpUrl: values.httpURL,
     headers: expandHeaders(values.headers, env),
@@ -85,7 +85,7 @@ function forwarding(values: ForwardingValues, env: Config['processEnv']): LogFor
   };
 }
 
-/** An empty token would be refused by the sink, far from its cause. */
+/** The sink would refuse an empty token, with an error far from its cause. */
 function expandHeaders(headers: Readonly<Record<string, string>>, env: Config['processEnv']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {

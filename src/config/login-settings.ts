@@ -3,12 +3,13 @@ import { readNamedFile } from './named-file.ts';
 import type { ReadSetting, Sourced } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
 
-/** A name with its password, in the clear. */
+/** A user name and its password, in plain text. */
 export type BasicLogin = { readonly username: string; readonly password: string };
 
 /**
- * A secret stands in a setting, or in a file that another one names; the one nearer to the command line counts. Null for
- * neither. Throws a `WfError` `usage` for both at once, and for a file that cannot be read or holds more than one line.
+ * A secret from a setting, or from the file that another setting names; the one closer to the command line takes
+ * precedence. Null if neither is set. Throws a `WfError` `usage` for both at once, and for a file that cannot be read
+ * or contains more than one line.
  */
 export function secret(
   read: ReadSetting,
@@ -39,17 +40,17 @@ function secretIn({ file, level }: { file: string; level: Sourced<string>['level
   throw new WfError('usage', `"${file}", which "${key}" names, must hold one line that is not empty`);
 }
 
-/** The basic login; null without one. Throws a `WfError` `usage` for half of one. */
+/** The basic login; null if there is none. Throws a `WfError` `usage` if only one half of it is set. */
 export function basicLogin(read: ReadSetting): BasicLogin | null {
   const { value: username } = read('username');
   const password = secret(read, 'password', 'passwordFile');
   if (username === null && password === null) return null;
-  if (username === null) throw half('username', 'the basic login has a password and no name');
-  if (password === null) throw half('password', 'the basic login has a name and no password');
-  if (username.includes(':')) throw new WfError('usage', '"username" cannot hold a colon');
+  if (username === null) throw half('username', 'the basic login has a password but no user name');
+  if (password === null) throw half('password', 'the basic login has a user name but no password');
+  if (username.includes(':')) throw new WfError('usage', '"username" cannot contain a colon');
   return { username, password };
 }
 
 function half(key: SettingKey, problem: string): WfError {
-  return new WfError('usage', problem, { help: `set "${key}", or neither of the two` });
+  return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
 }

@@ -8,8 +8,8 @@ const reasons: { readonly [code: string]: string } = {
 };
 
 /**
- * A workflows directory that this very command names must be one; the one that is used by itself may not be there yet.
- * Throws a `WfError` `not-found`.
+ * Requires a workflows directory named by this command to exist; the default directory may be missing. Throws a
+ * `WfError` `not-found`.
  */
 export function requireNamedDags({ settings }: Pick<Config, 'settings'>): void {
   const { value, level, source } = settings.read('dags');
@@ -19,7 +19,7 @@ export function requireNamedDags({ settings }: Pick<Config, 'settings'>): void {
   } catch (error) {
     const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
     throw new WfError('not-found', `the workflows directory "${value}" ${reason}`, {
-      help: `${source} names it; without ${source} the usual one is taken`,
+      help: `${source} names it; without ${source}, the default is used`,
     });
   }
 }

@@ -5,32 +5,32 @@ import { findProjectFile, type ProjectFile } from './project-file.ts';
 import { type ReadSetting, resolveSettings } from './resolve.ts';
 import { requireTrusted } from './trusted-files.ts';
 
-/** Everything that settings are taken from, read once. */
+/** All sources of settings, read once. */
 export type OpenSettings = {
   readonly read: ReadSetting;
-  /** The same as if there were no project. */
+  /** The settings without those of the project. */
   readonly own: ReadSetting;
-  /** The user's `config.yaml`; `entries` is null where there is none. */
+  /** The user's `config.yaml`; `entries` is null if it does not exist. */
   readonly user: { readonly path: string | null; readonly entries: readonly Entry[] | null };
-  /** The project's `.wf.yaml`; null where there is none or none is looked for. */
+  /** The project's `.wf.yaml`; null if there is none, or it was not searched for. */
   readonly project: ProjectFile | null;
 };
 
-/** Who asks for settings. */
+/** The caller's environment and options. */
 export type Asker = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Options of the command line by the names of the settings; undefined where not given. */
+  /** Options of the command line by the names of the settings; undefined if not given. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** False for the daemon: what it does must not depend on where it was started. */
+  /** False for the daemon, which must not depend on the directory in which it was started. */
   readonly inProject: boolean;
-  /** False for who only looks at places that cannot be trusted. */
+  /** False for a caller that only inspects locations, trusted or not. */
   readonly requiresTrust?: boolean;
 };
 
 /**
- * Looks for the settings: flags, then `WF_*` variables, then the nearest `.wf.yaml`, then `config.yaml`, then defaults.
- * Throws a `WfError` `usage` for a file that makes no sense, and for places that others can change.
+ * Reads the settings: flags, then `WF_*` variables, then the nearest `.wf.yaml`, then `config.yaml`, then defaults.
+ * Throws a `WfError` `usage` for an invalid file, and for locations that others can change.
  */
 export function openSettings({ env, cwd, flags, inProject, requiresTrust = true }: Asker): OpenSettings {
   const places = findPlaces(env, cwd);

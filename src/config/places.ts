@@ -1,34 +1,37 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Where things are kept; null where the user has no home. All paths are absolute. */
+/** The user's directories; null if the user has no home. All paths are absolute. */
 export type Places = {
-  /** Holds `config.yaml`, `base.yaml` and `dags/`. */
+  /** Contains `config.yaml`, `base.yaml` and `dags/`. */
   readonly configDir: string | null;
-  /** What is kept of runs, and of the daemon. */
+  /** Contains the runs and the state of the daemon. */
   readonly stateDir: string | null;
 };
 
-/** Finds the user's places: `WF_HOME` holds everything, else the XDG base directories, else their defaults in the home directory. */
+/**
+ * Finds the user's directories: everything is in `WF_HOME` if set, otherwise in the XDG base directories or their
+ * defaults in the home directory.
+ */
 export function findPlaces(env: NodeJS.ProcessEnv, cwd: string): Places {
   const home = env['HOME'] || safeHome();
   const place = (variable: string, fallback: string): string | null => {
     if (env['WF_HOME']) return resolve(cwd, env['WF_HOME']);
-    // The specification has relative values ignored.
+    // The specification requires relative values to be ignored.
     const base = env[variable]?.startsWith('/') ? env[variable] : home && join(home, fallback);
     return base ? join(base, 'wf') : null;
   };
   return { configDir: place('XDG_CONFIG_HOME', '.config'), stateDir: place('XDG_STATE_HOME', '.local/state') };
 }
 
-/** Where the launcher keeps compiled code, by the same rules as in `bin/code-cache.js`; null when it keeps none. */
+/** The launcher's directory for compiled code, by the same rules as in `bin/code-cache.js`; null if there is none. */
 export function cacheDirectory(env: NodeJS.ProcessEnv, cwd: string): string | null {
   if (env['WF_HOME']) return resolve(cwd, env['WF_HOME'], 'cache');
   if (env['XDG_CACHE_HOME']?.startsWith('/')) return join(env['XDG_CACHE_HOME'], 'wf');
   return env['HOME']?.startsWith('/') ? join(env['HOME'], '.cache', 'wf') : null;
 }
 
-/** The password database knows a home even when `HOME` is unset; a user without an entry has none. */
+/** The password database has a home even if `HOME` is unset; a user without an entry has none. */
 function safeHome(): string | null {
   try {
     return homedir() || null;

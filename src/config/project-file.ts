@@ -2,17 +2,17 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { whyUntrusted } from './trusted-files.ts';
 
-/** The settings that a project brings along. */
+/** The settings of a project. */
 export type ProjectFile = {
   readonly path: string;
-  /** Why it does not count; null when it does. */
+  /** Why the file is ignored; null if it is used. */
   readonly ignored: string | null;
 };
 
 /**
- * The nearest `.wf.yaml` from a directory upwards; the home directory is the last one that is looked at, or the root where
- * home is not above. One that somebody else owns, or that everybody can change, counts for nothing: whoever can write to a
- * directory above (`/tmp`) must not decide what is run below it. Null where there is none.
+ * The nearest `.wf.yaml`, searched for from a directory upwards to the home directory, or to the root if the home is
+ * not above. A file that another user owns or that every user can change is ignored: a user who can write to a
+ * directory above (`/tmp`) must not decide what runs below it. Null if there is none.
  */
 export function findProjectFile(cwd: string, env: NodeJS.ProcessEnv): ProjectFile | null {
   for (let directory = cwd; ; directory = dirname(directory)) {
@@ -23,7 +23,7 @@ export function findProjectFile(cwd: string, env: NodeJS.ProcessEnv): ProjectFil
   }
 }
 
-/** Whether a path is a directory, or lies in it, once symbolic links are followed. */
+/** Whether a path is a directory or inside of it, after resolving symbolic links. */
 export function isInside(path: string, directory: string): boolean {
   const inside = realPath(path);
   const around = realPath(directory);

@@ -5,38 +5,38 @@ import { isInside } from './project-file.ts';
 import type { Kind } from './setting-kinds.ts';
 import { loginKeys, type Setting, type SettingKey, type SettingValue, settings, variableOf } from './settings.ts';
 
-/** Where a value comes from: the first of these that gives one. */
+/** The sources of a value, in order of precedence. */
 export type Level = 'flag' | 'variable' | 'project' | 'user' | 'default';
 
-/** A value and where it comes from. */
+/** A value and its source. */
 export type Sourced<T> = {
   readonly value: T;
   readonly level: Level;
-  /** For a person: `--port`, `WF_PORT`, `/home/me/.config/wf/config.yaml:7`, `default`. */
+  /** For messages: `--port`, `WF_PORT`, `/home/me/.config/wf/config.yaml:7`, `default`. */
   readonly source: string;
 };
 
-/** What settings are taken from. */
+/** The sources of settings. */
 export type SettingSources = {
-  /** Options of the command line by the names of the settings; null or undefined where not given. */
+  /** Options of the command line by the names of the settings; null or undefined if not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Of the nearest `.wf.yaml`. */
+  /** Entries of the nearest `.wf.yaml`. */
   readonly project: readonly Entry[];
-  /** Of the user's `config.yaml`. */
+  /** Entries of the user's `config.yaml`. */
   readonly user: readonly Entry[];
 };
 
-/** Gives the value of a setting. Throws a `WfError` `usage` that names the flag or variable that makes no sense. */
+/** Returns the value of a setting. Throws a `WfError` `usage` that names the invalid flag or variable. */
 export type ReadSetting = <K extends SettingKey>(key: K) => Sourced<SettingValue<K>>;
 
-/** The blocks of files, each with settings of its own. */
+/** Blocks of settings in files. */
 const blocks = ['logForwarding'];
 
 /**
- * The settings under all that was given. Files are checked at once and as a whole; flags and variables when they are asked
- * for, since `WF_PORT` means nothing to a run. Throws a `WfError` `usage` with the place in the file.
+ * Resolves settings from all sources. Files are checked at once and as a whole; flags and variables only when they are
+ * read, since `WF_PORT` does not concern a run. Throws a `WfError` `usage` with the position in the file.
  */
 export function resolveSettings(sources: SettingSources): ReadSetting {
   const inProject = valuesOf(sources.project, 'project');
@@ -48,7 +48,7 @@ export function resolveSettings(sources: SettingSources): ReadSetting {
   };
 }
 
-/** Reads a value, from whichever place. Throws a `WfError` `usage`. */
+/** Reads a value from any source. Throws a `WfError` `usage`. */
 export function readValue<T>(kind: Kind<T>, { key, value, base, place }: Omit<Entry, 'entries' | 'line'>): T {
   const read = kind.read(value, base);
   if ('problem' in read) throw new WfError('usage', `${place}: "${key}" ${read.problem}`);
@@ -70,7 +70,7 @@ function valuesOf(entries: readonly Entry[], level: 'project' | 'user'): Readonl
   return values;
 }
 
-/** A key that means nothing is told of those that may stand there. */
+/** An unknown key is reported with the keys allowed there. */
 function knownKey(entry: Entry, level: 'project' | 'user'): string {
   const known = [...Object.keys(settings), ...blocks];
   const key = known.find((name) => canonicalKey(name) === canonicalKey(entry.key));
@@ -89,7 +89,7 @@ function isForProjects(key: string): boolean {
 function notInProject(key: string, { place }: Entry): WfError {
   const allowed = Object.keys(settings).filter(isForProjects).join(', ');
   return new WfError('usage', `${place}: "${key}" cannot be set by a project`, {
-    help: `set it in config.yaml of your own configuration; a project may set ${allowed}`,
+    help: `set it in your own config.yaml; a project may set ${allowed}`,
   });
 }
 
@@ -101,7 +101,7 @@ function requireHarmless(key: string, value: unknown, { base, place }: Entry): v
     throw new WfError('usage', `${place}: "reporter" of a project cannot name a file to be written`);
 }
 
-/** Only white space is no login either. Throws a `WfError` `usage`. */
+/** A login of only white space counts as empty. Throws a `WfError` `usage`. */
 function requireFilled(key: string, value: unknown, place: string): void {
   if (!loginKeys.has(key as SettingKey) || (value !== null && String(value).trim() !== '')) return;
   throw new WfError('usage', `${place}: "${key}" is set but empty`, {
@@ -118,7 +118,7 @@ function fromFlag(key: SettingKey, { flags, cwd }: SettingSources): Sourced<unkn
   return { value: read, level: 'flag', source: name };
 }
 
-/** An empty variable is as good as none, but for a login. */
+/** An empty variable counts as unset, except for a login. */
 function fromVariable(key: SettingKey, { env, cwd }: SettingSources): Sourced<unknown> | null {
   const name = variableOf(key);
   const value = env[name];

@@ -7,27 +7,27 @@ import { type OpenSettings, openSettings } from './open-settings.ts';
 import type { ReadSetting } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
 
-/** What `wf serve` is told to do. Files are named by absolute paths; secrets are here in the clear: print none of it. */
+/** The settings of `wf serve`. Files are absolute paths; secrets are in plain text: never print them. */
 export type ServerSettings = {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Begins with a slash and ends without one, or is empty. */
+  /** Starts with a slash and does not end with one, or is empty. */
   readonly basePath: string;
-  /** Whether a login is needed even where the settings name none. */
+  /** Whether a login is required even if the settings contain none. */
   readonly requireLogin: boolean;
   readonly login: {
-    /** Allows everything. */
+    /** Grants full access. */
     readonly token: string | null;
-    /** Allows looking. */
+    /** Grants read-only access. */
     readonly readOnlyToken: string | null;
     readonly basic: { readonly username: string; readonly password: string } | null;
   };
-  /** Absolute paths of the files from which logins and keys are read. */
+  /** Absolute paths of the files that contain logins and keys. */
   readonly secretFiles: readonly string[];
-  /** Files in PEM. */
+  /** PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Names beside those that follow from `host`, in lower case, with or without a port. */
+  /** Names in addition to those that follow from `host`, in lower case, with or without a port. */
   readonly allowedHosts: readonly string[];
   /** Addresses and networks of reverse proxies. */
   readonly trustedProxies: readonly string[];
@@ -35,13 +35,13 @@ export type ServerSettings = {
   readonly maxConcurrentRuns: number;
   readonly maxQueuedRuns: number;
   readonly onShutdown: 'detach' | 'stop' | 'wait';
-  /** Past runs of each workflow that are kept; null: all that `histRetentionDays` leaves. */
+  /** Number of past runs kept per workflow; null: all that `histRetentionDays` keeps. */
   readonly historyKeepRuns: number | null;
 };
 
 /**
- * The settings of the daemon. `flags` are the options of its command line by the names of the settings (`maxQueuedRuns`).
- * Throws a `WfError` `usage` for what makes no sense, by itself or together.
+ * Reads the settings of the daemon. `flags` are the options of its command line by the names of the settings
+ * (`maxQueuedRuns`). Throws a `WfError` `usage` for invalid or contradictory settings.
  */
 export function readServerSettings(
   env: NodeJS.ProcessEnv,
@@ -71,7 +71,7 @@ export function readServerSettings(
   };
 }
 
-/** The user's `config.yaml` is one where a secret is written in it. */
+/** The user's `config.yaml` is included if it contains a secret. */
 function secretFiles(read: ReadSetting, user: OpenSettings['user']): readonly string[] {
   const named = (['tokenFile', 'readOnlyTokenFile', 'passwordFile', 'tlsKey'] as const).map((key) => read(key).value);
   const isSecret = ({ key }: Entry) => secretKeys.has(canonicalKey(key));
@@ -85,8 +85,8 @@ function tlsFiles(read: ReadSetting): ServerSettings['tls'] {
   const { value: cert } = read('tlsCert');
   const { value: key } = read('tlsKey');
   if (cert === null && key === null) return null;
-  if (cert === null) throw missing('tlsCert', 'there is a TLS key without its certificate');
-  if (key === null) throw missing('tlsKey', 'there is a TLS certificate without its key');
+  if (cert === null) throw missing('tlsCert', 'the TLS key has no certificate');
+  if (key === null) throw missing('tlsKey', 'the TLS certificate has no key');
   return { cert, key };
 }
 
@@ -107,5 +107,5 @@ function isNetwork(text: string): boolean {
 }
 
 function missing(key: SettingKey, problem: string): WfError {
-  return new WfError('usage', problem, { help: `set "${key}", or neither of the two` });
+  return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
 }

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 
-/** What a value was read into, or a problem: the rest of a sentence that begins with the name of the setting. */
+/** The value read, or a problem: the rest of a sentence that starts with the name of the setting. */
 export type Read<T> = { readonly value: T } | { readonly problem: string };
 
-/** What values of a setting are, and how one is read from a flag, a variable (always text) or a file. */
+/** The type of a setting, and how its value is read from a flag, a variable (always text) or a file. */
 export type Kind<T> = {
   /** For the reference: "whole number from 1". */
   readonly name: string;
-  /** `base`: the directory that relative paths start from. */
+  /** `base`: the directory that relative paths are resolved against. */
   readonly read: (value: unknown, base: string) => Read<T>;
 };
 
-/** True or false, also as YAML 1.1 and people write it. */
+/** True or false, including the spellings of YAML 1.1. */
 export const flag: Kind<boolean> = {
   name: 'true or false',
   read: (value) => {
@@ -21,28 +21,28 @@ export const flag: Kind<boolean> = {
   },
 };
 
-/** A number within limits, both included. */
+/** A number within inclusive limits. */
 export function number({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
   return numeric('number', from, to);
 }
 
-/** A whole number within limits, both included. */
+/** A whole number within inclusive limits. */
 export function wholeNumber({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
   return numeric('whole number', from, to);
 }
 
-/** A text that says something. */
+/** A text that is not empty. */
 export const text: Kind<string> = {
   name: 'text',
   read: (value) => (typeof value === 'string' && value !== '' ? { value } : { problem: 'must be a text' }),
 };
 
-/** An address that `http` or `https` leads to. */
+/** An `http` or `https` address. */
 export const webAddress: Kind<string> = {
-  name: 'address that begins with http:// or https://',
+  name: 'address that starts with http:// or https://',
   read: (value) => {
     const isAddress = typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value);
-    return isAddress ? { value } : { problem: 'must be an address that begins with http:// or https://' };
+    return isAddress ? { value } : { problem: 'must be an address that starts with http:// or https://' };
   },
 };
 
@@ -53,7 +53,7 @@ export const path: Kind<string> = {
     typeof value === 'string' && value !== '' ? { value: resolve(base, value) } : { problem: 'must be a path' },
 };
 
-/** One of a few words. */
+/** One of several words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): Kind<Word> {
   return {
     name: words.map((word) => `\`${word}\``).join(' or '),
@@ -64,7 +64,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Kind<W
   };
 }
 
-/** A list of a few words, in a variable with commas. */
+/** A list of words, separated by commas in a variable. */
 export function listOf<const Word extends string>(words: readonly Word[]): Kind<readonly Word[]> {
   return {
     name: `list of ${words.map((word) => `\`${word}\``).join(', ')}`,
@@ -76,7 +76,7 @@ export function listOf<const Word extends string>(words: readonly Word[]): Kind<
   };
 }
 
-/** A list of texts, in a variable with commas. */
+/** A list of texts, separated by commas in a variable. */
 export const texts: Kind<readonly string[]> = {
   name: 'list of texts',
   read: (value) => {
@@ -98,7 +98,7 @@ function numeric(name: string, from: number, to: number): Kind<number> {
   };
 }
 
-/** Without empty items, which a comma too many leaves. */
+/** Without the empty items of a surplus comma. */
 function asList(value: unknown): readonly unknown[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   return items

@@ -1,29 +1,29 @@
 import { flag, type Kind, oneOf, path, text, texts, webAddress, wholeNumber } from './setting-kinds.ts';
 
-/** Who looks at a setting: every command, those that run something, `wf serve`, those that ask a daemon. */
+/** The commands that use a setting: all, those that run workflows, `wf serve`, those that use a daemon. */
 export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'wf serve and clients';
 
-/** One thing that can be set, by a flag, a variable or a key of a file. */
+/** A setting: a flag, a variable or a key of a file. */
 export type Setting<T> = {
   readonly kind: Kind<NonNullable<T>>;
-  /** The value where nobody gives one; null: there is none. */
+  /** The default value; null: none. */
   readonly fallback: T;
-  /** What it is for, as part of a sentence. */
+  /** A description, as part of a sentence. */
   readonly about: string;
-  /** As the help shows it: `--port <number>`; null for what must not stand on a command line. */
+  /** As shown in the help: `--port <number>`; null for a setting that must not be given on a command line. */
   readonly flag: string | null;
   readonly usedBy: SettingUser;
-  /** Whether the `.wf.yaml` of a project may set it: only what can do no harm in somebody else's project. */
+  /** Whether the `.wf.yaml` of a project may set it: only settings that can do no harm in an unknown project. */
   readonly inProject: boolean;
-  /** A secret: told as set or not set, and never handed on to a step. */
+  /** A secret: shown only as set or not set, and never passed to a step. */
   readonly secret: boolean;
 };
 
 type Row<T, F> = { readonly kind: Kind<T>; readonly fallback: F; readonly about: string; readonly flag?: string };
 
 /**
- * Every setting but those of log forwarding, which are a block of their own. The name is the key in a file; `WF_` and the
- * name in capitals is the variable. Flags, `wf config` and the reference are made from this table.
+ * Every setting except those of the block `logForwarding`. The name is the key in a file; the variable is `WF_` and
+ * the name in capitals. Flags, `wf config` and the reference are made from this table.
  */
 export const settings = {
   dags: shared({ kind: path, fallback: null, flag: '--dags <dir>', about: 'the workflows directory' }),
@@ -31,19 +31,19 @@ export const settings = {
     kind: flag,
     fallback: null,
     flag: '--color',
-    about: 'colours; without it, where there is a terminal',
+    about: 'colours; by default, on a terminal',
   }),
   reporter: run({
     kind: texts,
     fallback: [],
     flag: '--reporter <kind>',
-    about: 'how progress is shown; without it, as fits standard output',
+    about: 'how progress is shown; by default, depending on standard output',
   }),
   output: run({
     kind: oneOf(['full', 'last', 'errors', 'none']),
     fallback: null,
     flag: '--output <what>',
-    about: 'how much of its output a finished step leaves on a terminal; without it, 20 lines, or of more the last 10',
+    about: 'how much output of a finished step stays on a terminal; by default up to 20 lines, otherwise the last 10',
   }),
   strict: run({
     kind: flag,
@@ -51,90 +51,91 @@ export const settings = {
     flag: '--strict',
     about: 'failures that continueOn tolerates fail the run: its exit code, status, handlers and mails',
   }),
-  history: own({ kind: flag, fallback: true, flag: '--no-history', about: 'whether runs are kept' }),
+  history: own({ kind: flag, fallback: true, flag: '--no-history', about: 'whether runs are stored' }),
   historyKeepRuns: own({
     kind: wholeNumber({ from: 1 }),
     fallback: null,
-    about: 'how many past runs of a workflow are kept; without it, all that histRetentionDays leaves',
+    about: 'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
   }),
   server: client({
     kind: webAddress,
     fallback: null,
     flag: '--server <url>',
-    about: 'the daemon that commands about runs ask: https://ops.example.com; without it, the runs of this machine',
+    about:
+      'the daemon that commands about runs use, such as https://ops.example.com; by default, the runs of this machine',
   }),
   serverCa: client({
     kind: path,
     fallback: null,
     flag: '--server-ca <file>',
-    about: 'certificates (PEM) of authorities that may vouch for the daemon, beside those that Node trusts',
+    about: 'certificates (PEM) of trusted authorities for the daemon, in addition to those that Node trusts',
   }),
   host: serve({ kind: text, fallback: '127.0.0.1', flag: '--host <address>', about: 'the address to listen on' }),
   port: serve({
     kind: wholeNumber({ from: 0, to: 65_535 }),
     fallback: 8080,
     flag: '--port <number>',
-    about: 'the port to listen on; 0: any that is free',
+    about: 'the port to listen on; 0: any free port',
   }),
   basePath: serve({
     kind: text,
     fallback: '',
     flag: '--base-path <path>',
-    about: 'what stands before every path, behind a proxy: /wf',
+    about: 'the prefix of every path, behind a proxy: /wf',
   }),
   maxConcurrentRuns: serve({
     kind: wholeNumber({ from: 1, to: 10_000 }),
     fallback: 16,
     flag: '--max-concurrent-runs <count>',
-    about: 'the most runs at once; further ones wait',
+    about: 'the maximum number of active runs; further runs wait',
   }),
   maxQueuedRuns: serve({
     kind: wholeNumber({ from: 0, to: 1_000_000 }),
     fallback: 1000,
     flag: '--max-queued-runs <count>',
-    about: 'the most runs that wait; further ones are refused',
+    about: 'the maximum number of waiting runs; further runs are refused',
   }),
   onShutdown: serve({
     kind: oneOf(['detach', 'stop', 'wait']),
     fallback: 'detach',
     flag: '--on-shutdown <what>',
-    about: 'what becomes of runs when the daemon ends: they go on, are stopped, or are waited for',
+    about: 'what happens to runs when the daemon ends: they continue, are stopped, or the daemon waits for them',
   }),
   requireLogin: serve({
     kind: flag,
     fallback: false,
     flag: '--require-login',
-    about: 'asks for a login; where none is set, a token is made at the first start and kept in `daemon/token`',
+    about: 'requires a login; if none is set, the first start creates a token in `daemon/token`',
   }),
-  token: secret({ kind: text, fallback: null, about: 'the token that allows everything' }, 'wf serve and clients'),
-  tokenFile: login({ kind: path, fallback: null, flag: '--token-file <file>', about: 'a file that holds `token`' }),
-  readOnlyToken: secret({ kind: text, fallback: null, about: 'a token that allows looking only' }, 'wf serve'),
+  token: secret({ kind: text, fallback: null, about: 'the token for full access' }, 'wf serve and clients'),
+  tokenFile: login({ kind: path, fallback: null, flag: '--token-file <file>', about: 'a file that contains `token`' }),
+  readOnlyToken: secret({ kind: text, fallback: null, about: 'the token for read-only access' }, 'wf serve'),
   readOnlyTokenFile: serve({
     kind: path,
     fallback: null,
     flag: '--read-only-token-file <file>',
-    about: 'a file that holds `readOnlyToken`',
+    about: 'a file that contains `readOnlyToken`',
   }),
-  username: login({ kind: text, fallback: null, flag: '--username <name>', about: 'the name of the basic login' }),
+  username: login({ kind: text, fallback: null, flag: '--username <name>', about: 'the user name of the basic login' }),
   password: secret({ kind: text, fallback: null, about: 'the password of the basic login' }, 'wf serve and clients'),
   passwordFile: login({
     kind: path,
     fallback: null,
     flag: '--password-file <file>',
-    about: 'a file that holds `password`',
+    about: 'a file that contains `password`',
   }),
   tlsCert: serve({
     kind: path,
     fallback: null,
     flag: '--tls-cert <file>',
-    about: 'the certificate (PEM) for https; goes with `tlsKey`',
+    about: 'the certificate (PEM) for https; requires `tlsKey`',
   }),
   tlsKey: serve({ kind: path, fallback: null, flag: '--tls-key <file>', about: 'the key (PEM) of the certificate' }),
   allowedHosts: serve({
     kind: texts,
     fallback: [],
     flag: '--allowed-hosts <list>',
-    about: 'further names by which clients may call the daemon, as in their Host header',
+    about: 'further names of the daemon that clients may use in their Host header',
   }),
   trustedProxies: serve({
     kind: texts,
@@ -156,7 +157,7 @@ export type SettingKey = keyof typeof settings;
 /** The value of a setting. */
 export type SettingValue<K extends SettingKey> = (typeof settings)[K] extends Setting<infer T> ? T : never;
 
-/** Settings that make a login: one that is set but empty is an error, since it would leave the door open. */
+/** Settings of a login: setting one to an empty value is an error, since it would disable the login. */
 export const loginKeys: ReadonlySet<SettingKey> = new Set<SettingKey>([
   'token',
   'tokenFile',
@@ -172,7 +173,7 @@ export function variableOf(key: string): string {
   return `WF_${key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}`;
 }
 
-/** Variables that no step may see: secrets, and the daemon that the caller asks, whose address may hold a login. */
+/** Variables that steps must not see: secrets, and the address of the caller's daemon, which may contain a login. */
 export const secretVariables: readonly string[] = Object.entries(settings)
   .filter(([key, setting]) => setting.secret || key === 'server')
   .map(([key]) => variableOf(key));

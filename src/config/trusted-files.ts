@@ -6,23 +6,23 @@ import type { Places } from './places.ts';
 const WRITABLE_BY_ALL = 0o002;
 
 /**
- * Why a file or directory of settings cannot be trusted: another user owns it, or every user can write to it. Null where it
- * can. A group may write: with umask 002, a user's own group does. Root is trusted, and `sudo` leaves files with the user who
- * called it.
+ * Why a file or directory of settings cannot be trusted: another user owns it, or every user can write to it. Null if
+ * it can. A group may write: with umask 002, the user's own group can. Root is trusted, and under `sudo` also the user
+ * who called it.
  */
 export function whyUntrusted({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, env: NodeJS.ProcessEnv): string | null {
   const own = process.getuid?.();
   const isTrusted = own === undefined || uid === own || uid === 0 || (own === 0 && String(uid) === env['SUDO_UID']);
   if (!isTrusted) return 'it belongs to another user';
-  return own !== undefined && (mode & WRITABLE_BY_ALL) !== 0 ? 'everybody can change it' : null;
+  return own !== undefined && (mode & WRITABLE_BY_ALL) !== 0 ? 'every user can change it' : null;
 }
 
-/** A path that is not used, why, and what to do. */
+/** A path that is not used, the reason, and what to do. */
 export type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };
 
 /**
- * What cannot be trusted of the user's places, each as a whole and the files that decide what is run: whoever can change them
- * runs commands as this user.
+ * The user's directories, and the files in them that decide what runs, that cannot be trusted: a user who can change
+ * them can run commands as this user.
  */
 export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.ProcessEnv): readonly UntrustedPath[] {
   const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
@@ -36,14 +36,14 @@ export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.Proc
   });
 }
 
-/** Throws a `WfError` `usage` for the first of the user's places that cannot be trusted. */
+/** Throws a `WfError` `usage` for the first of the user's directories that cannot be trusted. */
 export function requireTrusted(places: Places, env: NodeJS.ProcessEnv): void {
   const [first] = untrustedPaths(places, env);
   if (first !== undefined)
     throw new WfError('usage', `will not use "${first.path}": ${first.why}`, { help: first.help });
 }
 
-/** What cannot be looked at is reported when it is read. */
+/** A file that cannot be inspected is reported when it is read. */
 function statIfThere(path: string): Stats | null {
   try {
     return statSync(path);

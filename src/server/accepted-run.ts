@@ -38,6 +38,6 @@ export function isStartOf(file: string): (run: RunSummary) => boolean {
 function unreadable(runId: string, error: unknown): WfError {
   const why = error instanceof Error ? error.message : String(error);
   return new WfError('storage', `run ${runId} is queued, but cannot be shown now: ${why}`, {
-    help: `ask for it by its id: wf status ${runId}`,
+    help: `check it by its id: wf status ${runId}`,
   });
 }

@@ -9,8 +9,8 @@ import type { RunJournal, RunStore, Snapshot } from './store.ts';
 type MemoryRun = { readonly snapshot: Snapshot; readonly logs: RunLogs; readonly events: StoredEvent[] };
 
 /**
- * Runs that nothing is kept of (`--no-history`): events in memory, logs and scratch files in a private directory below
- * `tempDir()` that goes with the journal's `close`. `logDir` is not used.
+ * Runs that are not stored (`--no-history`): events in memory, logs and scratch files in a private directory below
+ * `tempDir()`, which the journal's `close` removes. `logDir` is ignored.
  */
 export function createMemoryStore({ tempDir }: { readonly tempDir: () => string }): RunStore {
   const runs = new Map<string, MemoryRun>();
@@ -48,7 +48,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
     openLog: logs.open,
     logPaths: logs.paths,
     scratch: () => directory.make('scratch'),
-    // Nobody else knows of the run.
+    // No other process knows of the run.
     listen: () => Promise.resolve(),
     close: async () => {
       isOpen = false;

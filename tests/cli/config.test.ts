@@ -60,7 +60,7 @@ describe('wf config', () => {
     await withHome(async ({ wfIn }) => {
       expect((await wfIn('', ['config', 'MAX_concurrent_runs'])).stdout).toBe(
         `maxConcurrentRuns  16  default
-  the most runs at once; further ones wait
+  the maximum number of active runs; further runs wait
   set by --max-concurrent-runs <count>, WF_MAX_CONCURRENT_RUNS, "maxConcurrentRuns" in config.yaml
   type whole number from 1 to 10000
 `,

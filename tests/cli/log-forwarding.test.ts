@@ -115,7 +115,7 @@ describe('log forwarding', () => {
     const { code, stderr } = await run('nowhere', talk('seq 3'));
     expect([code, stderr.replace(/.*config/, 'config')]).toEqual([
       2,
-      'config.yaml:1:34: "httpURL" must be an address that begins with http:// or https://\n',
+      'config.yaml:1:34: "httpURL" must be an address that starts with http:// or https://\n',
     ]);
   });
 });

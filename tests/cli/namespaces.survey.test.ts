@@ -187,7 +187,7 @@ describeWith('unshare', canUnshare, 'a daemon in another container', () => {
       expect([refused.code, refused.stderr]).toEqual([
         2,
         expect.stringMatching(
-          /^error: a daemon has these runs already: process 1 on ".*", at http:.*, in another container/,
+          /^error: a daemon is already running for these runs: process 1 on ".*", at http:.*, in another container/,
         ),
       ]);
       process.kill(processOf(first), 'SIGKILL');

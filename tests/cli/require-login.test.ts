@@ -108,7 +108,7 @@ test('a file that holds no token stops the start, and says what to do', () =>
     const { code, stderr } = await place.launch('--require-login').ended;
     expect([code, stderr]).toEqual([
       2,
-      `error: "${keptToken(place).path}" must hold one line of at least 16 ASCII characters\n  help: remove it: the next start of the daemon makes a new one\n`,
+      `error: "${keptToken(place).path}" must hold one line of at least 16 ASCII characters\n  help: remove it: the next start of the daemon creates a new one\n`,
     ]);
   }));
 

@@ -59,7 +59,7 @@ describe('wf list', () => {
         return [code, stdout, stderr.replaceAll(cwd, '~')];
       };
       const refused = (path: string, why: string, source: string) =>
-        `error: the workflows directory "~/${path}" ${why}\n  help: ${source} names it; without ${source} the usual one is taken\n`;
+        `error: the workflows directory "~/${path}" ${why}\n  help: ${source} names it; without ${source}, the default is used\n`;
       expect(await told(['--dags', 'none'])).toEqual([2, '', refused('none', 'does not exist', '--dags')]);
       expect(await told(['--json'], { WF_DAGS: 'none' })).toEqual([
         2,

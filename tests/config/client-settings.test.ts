@@ -53,12 +53,12 @@ test('authorities are read from their file', async () => {
 });
 
 test.each<[Readonly<Record<string, string>>, string | RegExp]>([
-  [{ WF_SERVER: 'ops.example.com' }, 'WF_SERVER: "server" must be an address that begins with http:// or https://'],
+  [{ WF_SERVER: 'ops.example.com' }, 'WF_SERVER: "server" must be an address that starts with http:// or https://'],
   [{ WF_SERVER: 'http://ops?x=1' }, 'WF_SERVER: "server" must be an address without a query: http://ops'],
-  [{ WF_SERVER: 'http://me:50%@ops' }, 'WF_SERVER: the login in the address of the server is not well encoded'],
+  [{ WF_SERVER: 'http://me:50%@ops' }, 'WF_SERVER: the login in the address of the server is not correctly encoded'],
   [{ WF_TOKEN: 'two words' }, '"token" must be letters, digits and signs of ASCII, without spaces'],
   [{ WF_TOKEN: 'line\r\nX: 1' }, '"token" must be letters, digits and signs of ASCII, without spaces'],
-  [{ WF_USERNAME: 'me' }, 'the basic login has a name and no password'],
+  [{ WF_USERNAME: 'me' }, 'the basic login has a user name but no password'],
   [{ WF_SERVER_CA: 'nowhere.pem' }, /^WF_SERVER_CA: cannot read the certificates of "serverCa": ENOENT/],
   [{ WF_SERVER_CA: 'token' }, /^WF_SERVER_CA: ".*token" holds no certificate in PEM$/],
 ])('%j makes no sense', async (env, message) => {

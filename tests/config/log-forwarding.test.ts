@@ -135,10 +135,10 @@ describe('log forwarding', () => {
       `${on}  headers: {A: "$NOT_SET"}\n`,
       'the header "A" of log forwarding needs the variable "NOT_SET", which is not set',
     ],
-    ['logForwarding: {enabled: true}\n', 'log forwarding is on, but "httpURL" does not say where to'],
+    ['logForwarding: {enabled: true}\n', 'log forwarding is on, but "httpURL" is not set'],
     [
       'logForwarding:\n  httpURL: ftp://x\n',
-      'HOME/config.yaml:2:3: "httpURL" must be an address that begins with http:// or https://',
+      'HOME/config.yaml:2:3: "httpURL" must be an address that starts with http:// or https://',
     ],
   ])('is not what makes no sense: %j', async (yaml, message) => expect(await read(yaml)).toEqual(message));
 

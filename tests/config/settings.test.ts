@@ -99,7 +99,7 @@ describe('a setting', () => {
     ['allowedHosts: {a: b}\n', '1:1: "allowedHosts" must be a list of texts'],
     ['host: [a]\n', '1:1: "host" must be a text'],
     ['prot: 80\n', '1:1: unknown key "prot" (did you mean "port"?)'],
-    ['port: 1\nPORT: 2\n', '2:1: "PORT" stands there twice'],
+    ['port: 1\nPORT: 2\n', '2:1: duplicate key "PORT"'],
     ['- a\n', '1:1: the configuration must be a map'],
     ['logForwarding: 5\n', '1:1: "logForwarding" must be a map'],
     ['host: &a x\nusername: *a\n', '2:1: the value cannot be read (write it without aliases)'],
@@ -164,10 +164,7 @@ describe("a project's file", () => {
     ['nope: 1\n', 'known are dags, color, reporter, output, strict'],
     ['prt: 1\n', 'known are dags, color, reporter, output, strict'],
     ['colr: on\n', 'did you mean "color"?'],
-    [
-      'port: 1\n',
-      'set it in config.yaml of your own configuration; a project may set dags, color, reporter, output, strict',
-    ],
+    ['port: 1\n', 'set it in your own config.yaml; a project may set dags, color, reporter, output, strict'],
   ])('tells only of what a project may set: %j', async (project, help) => {
     await withWorld({ project }, ({ open }) => {
       expect(open).toThrow(expect.objectContaining({ help }));
@@ -195,7 +192,7 @@ describe("a project's file", () => {
       chmodSync(join(home, 'project/.wf.yaml'), 0o666);
       const config = open();
       expect(config.settings.read('strict').level).toBe('default');
-      expect(listPlaces(config, {}).projectFileIgnored).toBe('everybody can change it');
+      expect(listPlaces(config, {}).projectFileIgnored).toBe('every user can change it');
     });
   });
 

@@ -12,8 +12,8 @@ test.each([
   [{ uid: own, mode: 0o600 }, {}, null],
   [{ uid: own, mode: 0o664 }, {}, null],
   [{ uid: 0, mode: 0o644 }, {}, null],
-  [{ uid: own, mode: 0o666 }, {}, 'everybody can change it'],
-  [{ uid: own, mode: 0o1777 }, {}, 'everybody can change it'],
+  [{ uid: own, mode: 0o666 }, {}, 'every user can change it'],
+  [{ uid: own, mode: 0o1777 }, {}, 'every user can change it'],
   [{ uid: stranger, mode: 0o600 }, {}, 'it belongs to another user'],
   [{ uid: stranger, mode: 0o600 }, { SUDO_UID: String(stranger) }, isRoot ? null : 'it belongs to another user'],
 ])('%j with %j: %s', (stat, env, why) => expect(whyUntrusted(stat, env)).toBe(why));
@@ -35,7 +35,7 @@ function after(change: (home: string, place: Place) => void): Promise<readonly u
 test('a home, config.yaml or base.yaml that everybody can write to stops every command', async () => {
   const refusal = (path: string) => [
     2,
-    `error: will not use "${path}": everybody can change it\n  help: chmod o-w "${path}", or set WF_HOME to a directory of your own\n`,
+    `error: will not use "${path}": every user can change it\n  help: chmod o-w "${path}", or set WF_HOME to a directory of your own\n`,
   ];
   expect(await after((home) => chmodSync(home, 0o777))).toEqual(refusal('~'));
   for (const name of ['config.yaml', 'base.yaml']) {
@@ -84,8 +84,8 @@ test('the daemon does not start, and wf doctor lists what is wrong', () =>
     expect([served.code, served.stderr]).toEqual([2, expect.stringContaining(`will not use "${home}"`)]);
     const checks = JSON.parse((await wf('doctor', '--json')).stdout) as readonly { name: string; detail: string }[];
     expect(checks.filter(({ name }) => name === 'home').map(({ detail }) => detail)).toEqual([
-      `${home}: not used, everybody can change it`,
-      `${join(home, 'config.yaml')}: not used, everybody can change it`,
+      `${home}: not used, every user can change it`,
+      `${join(home, 'config.yaml')}: not used, every user can change it`,
     ]);
     expect(untrustedPaths({ configDir: join(cwd, 'none'), stateDir: null }, {})).toEqual([]);
   }));

@@ -67,7 +67,7 @@ test('a run that can neither be kept for sure nor taken back is queued, and the 
   await expect(failing.accept(queued)).rejects.toMatchObject({
     code: 'storage',
     message: expect.stringContaining('run r1 is queued, but a crash of the machine may lose it'),
-    help: 'ask for it by its id: wf status r1',
+    help: 'check it by its id: wf status r1',
   });
   rmSync(join(runsDir, '.trash'));
   const taken = sound.openForRecovery('r1');

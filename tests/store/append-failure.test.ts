@@ -34,7 +34,7 @@ test('a write that takes nothing is a failure, not tried for ever', async () => 
   const { run, calls, path } = runOn({ write: () => 0 });
   expect(refusal(() => run.append(events(1)))).toEqual({
     code: 'storage',
-    message: `cannot write "${path}": the system takes no more bytes and does not say why`,
+    message: `cannot write "${path}": the system accepts no more bytes and gives no reason`,
   });
   calls.write = journalCalls.write;
   expect(run.append(events(1))).toEqual(stored(events(1)));
@@ -100,7 +100,7 @@ test('what a failed write left and could not be cut off is cut off before the ne
 
   calls.write = journalCalls.write;
   expect(refusal(() => run.append(events(1, 3))).message).toBe(
-    `cannot write "${path}": what a failed write has left cannot be cut off`,
+    `cannot write "${path}": the rest of a failed write cannot be cut off`,
   );
 
   calls.truncate = ftruncateSync;

@@ -26,14 +26,14 @@ it('a second daemon is refused, and told who the first is and where', () =>
   withDirectory(async (directory) => {
     const first = claimDaemon(directory, processes);
     expect(refusal(() => claimDaemon(directory, processes)).message).toMatch(
-      new RegExp(`^a daemon has these runs already: process ${process.pid} on "[^"]+"$`),
+      new RegExp(`^a daemon is already running for these runs: process ${process.pid} on "[^"]+"$`),
     );
     first.tell('http://127.0.0.1:8080');
     const { code, message, help } = refusal(() => claimDaemon(directory, processes));
     expect([code, message.endsWith(', at http://127.0.0.1:8080'), help]).toEqual([
       'conflict',
       true,
-      `ask that one, or end it first: kill ${process.pid}`,
+      `use that daemon, or stop it first: kill ${process.pid}`,
     ]);
   }));
 

@@ -61,7 +61,7 @@ test.each(['a', '0', '_', 'A.b-c_9', 'x'.repeat(128)])('the id %j is taken', asy
   expect(store.list()).toEqual([runId]);
 });
 
-test('the id of a file that is no directory is refused without touching it', () => {
+test('the id of a file that is not a directory is refused without touching it', () => {
   const { store, runsDir } = fileStore();
   mkdirSync(runsDir, { recursive: true });
   writeFileSync(join(runsDir, 'r1'), 'mine');

@@ -47,7 +47,7 @@ test('names become file names that no other name shares', () => {
     '00009-handlerOn.failure.1.out',
     '00011-handlerOn.exit.1.out',
   ]);
-  expect(() => run.logPaths('no such step', 1)).toThrow('no step is called "no such step"');
+  expect(() => run.logPaths('no such step', 1)).toThrow('there is no step "no such step"');
   return run.close();
 });
 

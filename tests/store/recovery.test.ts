@@ -60,7 +60,7 @@ test('a run whose owner lives is left alone', async () => {
   const run = store.create(snapshot('r1'), { logDir: null });
   expect(refusal(() => store.openForRecovery('r1'))).toEqual({
     code: 'run-active',
-    message: expect.stringMatching(`^the run is still going: process ${process.pid} on ".+" owns it$`),
+    message: expect.stringMatching(`^the run is still running: process ${process.pid} on ".+" owns it$`),
   });
   expect(readdirSync(join(runsDir, 'r1'))).not.toContain('owner.2');
   run.append(events(1));

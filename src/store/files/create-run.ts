@@ -14,33 +14,33 @@ import { journalPath, logsPath, scratchPath } from './run-directory.ts';
 import { snapshotPath, sourcesPath, writeSnapshot } from './snapshot-file.ts';
 
 export type NewRunRequest = {
-  /** Where the run's directory comes to be, under its id as name. */
+  /** The run's directory, named after its id. */
   readonly directory: string;
   readonly snapshot: Snapshot;
   /** The absolute directory of the logs; null for the run's own. */
   readonly logs: string | null;
   readonly owner: Owner;
-  /** What the run comes into being with when it waits: then it is never seen without. */
+  /** The content of a waiting run, which is part of the run from the start. */
   readonly waiting: WaitingContent | null;
   readonly calls: JournalCalls;
   readonly isAlive: Processes['isAlive'];
 };
 
-/** The first events of a run, and what the process that will carry it out begins with. */
+/** The first events of a run, and the launch data for its carrier. */
 export type WaitingContent = { readonly events: readonly RunEvent[]; readonly launch: string };
 
-/** A run that has just come into being. */
+/** A run that was just created. */
 export type NewRun = {
   readonly position: JournalPosition;
   readonly ownership: Ownership;
-  /** What must be on the disk before the run is sure to be found there again. */
+  /** Paths that must be flushed before the run certainly survives a crash. */
   readonly unsynced: readonly string[];
 };
 
 /**
- * Makes a run's directory with all its files, or nothing. It is put together under a name that nobody looks at and gets
- * its own by one rename, which of several processes that make the same run succeeds for one. Nothing is flushed here:
- * that is left to the first flush, which waits for all of it at once.
+ * Creates a run's directory with all its files, or nothing. It is assembled under a hidden name and then renamed; if
+ * several processes create the same run, the rename succeeds for one. Nothing is flushed here: the first flush covers
+ * all of it at once.
  */
 export function createRun(request: NewRunRequest): NewRun {
   const { directory, snapshot, logs, owner, waiting, calls, isAlive } = request;
@@ -81,7 +81,7 @@ export function createRun(request: NewRunRequest): NewRun {
   }
 }
 
-/** A directory can be renamed onto another only while that one is empty, and a run never is. */
+/** A directory can replace only an empty directory, and a run is never empty. */
 function giveName(from: string, to: string): void {
   try {
     renameSync(from, to);

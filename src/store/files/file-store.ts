@@ -26,16 +26,16 @@ import { checkRunId, isRunId } from './run-id.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
 export type FileStoreOptions = Processes & {
-  /** The absolute directory that holds one directory for each run; made when it is missing. */
+  /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;
-  /** Others than the system's only in tests. */
+  /** Replaced only in tests. */
   readonly calls?: JournalCalls;
 };
 
 /** Runs in files, for any number of processes at once. */
 export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemoval;
 
-/** The store that everything uses by default. How it keeps its promises is told in `docs/decisions/0002`. */
+/** The default store. `docs/decisions/0002` describes how it keeps its promises. */
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { runsDir, isAlive } = options;
   const calls = options.calls ?? journalCalls;
@@ -82,10 +82,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   };
 }
 
-/** A run that waits has no owner, but something to begin with. */
+/** A waiting run has no owner, but launch data. */
 function mayGoOn(directory: string): boolean {
   if (existsSync(launchPath(directory))) return true;
-  // One that was taken back, or removed, has no directory.
+  // A run that was withdrawn or removed has no directory.
   return existsSync(directory) && storing('read', directory, () => hasOwner(directory));
 }
 

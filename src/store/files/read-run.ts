@@ -13,16 +13,16 @@ import { journalPath, logsPath } from './run-directory.ts';
 import { readSnapshot, readSources, snapshotPath, sourcesPath } from './snapshot-file.ts';
 
 /**
- * Reads a run from its directory, whoever is writing it. Null where no run is, and for one that a crash of the machine
- * cut short before it was flushed for the first time: it has no event, and what it was to start from is lost. Throws a
- * `WfError` `storage` when that is lost for a run that did begin.
+ * Reads a run from its directory, even while it is being written. Null if there is no run, and for a run that a crash
+ * of the machine cut short before its first flush: it has no event, and its snapshot is lost. Throws a `WfError`
+ * `storage` if the snapshot of a run that did start is lost.
  */
 export function readRun(directory: string, runId: string, isAlive: Processes['isAlive']): StoredRun | null {
   const snapshot = readSnapshot(directory);
   const path = journalPath(directory);
   const { bytes, events, damage, isBlank } = readJournal(directory, path, isAlive);
   const sources = snapshot === null ? null : readSources(directory);
-  // Removed while it was read: what is missing then is no damage.
+  // Removed while it was read: missing files are not damage then.
   if ((bytes === null || sources === null) && !existsSync(directory)) return null;
   if (snapshot === null) {
     if (events.length === 0) return null;
@@ -44,13 +44,16 @@ export function readRun(directory: string, runId: string, isAlive: Processes['is
 }
 
 type FoundJournal = JournalContent & {
-  /** Null where there is none. */
+  /** Null if the file does not exist. */
   readonly bytes: Buffer | null;
-  /** It holds no event, and nobody is there who could be about to write the first. */
+  /** It contains no event, and no process could be about to write the first. */
   readonly isBlank: boolean;
 };
 
-/** What whoever held the run has written until it let go is in the second reading, where the first found nothing yet. */
+/**
+ * The second reading contains everything that the owner wrote until it gave the run up, even if the first found
+ * nothing.
+ */
 function readJournal(directory: string, path: string, isAlive: Processes['isAlive']): FoundJournal {
   const read = () => {
     const bytes = readJournalBytes(path);
@@ -67,7 +70,7 @@ function unknownText(path: string, problem: string): string {
   return `"${path}" ${problem}: nothing is known of what the run did.`;
 }
 
-/** Whoever holds a run that has no event yet has only just made it. Nobody holds one that is being removed. */
+/** The owner of a run without an event has just created it. A run that is being removed has no owner. */
 function isHeld(directory: string, isAlive: Processes['isAlive']): boolean {
   try {
     const owner = ownerIn(directory);
@@ -78,17 +81,17 @@ function isHeld(directory: string, isAlive: Processes['isAlive']): boolean {
   }
 }
 
-/** A run that has changed hands. */
+/** A run with a new owner. */
 type RecoveredRun = {
   readonly position: JournalPosition;
   readonly ownership: Ownership;
-  /** As for a new run: nobody knows whether the owner before came to flush it. */
+  /** As for a new run: the previous owner may not have flushed it. */
   readonly unsynced: readonly string[];
 };
 
 /**
- * Makes `owner` the owner of a run and opens its journal behind the last event that can be trusted. What follows that
- * event is kept as `journal.damaged-<n>`. Throws a `WfError` `run-active` when somebody else owns the run.
+ * Makes `owner` the owner of a run and opens its journal after the last valid event. Everything after it is kept as
+ * `journal.damaged-<n>`. Throws a `WfError` `run-active` if another process owns the run.
  */
 export function recoverRun(directory: string, owner: Owner, isAlive: Processes['isAlive']): RecoveredRun {
   const ownership = takeOver(directory, owner, isAlive);
@@ -102,8 +105,8 @@ export function recoverRun(directory: string, owner: Owner, isAlive: Processes['
 }
 
 /**
- * Writes the journal anew, up to the damage, and puts it in the place of the old one, also when that is whole: an owner
- * that was believed dead and is not then writes into a file without a name, harms nothing and finds out.
+ * Writes the journal anew up to the damage and replaces the old file, even if that is intact: a previous owner that
+ * was wrongly believed dead then writes to a file without a name, does no harm and notices it.
  */
 function replaceJournal(directory: string, ownerPath: string): JournalPosition {
   const path = journalPath(directory);

@@ -6,12 +6,12 @@ export function journalPath(directory: string): string {
   return join(directory, 'journal.jsonl');
 }
 
-/** The path of files that serve the run only while it goes on. */
+/** The path of files that a run needs only while it is active. */
 export function scratchPath(directory: string): string {
   return join(directory, 'scratch');
 }
 
-/** The path of what a waiting run is to begin with; it serves the run, so it goes with what else does. */
+/** The path of a waiting run's launch data; it is removed with the run's other scratch files. */
 export function launchPath(directory: string): string {
   return join(scratchPath(directory), 'launch.json');
 }
@@ -21,17 +21,17 @@ export function stopPath(directory: string): string {
   return join(directory, 'stop.json');
 }
 
-/** The path of what the process that carries a run has to say for itself. */
+/** The path of the output of a run's carrier. */
 export function processLogPath(directory: string): string {
   return join(directory, 'process.log');
 }
 
-/** The directory of a run's logs below the `logDir` that its workflow asks for. */
+/** The directory of a run's logs below the `logDir` of its workflow. */
 export function outsideLogs(logDir: string, workflow: string, runId: string): string {
   return join(logDir, slug(workflow, 'workflow'), runId);
 }
 
-/** The directory of a run's logs, given the one outside that its snapshot names. */
+/** The directory of a run's logs, given the directory outside that its snapshot names. */
 export function logsPath(directory: string, outside: string | null): string {
   return outside ?? join(directory, 'logs');
 }

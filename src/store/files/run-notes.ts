@@ -5,7 +5,7 @@ import { errorCode, makePrivateDirectory, openPrivate, storing } from './disk/pr
 
 const suffix = '.json';
 
-/** Notes in files of a directory, which is made when it is first written to. A reader finds each whole. */
+/** Notes in files of a directory, which is created on the first write. Each note is written atomically. */
 export function createRunNotes(directory: string): RunNotes {
   const pathOf = (runId: string) => join(directory, `${runId}${suffix}`);
   return {
@@ -27,7 +27,7 @@ function draftOf(path: string): string {
   return `${path}.draft`;
 }
 
-/** Not flushed: after a crash of the machine there is no process left that it tells of. */
+/** Not flushed: after a crash of the machine, the process it describes is gone. */
 function replace(directory: string, path: string, text: string): void {
   makePrivateDirectory(directory);
   const draft = draftOf(path);

@@ -9,18 +9,18 @@ import { seal, unseal } from './disk/sealed.ts';
 
 const format = 1;
 
-/** What `snapshot.json` says. */
+/** The content of `snapshot.json`. */
 export type SnapshotFile = {
   readonly format: number;
   readonly runId: string;
   readonly workflow: Workflow;
   /** The absolute directory of the logs; null for the run's own. */
   readonly logs: string | null;
-  /** Present: secrets stand as `***` in it and in the sources. */
+  /** Present: secrets in it and in the sources are masked as `***`. */
   readonly masked?: true;
 };
 
-/** Writes what a run starts from into its new directory; answers the paths of the files. */
+/** Writes the snapshot of a run into its new directory. */
 export function writeSnapshot(directory: string, snapshot: Snapshot, logs: string | null): void {
   const { sources, ...rest } = snapshot;
   const file: SnapshotFile = { format, ...rest, logs };
@@ -28,7 +28,7 @@ export function writeSnapshot(directory: string, snapshot: Snapshot, logs: strin
   writePrivate(sourcesPath(directory), `${seal(JSON.stringify(sources))}\n`);
 }
 
-/** Null when it is missing or damaged. Throws a `WfError` `storage` when a later version wrote it. */
+/** Null if it is missing or damaged. Throws a `WfError` `storage` if a later version wrote it. */
 export function readSnapshot(directory: string): SnapshotFile | null {
   const path = snapshotPath(directory);
   const file = readSealed(path) as SnapshotFile | undefined;
@@ -37,12 +37,12 @@ export function readSnapshot(directory: string): SnapshotFile | null {
   throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
 }
 
-/** Null when they are missing or damaged. */
+/** Null if they are missing or damaged. */
 export function readSources(directory: string): readonly Source[] | null {
   return (readSealed(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
 }
 
-/** The path of what the run was made from: its file time is the time of the run. */
+/** The path of the snapshot: its file time is the time of the run. */
 export function snapshotPath(directory: string): string {
   return join(directory, 'snapshot.json');
 }

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Suspensions } from '../store.ts';
 import { errorCode, makePrivateDirectory, storing, writePrivate } from './disk/private-files.ts';
 
-/** File times are no finer than this: what happens within it of a change may leave the time as it was. */
+/** Resolution of file times: a second change within it may leave the time unchanged. */
 const coarsestMs = 50;
 
 /**
- * One file for each suspended workflow, in a directory that is made with the first: its being there is what counts, so that
- * processes need not agree on who writes, and none ever reads half a list. Its name is a hash, since a path may be longer than
- * a name; it holds the path.
+ * One file per suspended workflow, in a directory that is created with the first: only its existence counts, so that
+ * processes need no agreement on who writes, and no reader sees half a list. The name is a hash, since a path may be
+ * longer than a name; the file contains the path.
  */
 export function createSuspensions(directory: string): Suspensions {
   const markOf = (file: string) => join(directory, nameOf(file));
@@ -32,7 +32,7 @@ export function createSuspensions(directory: string): Suspensions {
   };
 }
 
-/** Loaded here: where nothing was ever suspended, looking needs no hash. */
+/** Loaded here: if nothing was ever suspended, a look-up needs no hash. */
 function nameOf(file: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(file).digest('hex');
 }
@@ -46,7 +46,7 @@ function mark(directory: string, path: string, file: string): void {
   }
 }
 
-/** Never the same twice while a further change could leave the time as it is. */
+/** Never the same twice while a further change could leave the time unchanged. */
 function stampOf(directory: string): string {
   const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const isFresh = Math.abs(Date.now() - changedAt) < coarsestMs;

@@ -16,18 +16,21 @@ import {
 } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
 
-/** The hold of one daemon on the runs of a store: there is no second one as long as it lives. */
+/** The claim of one daemon on the runs of a store: while it lives, no second daemon can start. */
 export type DaemonClaim = {
-  /** Leaves word where it can be reached. */
+  /** Stores the address of the daemon. */
   readonly tell: (url: string) => void;
-  /** From now on the daemon of another namespace finds that this one lives, if the file system has sockets. */
+  /**
+   * Opens a socket by which a daemon of another namespace can tell that this one is alive, if the file system supports
+   * sockets.
+   */
   readonly listen: () => Promise<void>;
   readonly release: () => void;
 };
 
 /**
- * Makes this process the daemon of a directory, which is made where it is missing. Of several processes that try one succeeds;
- * a daemon that has died is no obstacle. Throws a `WfError`: `conflict`, which names the daemon there is, or `storage`.
+ * Makes this process the daemon of a directory, and creates the directory if missing. If several processes try, one
+ * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
  */
 export function claimDaemon(directory: string, processes: Processes): DaemonClaim {
   const address = durableText(join(directory, 'address.json'));
@@ -61,15 +64,15 @@ function claim(directory: string, owner: Owner, processes: Processes): Ownership
       rmSync(ownership.path, { force: true });
     } catch (error) {
       if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
-      // What it was about to read or to link was tidied away by a daemon that was faster.
+      // A faster daemon has removed the file that was about to be read or linked.
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
 }
 
 /**
- * Removes what daemons before have left. So a number can be taken a second time, by who has read the directory before that and
- * links after it; but there is a higher one then, and who finds that gives way.
+ * Removes the files of earlier daemons. A process that read the directory before this and links after it can take a
+ * number a second time; but then a higher number exists, and that process gives way.
  */
 function isNewest(directory: string, path: string): boolean {
   const names = readdirSync(directory).filter((name) => name.startsWith('owner'));
@@ -79,7 +82,7 @@ function isNewest(directory: string, path: string): boolean {
   return true;
 }
 
-/** 0 for the draft of one. */
+/** 0 for a draft. */
 function numberOf(name: string): number {
   const match = /^owner(?:\.(\d+))?$/.exec(name);
   return match === null ? 0 : Number(match[1] ?? 1);
@@ -91,21 +94,21 @@ function alreadyThere(directory: string, cause: WfError, { elsewhere }: Processe
   const url = holder === null ? null : addressOf(directory, holder);
   const isElsewhere = holder !== null && elsewhere?.isElsewhere(holder) === true;
   const where = `${url === null ? '' : `, at ${url}`}${isElsewhere ? ', in another container or on another machine' : ''}`;
-  const help = `ask that one${holder === null ? '' : `, or ${isElsewhere ? wayOut(directory) : `end it first: kill ${holder.pid}`}`}`;
-  return new WfError('conflict', `a daemon has these runs already: ${who}${where}`, { help, cause });
+  const help = `use that daemon${holder === null ? '' : `, or ${isElsewhere ? wayOut(directory) : `stop it first: kill ${holder.pid}`}`}`;
+  return new WfError('conflict', `a daemon is already running for these runs: ${who}${where}`, { help, cause });
 }
 
-/** The address of the daemon that has a directory; null where none is running, or none listens yet. */
+/** The address of the daemon of a directory; null if none is running, or it does not listen yet. */
 export function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
   const holder = holderOf(directory);
   return holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
 }
 
 function wayOut(directory: string): string {
-  return `end it there; if it is gone for certain, remove "${lastOwnerPath(directory) ?? directory}"`;
+  return `stop it there; if it is certainly gone, remove "${lastOwnerPath(directory) ?? directory}"`;
 }
 
-/** Null when it is gone by now. */
+/** Null if it has ended in the meantime. */
 function holderOf(directory: string): Owner | null {
   try {
     return ownerIn(directory);

@@ -7,8 +7,8 @@ import { durableText } from '../disk/durable-text.ts';
 export type DaemonToken = { readonly path: string; readonly token: string };
 
 /**
- * The token of the daemon of a directory; null where none was made. Throws a `WfError`: `usage` for a file that holds no token,
- * `storage` for one that cannot be read.
+ * The token of the daemon of a directory; null if none was created. Throws a `WfError`: `usage` for a file without a
+ * token, `storage` for a file that cannot be read.
  */
 export function readDaemonToken(directory: string): DaemonToken | null {
   const { path, read } = durableText(join(directory, 'token'));
@@ -17,11 +17,11 @@ export function readDaemonToken(directory: string): DaemonToken | null {
   const token = text.trim();
   if (/^[\x21-\x7e]{16,}$/.test(token)) return { path, token };
   throw new WfError('usage', `"${path}" must hold one line of at least 16 ASCII characters`, {
-    help: 'remove it: the next start of the daemon makes a new one',
+    help: 'remove it: the next start of the daemon creates a new one',
   });
 }
 
-/** The same; a token of 256 random bits is made where there is none, in a file of mode 0600. */
+/** Returns the token; if there is none, creates one of 256 random bits in a file of mode 0600. */
 export function keepDaemonToken(directory: string): DaemonToken {
   const found = readDaemonToken(directory);
   if (found !== null) return found;

@@ -6,9 +6,9 @@ import { errorCode, storing } from '../disk/private-files.ts';
 import { lastOwnerPath, ownerSocketPath, type Processes, readOwner } from './owner.ts';
 
 /**
- * Finds out whether whoever owns what lies in a directory still lives. Of this namespace its number tells. Of others of the same
- * kernel, the socket at which it listens or its open file tell: both are known to the kernel by their inodes, whatever the
- * namespace. `isAlive` is false from then on for one that is gone. Throws a `WfError` `storage`.
+ * Determines whether the owner of a directory's content is alive. In this namespace its pid is enough. In other
+ * namespaces of the same kernel, its socket or its open file is examined: the kernel knows both by their inodes, in
+ * any namespace. After a verdict of `gone`, `isAlive` returns false for the owner. Throws a `WfError` `storage`.
  */
 export async function judgeOwner(
   directory: string,
@@ -21,13 +21,13 @@ export async function judgeOwner(
   const { elsewhere, isAlive } = processes;
   if (elsewhere === undefined || !elsewhere.isElsewhere(owner)) return isAlive(owner) ? 'alive' : 'gone';
   const verdict = await judgeElsewhere(path, owner, { here: elsewhere.here, isLocal: isLocal(path) });
-  // Who gives up empties its file first and may go on with other runs.
+  // An owner that gives up empties its file first and may continue with other runs.
   const isOwned = () => unlessRemoved(path, () => readOwner(path)) !== null;
   if (verdict === 'gone' && isOwned()) elsewhere.declareGone(owner);
   return verdict;
 }
 
-/** Two machines that see one home have not the same boot, and mounts of a shared file system not the same inodes. */
+/** Two machines that share a home have different boots, and mounts of a shared file system different inodes. */
 async function judgeElsewhere(
   path: string,
   owner: Owner,
@@ -58,14 +58,15 @@ function unlessRemoved<T>(path: string, read: () => T): T | null {
   });
 }
 
-/** Connecting to any other file is refused too. */
+/** Connecting to any other kind of file is refused too. */
 function isSocket(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
 
 /**
- * Asks the kernel for a read lease (fcntl(2), F_SETLEASE), which it refuses with EAGAIN (11) while any process of any namespace
- * has the file open for writing. Node cannot ask. Exits with 0: open nowhere, 1: open, 2 or more: not known.
+ * Requests a read lease from the kernel (fcntl(2), F_SETLEASE), which is refused with EAGAIN (11) while a process of
+ * any namespace has the file open for writing. Node has no such call. Exits with 0: not open, 1: open, 2 or more:
+ * unknown.
  */
 const probe = `
   $SIG{IO} = 'IGNORE';
@@ -74,7 +75,10 @@ const probe = `
   exit($! == 11 ? 1 : 2);
 `;
 
-/** Whether any process of this kernel has a file open for writing; null where that cannot be found out, or without Perl. */
+/**
+ * Whether any process of this kernel has a file open for writing; null if that cannot be determined, for example
+ * without Perl.
+ */
 async function isOpenForWriting(path: string): Promise<boolean | null> {
   if (process.platform !== 'linux') return null;
   const { spawn } = process.getBuiltinModule('node:child_process');

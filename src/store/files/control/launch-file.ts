@@ -3,7 +3,7 @@ import { makePrivateDirectory, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { launchPath, scratchPath } from '../run-directory.ts';
 
-/** Writes what a waiting run is to begin with, and flushes it; the directory that it makes for it is not flushed. */
+/** Writes and flushes the launch data of a waiting run; a directory created for it is not flushed. */
 export function writeLaunch(directory: string, launch: string): void {
   const scratch = scratchPath(directory);
   makePrivateDirectory(scratch);
@@ -16,7 +16,7 @@ export function writeLaunch(directory: string, launch: string): void {
   }
 }
 
-/** Null when it is missing or damaged. */
+/** Null if it is missing or damaged. */
 export function readLaunch(directory: string): string | null {
   try {
     const launch = unseal(readFileSync(launchPath(directory)).subarray(0, -1));
@@ -26,7 +26,7 @@ export function readLaunch(directory: string): string | null {
   }
 }
 
-/** No error when it is gone already. */
+/** Does nothing if the file does not exist. */
 export function removeLaunch(directory: string): void {
   rmSync(launchPath(directory), { force: true });
 }

@@ -2,12 +2,12 @@ import { runningDaemonUrl } from './daemon-claim.ts';
 import { readDaemonToken } from './daemon-token.ts';
 import type { Processes } from './owner.ts';
 
-/** Where to send the token of a daemon of this user and machine. */
+/** A daemon of this user and machine, and its token. */
 export type OwnDaemon = { readonly url: string; readonly token: string };
 
 /**
- * The daemon of a directory, if it is running, has made a token, and is the one behind an address; else null. Any other program
- * on this machine may listen at an address as well: the token goes to none of those.
+ * The daemon of a directory, if it is running, has created a token, and listens at the address; otherwise null. Any
+ * other program on this machine may listen at an address too: it must not get the token.
  */
 export function findOwnDaemon(directory: string, address: string, isAlive: Processes['isAlive']): OwnDaemon | null {
   const listens = runningDaemonUrl(directory, isAlive);
@@ -17,8 +17,8 @@ export function findOwnDaemon(directory: string, address: string, isAlive: Proce
 }
 
 /**
- * `localhost` may lead to another listener than the daemon's (`::1` beside `127.0.0.1`): without TLS, which would notice,
- * the daemon's own address replaces it.
+ * `localhost` may lead to another listener than the daemon (`::1` instead of `127.0.0.1`): without TLS, which would
+ * detect that, the daemon's own address replaces it.
  */
 function ownUrl(asked: URL, listens: URL): string | null {
   if (asked.protocol !== listens.protocol || asked.port !== listens.port) return null;

@@ -5,15 +5,15 @@ import { basename, dirname, join } from 'node:path';
 import type { OpenDoor, OwnerVerdict } from '../../store.ts';
 import { errorCode } from '../disk/private-files.ts';
 
-/** The owner's side: a socket that nobody but its user can reach. */
+/** The owner's side: a socket that only its user can reach. */
 export type OwnerSocket = {
-  /** Takes the socket away; whoever is still connected learns by that that the owner has given the run up. */
+  /** Removes the socket; connected processes take the end of the connection as the end of the ownership. */
   readonly close: () => void;
 };
 
 /**
- * Listens at a path, which is there only once it does: whoever finds it and is refused knows that the owner is gone. What is left
- * there by another is replaced. Rejects where the file system has no sockets.
+ * Listens at a path, which exists only while it listens: if a connection to an existing path is refused, the owner is
+ * gone. A file left by another process is replaced. Rejects if the file system does not support sockets.
  */
 export async function listenAt(path: string, knocked: () => void): Promise<OwnerSocket> {
   const visitors = new Set<Socket>();
@@ -29,7 +29,7 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
   rmSync(draft, { force: true });
   try {
     await withShortPath(draft, (short) => listening(server, short));
-    // The directory lets nobody else in anyway.
+    // The directory keeps other users out anyway.
     chmodSync(draft, 0o600);
     renameSync(draft, path);
   } catch (error) {
@@ -46,7 +46,7 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
   };
 }
 
-/** Connects to the owner at a path; null when nobody listens there. */
+/** Connects to the owner at a path; null if no process listens. */
 export async function knockAt(path: string): Promise<OpenDoor | null> {
   const socket = await withShortPath(path, connected);
   if (socket === null) return null;
@@ -55,14 +55,14 @@ export async function knockAt(path: string): Promise<OpenDoor | null> {
   return { closed, leave: () => socket.destroy() };
 }
 
-/** What a socket says of the owner that listens there, or did: only a refusal says that it is gone. */
+/** The verdict on the owner that listens, or listened, at a socket: only a refused connection means that it is gone. */
 export async function askSocket(path: string): Promise<OwnerVerdict> {
   const code = await withShortPath(path, refusalOf);
   if (code === null || code === 'EAGAIN') return 'alive';
   return code === 'ECONNREFUSED' ? 'gone' : 'unknown';
 }
 
-/** Null when it connects. */
+/** Null if the connection succeeds. */
 function refusalOf(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -93,12 +93,15 @@ function connected(path: string): Promise<Socket | null> {
   });
 }
 
-/** The address of a socket has room for 108 bytes on Linux, for 104 elsewhere, with a zero at its end. */
+/**
+ * Maximum length of a socket path in bytes: an address holds 108 bytes on Linux, 104 elsewhere, including a final
+ * zero.
+ */
 const longestPath = 103;
 
 /**
- * Uses a path to a socket, which may be too long for one, by another that is not: through a link in a private directory
- * that is there for this call only. Nobody else has to know the link, since the socket lies where it should.
+ * Uses a socket whose path may be too long for an address by a shorter path: a link in a private directory that exists
+ * only during this call. The link is not visible to others; the socket stays at its own path.
  */
 async function withShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= longestPath) return use(path);

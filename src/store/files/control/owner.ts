@@ -15,21 +15,21 @@ import { WfError } from '../../../errors.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 
-/** What the store asks about processes: it never looks at them itself. */
+/** What the store needs to know about processes: it never inspects them itself. */
 export type Processes = {
-  /** Tells a process from any other that gets its number later; null when there is no such process. */
+  /** Identifies a process even after its pid is reused; null if there is no such process. */
   readonly identify: (pid: number) => ProcessIdentity | null;
-  /** False only for a process that is gone for certain. */
+  /** False only if the process is certainly gone. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
-  /** Absent: no process is of another place. */
+  /** Absent: all processes belong to this namespace. */
   readonly elsewhere?: ElsewhereProcesses;
 };
 
-/** Processes of other namespaces, boots and machines, of which the number tells nothing here. */
+/** Processes of other namespaces, boots and machines, for which the pid means nothing here. */
 export type ElsewhereProcesses = {
   readonly here: Pick<Owner, 'boot' | 'machine'>;
   readonly isElsewhere: (process: ProcessIdentity) => boolean;
-  /** From now on `isAlive` is false for it. */
+  /** Makes `isAlive` return false for the process. */
   readonly declareGone: (process: ProcessIdentity) => void;
 };
 
@@ -40,25 +40,25 @@ export function thisOwner({ identify, elsewhere }: Pick<Processes, 'identify' | 
 }
 
 /*
- * Who owns a run stands in the files `owner`, `owner.2`, `owner.3` and so on, of which the highest number counts. A
- * number is taken once and never becomes free again: a file that is removed and made anew could be taken by two
- * processes, one of which still acts on what it read in the old file. Who is done leaves its file empty.
+ * The owner of a run is written in the files `owner`, `owner.2`, `owner.3` and so on; the highest number counts. A number
+ * is used once: if a file were removed and created again, two processes could take it, one of which still acts on the
+ * content of the old file. An owner that gives the run up empties its file.
  *
- * The owner has its file open for writing from before it gets its name until it gives it up or dies, which the kernel can be asked
- * about from any namespace.
+ * The owner keeps its file open for writing, from before the file gets its name until the owner gives it up or dies. The
+ * kernel reports this to any namespace.
  */
 
-/** The hold of a process on what lies in a directory. */
+/** The hold of a process on a directory's content. */
 export type Ownership = { readonly path: string; readonly fd: number };
 
-/** Writes the first owner into a directory that nobody else can see yet. */
+/** Writes the first owner into a directory that no other process can see yet. */
 export function writeFirstOwner(directory: string, owner: Owner): Ownership {
   return write(ownerPath(directory, 1), owner);
 }
 
 /**
- * Makes `owner` the owner of a run whose owner is dead or done. Of several processes that try, one succeeds. Throws a
- * `WfError` `run-active` when the owner lives, or cannot be judged.
+ * Makes `owner` the owner of a run whose owner is dead or has given it up. If several processes try, one succeeds.
+ * Throws a `WfError` `run-active` if the owner is alive, or cannot be judged.
  */
 export function takeOver(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
@@ -70,25 +70,25 @@ export function takeOver(directory: string, owner: Owner, isAlive: Processes['is
   }
 }
 
-/** Who owns what lies in a directory, or died over it; null when nobody does, or nobody can tell. */
+/** The owner of a directory's content, alive or dead; null if there is none, or it cannot be read. */
 export function ownerIn(directory: string): Owner | null {
   const path = lastOwnerPath(directory);
   return path === null ? null : readOwner(path);
 }
 
-/** The file of the last owner; null where there was none. */
+/** The file of the last owner; null if there was none. */
 export function lastOwnerPath(directory: string): string | null {
   const last = lastNumber(directory);
   return last === 0 ? null : ownerPath(directory, last);
 }
 
-/** Whether somebody owns the run or died over it. */
+/** Whether the run has an owner, alive or dead. */
 export function hasOwner(directory: string): boolean {
   const path = lastOwnerPath(directory);
   return path !== null && statSync(path).size > 0;
 }
 
-/** Gives an ownership up; it may have been removed meanwhile. */
+/** Gives up an ownership, whose file may have been removed in the meantime. */
 export function releaseOwner({ fd }: Ownership): void {
   try {
     ftruncateSync(fd);
@@ -97,7 +97,7 @@ export function releaseOwner({ fd }: Ownership): void {
   }
 }
 
-/** Where the owner with this file listens. */
+/** The socket of the owner with this file. */
 export function ownerSocketPath(ownerPath: string): string {
   return `${ownerPath}.sock`;
 }
@@ -117,19 +117,19 @@ function write(path: string, owner: Owner): Ownership {
   }
 }
 
-/** 0 when nobody ever owned the run. */
+/** 0 if the run never had an owner. */
 function lastNumber(directory: string): number {
   const numbers = readdirSync(directory).map((name) => /^owner(?:\.(\d+))?$/.exec(name));
   return Math.max(0, ...numbers.map((match) => (match === null ? 0 : Number(match[1] ?? 1))));
 }
 
-/** Null for an empty file, and for a torn one: each was made in one piece, so the machine has gone down since. */
+/** Null for an empty file, and for a torn one: files are written as a whole, so the machine has crashed since. */
 export function readOwner(path: string): Owner | null {
   const value = unseal(readFileSync(path).subarray(0, -1));
   return typeof value === 'object' && value !== null && 'pid' in value ? (value as Owner) : null;
 }
 
-/** A hard link comes into being whole, and only where no file is: null when another process was faster. */
+/** A hard link appears at once, and only if there is no file: null if another process was faster. */
 function take(path: string, owner: Owner): Ownership | null {
   const draft = `${path}.${owner.pid}-${Math.random().toString(36).slice(2)}`;
   const { fd } = write(draft, owner);
@@ -146,5 +146,5 @@ function take(path: string, owner: Owner): Ownership | null {
 }
 
 function stillActive({ pid, host }: Owner): WfError {
-  return new WfError('run-active', `the run is still going: process ${pid} on "${host}" owns it`);
+  return new WfError('run-active', `the run is still running: process ${pid} on "${host}" owns it`);
 }

@@ -24,7 +24,7 @@ export type OpenRun = {
   readonly calls: JournalCalls;
 };
 
-/** The runs in a directory that wait for a process. `make` makes a run with this process as its owner. */
+/** The waiting runs in a directory. `make` creates a run with this process as its owner. */
 export function createRunQueue(
   runsDir: string,
   make: (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent) => OpenRun,
@@ -37,7 +37,7 @@ export function createRunQueue(
       try {
         await createSync({ file, unsynced, calls })();
       } catch (error) {
-        // An open file less may be what the removal needs.
+        // Closing a file may provide the descriptor that the removal needs.
         file.close();
         const isTakenBack = takeBack(runsDir, runId);
         release();
@@ -49,16 +49,16 @@ export function createRunQueue(
     readLaunch: (runId) => (isRunId(runId) ? readLaunch(join(runsDir, runId)) : null),
     removeLaunch: (runId) => {
       const directory = join(runsDir, runId);
-      storing('remove what was to begin', directory, () => removeLaunch(directory));
+      storing('remove the launch file in', directory, () => removeLaunch(directory));
     },
   };
 }
 
-/** Neither kept for sure nor taken back: whoever asked must not ask again without the id. */
+/** The run is neither stored reliably nor withdrawn: a repeated request must use its id. */
 function stillQueued(runId: string, cause: unknown): WfError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new WfError('storage', `run ${runId} is queued, but a crash of the machine may lose it: ${why}`, {
-    help: `ask for it by its id: wf status ${runId}`,
+    help: `check it by its id: wf status ${runId}`,
     cause,
   });
 }

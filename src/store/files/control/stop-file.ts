@@ -5,7 +5,7 @@ import { openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { stopPath } from '../run-directory.ts';
 
-/** Puts a request in the place of the one before; it is on the disk when this returns, whole or not at all. */
+/** Replaces the previous request; atomic, and on disk when it returns. */
 export function writeStop(directory: string, request: StopRequest): void {
   const path = stopPath(directory);
   const draft = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
@@ -25,7 +25,7 @@ export function writeStop(directory: string, request: StopRequest): void {
   }
 }
 
-/** The last request for the run in a directory; null when there is none that can be read. */
+/** The last request for the run in a directory; null if there is none that can be read. */
 export function readStop(directory: string): StopRequest | null {
   try {
     return (unseal(readFileSync(stopPath(directory)).subarray(0, -1)) as StopRequest | undefined) ?? null;

@@ -4,19 +4,19 @@ import { ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
 import { readStop } from './stop-file.ts';
 
-/** How often the owner looks for a request where a socket does not reach everybody who may write one. */
+/** How often the owner polls for a request if a socket does not reach every process that may write one. */
 const lookMs = 500;
 
-/** The owner's ear for requests to stop its run. */
+/** Receives requests to stop the owner's run. */
 export type StopListener = {
   readonly listen: (listener: (request: StopRequest) => void) => Promise<void>;
   readonly close: () => void;
 };
 
 /**
- * Tells of each request in a run's directory once. Whoever stops a run writes the request before it knocks, and this listens
- * before it reads, so that one of the two always sees the other. What sockets need is loaded only here: most runs are over
- * before.
+ * Reports each request in a run's directory once. A process that stops a run writes the request before it connects,
+ * and this function listens before it reads, so that no request is missed. The code for sockets is loaded only here:
+ * most runs finish before.
  */
 export function createStopListener(directory: string, ownerPath: string): StopListener {
   let socket: OwnerSocket | null = null;
@@ -28,7 +28,7 @@ export function createStopListener(directory: string, ownerPath: string): StopLi
       const { listenAt } = await import('./owner-socket.ts');
       socket = await listenAt(ownerSocketPath(ownerPath), look);
     } catch {}
-    // Another machine that sees the same files has no way to the socket.
+    // A process on another machine with the same files cannot reach the socket.
     if (socket === null || !isOnLocalDisk(directory)) timer = setInterval(look, lookMs).unref();
     if (isClosed) close();
   };

@@ -1,13 +1,13 @@
 let table: Int32Array | null = null;
 
-/** From so many checksums on, or for a text as long, loading a module for them pays. */
+/** From this number of checksums on, or this length of text, loading a module for them pays. */
 const fewChecksums = 200;
 const shortText = 32 * 1024;
 let checksums = 0;
 let fromZlib: ((text: string) => number) | null = null;
 
 /**
- * The CRC-32 of the bytes of a text. `node:zlib` has one that takes a tenth of the time, but loading that module takes two
+ * The CRC-32 of the bytes of a text. `node:zlib` needs a tenth of the time, but loading that module takes two
  * milliseconds: too long for short runs.
  */
 export function crc32OfText(text: string): number {
@@ -28,7 +28,10 @@ export function crc32(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** Entry 2a of a CRC table follows from entry a by one shift, and any other from two by exclusive or: 255 short steps. */
+/**
+ * Entry 2a of a CRC table follows from entry a by one shift, and any other from two entries by exclusive or: 255 short
+ * steps.
+ */
 function makeTable(): Int32Array {
   const made = new Int32Array(256);
   let value = 1;

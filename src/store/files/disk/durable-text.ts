@@ -5,7 +5,7 @@ import type { DurableText } from '../../store.ts';
 import { flushDirectory } from './flush-directory.ts';
 import { errorCode, makePrivateDirectory, openPrivate, storing } from './private-files.ts';
 
-/** The text at an absolute path; its directory is made when it is written. */
+/** The text at an absolute path; its directory is created on the first write. */
 export function durableText(path: string): DurableText {
   return {
     path,

@@ -7,9 +7,8 @@ const readWrite = 0o600;
 const readWriteSearch = 0o700;
 
 /**
- * Opens a file, which is made with mode 0600 where it does not exist. Group and others are never let in, so the umask
- * can only take too much: where it takes the owner's own bits they are given back. The umask itself belongs to the
- * steps and is not touched.
+ * Opens a file, which is created with mode 0600 if missing. Group and others never get access, so the umask can only
+ * remove too much: owner bits that it removes are restored. The umask itself belongs to the steps and is not changed.
  */
 export function openPrivate(path: string, flags: string | number): number {
   const fd = openSync(path, flags, readWrite);
@@ -23,7 +22,7 @@ export function openPrivate(path: string, flags: string | number): number {
   }
 }
 
-/** Makes a file of mode 0600 that did not exist before. */
+/** Creates a new file of mode 0600. */
 export function writePrivate(path: string, content: string | Uint8Array): void {
   const fd = openPrivate(path, 'wx');
   try {
@@ -33,7 +32,7 @@ export function writePrivate(path: string, content: string | Uint8Array): void {
   }
 }
 
-/** Makes a directory of mode 0700 and those above it that are missing; answers which were made, outermost first. */
+/** Creates a directory of mode 0700 and its missing parents; returns those created, outermost first. */
 export function makePrivateDirectory(path: string): readonly string[] {
   try {
     return makeOne(path);
@@ -43,14 +42,14 @@ export function makePrivateDirectory(path: string): readonly string[] {
   }
 }
 
-/** Gives a directory that has just been made the owner's bits that the umask has taken. */
+/** Restores the owner bits that the umask removed from a new directory. */
 export function keepOwnerBits(directory: string): void {
   if ((statSync(directory).mode & readWriteSearch) !== readWriteSearch) chmodSync(directory, readWriteSearch);
 }
 
 let takesOwnerBits: boolean | null = null;
 
-/** Asked once: two steps a millisecond make it worth not to look at each file. */
+/** Evaluated once: two steps per millisecond make it too expensive to check each file. */
 function umaskTakesOwnerBits(): boolean {
   takesOwnerBits ??= (process.umask() & readWriteSearch) !== 0;
   return takesOwnerBits;
@@ -67,7 +66,7 @@ function makeOne(path: string): readonly string[] {
   return [path];
 }
 
-/** What is wrong with a path rather than with the machine. */
+/** Errors of a path, rather than of the machine. */
 const reasons = new Map([
   ['ENOENT', 'no such file or directory'],
   ['ENOTDIR', 'a part of the path is not a directory'],
@@ -81,14 +80,14 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** What the disk refused, in plain words: `cannot write "/runs/1/journal.jsonl": no space left on the device`. */
+/** A storage error in plain words: `cannot write "/runs/1/journal.jsonl": no space left on the device`. */
 export function storageError(action: string, path: string, cause: unknown): WfError {
   const code = errorCode(cause) ?? '';
   const reason = systemReason(code) ?? reasons.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
   return new WfError('storage', `cannot ${action} "${path}": ${reason}`, { cause });
 }
 
-/** Does the work; a system call that fails in it becomes a `WfError` `storage` about `path`. */
+/** Runs `work`; converts the error of a system call to a `WfError` `storage` about `path`. */
 export function storing<T>(action: string, path: string, work: () => T): T {
   try {
     return work();

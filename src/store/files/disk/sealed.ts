@@ -5,14 +5,14 @@ const middle = '","data":';
 const dataStart = head.length + 8 + middle.length;
 
 /**
- * A JSON text with the checksum of its bytes around it, without line end: `{"crc":"1a2b3c4d","data":...}`. It is JSON
- * itself, so that any tool can read it, and the checksum stands at a fixed place, so that it is checked before parsing.
+ * A JSON text with the checksum of its bytes, without line end: `{"crc":"1a2b3c4d","data":...}`. The result is JSON,
+ * so that any tool can read it, and the checksum is at a fixed position, so that it is checked before parsing.
  */
 export function seal(json: string): string {
   return `${head}${inHex(crc32OfText(json))}${middle}${json}}`;
 }
 
-/** The value that was sealed; undefined when a single bit of it is not as it was written. */
+/** The sealed value; undefined if any bit of it has changed. */
 export function unseal(bytes: Buffer): unknown {
   const end = bytes.length - 1;
   if (end <= dataStart || bytes[end] !== 0x7d) return undefined;

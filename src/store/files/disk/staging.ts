@@ -5,20 +5,20 @@ import type { Processes } from '../control/owner.ts';
 import { errorCode, keepOwnerBits, makePrivateDirectory } from './private-files.ts';
 
 /**
- * A directory that nobody looks at, in which a run is made before it gets its name. It tells who makes it by its own
- * name, since its maker may die before it has written anything.
+ * A hidden directory in which a run is assembled before it gets its name. Its own name identifies the process, which
+ * may die before it has written anything.
  */
 export type Staging = {
   readonly directory: string;
-  /** The directories that had to be made for it, outermost first. */
+  /** The directories that were created for it, outermost first. */
   readonly made: readonly string[];
 };
 
-/** Those of makers that are gone for certain may go sooner than those of makers that cannot be looked up from here. */
+/** Minimum age of leftovers of dead processes, and of processes that cannot be checked from here. */
 const youngestLeftoverMs = 10_000;
 const youngestUnknownMs = 3_600_000;
 
-/** Opens a staging directory below `runsDir` and removes those that dead makers have left. */
+/** Opens a staging directory below `runsDir` and removes those of dead processes. */
 export function openStaging(runsDir: string, maker: ProcessIdentity, isAlive: Processes['isAlive']): Staging {
   const parent = join(runsDir, '.new');
   const made = prepareParent(parent, isAlive);
@@ -47,7 +47,7 @@ function removeLeftover(path: string, name: string, isAlive: Processes['isAlive'
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Somebody else's: it stays, and is no reason to refuse a run.
+    // It belongs to another user: it stays, and is no reason to refuse a run.
   }
 }
 

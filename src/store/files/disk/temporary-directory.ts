@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { removeDirectory } from '../../../remove-file.ts';
 import { keepOwnerBits, makePrivateDirectory, storing } from './private-files.ts';
 
-/** A directory of mode 0700 for as long as it is needed. `make` throws a `WfError` `storage` when the disk refuses. */
+/** A temporary directory of mode 0700. `make` throws a `WfError` `storage` on a disk error. */
 export type TemporaryDirectory = {
   readonly path: string;
-  /** The path of a directory inside, which is made on first use. */
+  /** Returns the path of a directory inside, created on first use. */
   readonly make: (name: string) => string;
-  /** Removes it with all its content. Returns why it is still there; null when it is gone. */
+  /** Removes it with all its content. Returns why it still exists; null if it is gone. */
   readonly remove: () => string | null;
 };
 
-/** Makes a new one below `parent`. */
+/** Creates a temporary directory below `parent`. */
 export function makeTemporaryDirectory(parent: string): TemporaryDirectory {
   const path = storing('create a directory in', parent, () => mkdtempSync(join(parent, 'wf-')));
   keepOwnerBits(path);

@@ -5,14 +5,14 @@ import { removeIfPossible } from '../../../remove-file.ts';
 import { type SystemProblem, systemProblem, systemReason } from '../../../system-problem.ts';
 import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
 
-/** As much as a start writes at least. */
+/** The minimum that a start writes. */
 const trial = Buffer.alloc(16 * 1024);
-/** Anyone may ask, which must not keep the disk busy. */
+/** How long a result is kept, so that frequent requests do not load the disk. */
 const keptMs = 1000;
 
 /**
- * Finds out what the machine would refuse a start, by writing a file in a directory and removing it; null for nothing. The message
- * names no path.
+ * Checks whether a start would fail on this machine, by writing a file in a directory and removing it; null if not.
+ * The message contains no path.
  */
 export function createTrialWrite(directory: string, now: () => number): () => SystemProblem | null {
   let last: { readonly at: number; readonly problem: SystemProblem | null } | null = null;

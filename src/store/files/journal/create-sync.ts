@@ -2,15 +2,15 @@ import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';
 import type { JournalFile } from './journal-file.ts';
 
-/** What is put on the disk together. */
+/** Files that are flushed together. */
 export type SyncParts = {
   readonly file: JournalFile;
-  /** What the first flush must put on the disk besides the journal: paths of files and directories. */
+  /** Files and directories that the first flush must cover besides the journal. */
   readonly unsynced: readonly string[];
   readonly calls: JournalCalls;
 };
 
-/** All calls are made before any is waited for, so that the disk can do them together; each ends before this does. */
+/** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
 export function createSync({ file, unsynced, calls }: SyncParts): () => Promise<void> {
   let rest = unsynced;
   return async () => {

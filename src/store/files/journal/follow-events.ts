@@ -4,7 +4,7 @@ import { openWakeups } from '../listing/wakeups.ts';
 import { journalPath } from '../run-directory.ts';
 import { JournalFollower } from './journal-follower.ts';
 
-/** The events of the run in a directory, as `RunArchive` in `store.ts` tells them. */
+/** The events of the run in a directory, as specified by `RunArchive` in `store.ts`. */
 export async function* followEvents(
   directory: string,
   afterSeq: number,
@@ -31,7 +31,7 @@ export async function* followEvents(
   }
 }
 
-/** What comes behind it (a warning, a mark) changes nothing that anybody waits for. */
+/** Later events (a warning, a mark) do not matter to a follower. */
 function isLast(event: StoredEvent): boolean {
   return event.type === 'run.finished';
 }

@@ -1,21 +1,21 @@
 import { close, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
 import { errorCode } from '../disk/private-files.ts';
 
-/** Every system call that a journal lives on once it is open, so that each of them can be made to fail. */
+/** All system calls on an open journal, so that tests can make each of them fail. */
 export type JournalCalls = {
-  /** Appends what it can of the bytes from `offset` on; answers how many it took. */
+  /** Appends the bytes from `offset` on, possibly only a part; returns the number of bytes written. */
   readonly write: (fd: number, bytes: Uint8Array, offset: number) => number;
   readonly stat: (fd: number) => { readonly size: number; readonly nlink: number };
   readonly truncate: (fd: number, length: number) => void;
-  /** Puts the content of an open file on the disk, in the thread pool. */
+  /** Flushes the content of an open file, in the thread pool. */
   readonly syncData: (fd: number) => Promise<void>;
-  /** The same, while everything else waits. */
+  /** Flushes the content of an open file synchronously. */
   readonly syncDataNow: (fd: number) => void;
-  /** Puts a file or the entries of a directory on the disk. */
+  /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
 };
 
-/** The calls themselves. The synchronous ones take microseconds. */
+/** The system's calls. The synchronous ones take microseconds. */
 export const journalCalls: JournalCalls = {
   write: (fd, bytes, offset) => writeSync(fd, bytes, offset),
   stat: (fd) => fstatSync(fd),
@@ -29,7 +29,7 @@ export const journalCalls: JournalCalls = {
     try {
       await settle((done) => fsync(fd, done));
     } catch (error) {
-      // Some network and user-space file systems keep directories safe by themselves and refuse to be asked.
+      // Some network and user-space file systems keep directories durable by themselves and refuse the call.
       if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'ENOTSUP') throw error;
     } finally {
       await settle((done) => close(fd, done));

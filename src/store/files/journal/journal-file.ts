@@ -8,20 +8,20 @@ import { encodeEvent } from './journal-line.ts';
 /** A journal that is open for appending. */
 export type JournalPosition = {
   readonly path: string;
-  /** Open with `O_APPEND`: what another process writes is never overwritten. */
+  /** Open with `O_APPEND`: lines of another process are never overwritten. */
   readonly fd: number;
-  /** Bytes and events in it. */
+  /** Number of bytes and events in the journal. */
   readonly length: number;
   readonly seq: number;
 };
 
 /**
- * A disk that flushes within this time is flushed right here: to wake a thread for it, and to be woken by that again, takes
- * longer. One that does not, or no longer, is left to the thread pool, where it holds nobody up.
+ * A disk that flushes within this time is flushed synchronously: waking a thread and being woken by it takes longer. A
+ * slower disk is flushed in the thread pool, where it blocks nothing.
  */
 const quickFlushMs = 0.5;
 
-/** The only writer of one journal. It holds whole lines at every moment that another process can see it, but a crash. */
+/** The only writer of one journal. Other processes always see whole lines, except after a crash. */
 export class JournalFile {
   readonly path: string;
   readonly #calls: JournalCalls;
@@ -29,9 +29,9 @@ export class JournalFile {
   #length: number;
   #seq: number;
   #isOpen = true;
-  /** A write failed and the half of it that was written could not be cut off yet. */
+  /** A write failed, and the partial line could not be cut off yet. */
   #isTorn = false;
-  /** The last flush was quick. */
+  /** Whether the last flush was quick. */
   #isDiskQuick = false;
 
   constructor(position: JournalPosition, calls: JournalCalls) {
@@ -55,7 +55,7 @@ export class JournalFile {
     return stored;
   }
 
-  /** Puts what was appended on the disk; rejects with a `WfError` `storage`. */
+  /** Flushes all appended events; rejects with a `WfError` `storage`. */
   async sync(): Promise<void> {
     try {
       const before = process.hrtime.bigint();
@@ -69,14 +69,14 @@ export class JournalFile {
 
   close(): void {
     if (!this.#isOpen) return;
-    // Also where it fails, the descriptor is given back.
+    // The descriptor is closed even if this fails.
     this.#isOpen = false;
     closeSync(this.#fd);
   }
 
   /**
-   * Refuses to go on where this process is no longer the only writer. Whoever takes a run over puts a new file in the
-   * place of this one, so that a writer that was believed dead can do no harm and finds itself without a name.
+   * Refuses to continue if this process is no longer the only writer. A process that takes over a run replaces this
+   * file, so that a writer wrongly believed dead does no harm and finds its file without a name.
    */
   #checkEnd(): void {
     const { size, nlink } = this.#stat();
@@ -84,7 +84,7 @@ export class JournalFile {
     if (size === this.#length) return;
     if (!this.#isTorn) throw this.#refusal('another process has written to it');
     this.#cut();
-    if (this.#isTorn) throw this.#refusal('what a failed write has left cannot be cut off');
+    if (this.#isTorn) throw this.#refusal('the rest of a failed write cannot be cut off');
   }
 
   #stat(): { readonly size: number; readonly nlink: number } {
@@ -100,7 +100,7 @@ export class JournalFile {
     try {
       while (written < bytes.length) {
         const taken = this.#calls.write(this.#fd, bytes, written);
-        if (taken === 0) throw new Error('the system takes no more bytes and does not say why');
+        if (taken === 0) throw new Error('the system accepts no more bytes and gives no reason');
         written += taken;
       }
     } catch (error) {
@@ -109,14 +109,14 @@ export class JournalFile {
     }
   }
 
-  /** Back to whole lines. */
+  /** Truncates the file to whole lines. */
   #cut(): void {
     this.#isTorn = true;
     try {
       this.#calls.truncate(this.#fd, this.#length);
       this.#isTorn = false;
     } catch {
-      // Tried again before the next write; until then readers take the half line for one that is being written.
+      // Retried before the next write; until then readers take the partial line for one being written.
     }
   }
 

@@ -3,38 +3,40 @@ import type { StoredEvent } from '../../../core/run/run.ts';
 import { decodeEvent } from './journal-line.ts';
 
 const lineEnd = 0x0a;
-/** Where the checksum stands in a line. */
+/** The position of the checksum in a line. */
 const checksumStart = 8;
 const checksumEnd = 16;
 
-/** What of a file has been looked at; `ino` and `dev` tell it from any other. */
+/** The file that was read; `ino` and `dev` identify it. */
 type Looked = { readonly fd: number; readonly ino: number; readonly dev: number };
 
 /**
- * A journal that somebody else writes, read up to the last line that can be trusted, again and again, without reading a line
- * twice. Where lines that were told have gone (a recovery cut them off, or a write that failed took them back) and others
- * have come in their place, these are told: an event whose `seq` is not higher than that of the one before stands for
- * everything from there on.
+ * Follows a journal that another process writes, up to the last valid line, without reading a line twice. If lines
+ * already returned have been replaced (a recovery cut them off, or a failed write was undone), the new lines are
+ * returned: an event whose `seq` is not higher than the previous one replaces everything from there on.
  */
 export class JournalFollower {
   readonly #path: string;
   #file: Looked | null = null;
   #offset = 0;
-  /** The checksums of the lines that were told: a line is what was told when its own is the same. */
+  /** Checksums of the returned lines: a line with the same checksum is unchanged. */
   #told: string[] = [];
-  /** The size and time at which a bad line with more behind it was found: until either changes, nothing can have mended. */
+  /**
+   * Size and time at which an invalid line followed by others was found: until either changes, it cannot have been
+   * repaired.
+   */
   #stuckAt: string | null = null;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** The events that have come. None, too, when the journal is not there, or cannot be read now. */
+  /** Returns new events. Empty too if the journal is missing, or cannot be read now. */
   read(): readonly StoredEvent[] {
     try {
       return this.#readOn();
     } catch {
-      // Following is for the eye: what matters is read again by whoever asks for the run itself.
+      // Following is for display only: a caller that needs the run itself reads it again.
       return [];
     }
   }
@@ -57,7 +59,10 @@ export class JournalFollower {
     return [...events, ...this.#compare(this.#bytes(0, size))];
   }
 
-  /** Whether it is still the file that was read before. The old one is kept open until then, so that no other gets its number. */
+  /**
+   * Whether it is still the same file. The old file stays open until this check, so that its inode number is not
+   * reused.
+   */
   #open(): boolean {
     const { ino, dev } = statSync(this.#path);
     if (this.#file?.ino === ino && this.#file.dev === dev) return true;
@@ -79,7 +84,7 @@ export class JournalFollower {
     return bytes.subarray(0, length);
   }
 
-  /** Takes the good lines at the start of the bytes, which follow the first `seq` events. */
+  /** Reads the valid lines at the start of the bytes, which follow the first `seq` events. */
   #take(bytes: Buffer, seq: number): StoredEvent[] {
     const events: StoredEvent[] = [];
     for (let start = 0; ; ) {
@@ -93,7 +98,7 @@ export class JournalFollower {
     }
   }
 
-  /** Reads everything again; answers the events from the first on that is not as it was told. */
+  /** Reads everything again; returns the events from the first changed one on. */
   #compare(bytes: Buffer): readonly StoredEvent[] {
     const before = this.#told;
     this.#told = [];
@@ -104,7 +109,7 @@ export class JournalFollower {
   }
 }
 
-/** Whether the bad line that begins at `start` is not the last one: then it is not just being written. */
+/** Whether the invalid line at `start` is followed by others: then it is not being written. */
 function isDamaged(bytes: Buffer, start: number): boolean {
   const end = bytes.indexOf(lineEnd, start);
   return end !== -1 && end !== bytes.length - 1;

@@ -6,13 +6,13 @@ export function encodeEvent(event: StoredEvent): string {
   return `${seal(JSON.stringify(event))}\n`;
 }
 
-/** The event of a line without its line end; null when it is damaged or is not number `seq`. */
+/** The event of a line without its line end; null if it is damaged or its number is not `seq`. */
 export function decodeEvent(line: Buffer, seq: number): StoredEvent | null {
   const value = unseal(line);
   return isEvent(value) && value.seq === seq ? value : null;
 }
 
-/** What carries our checksum was written by us: an event kind of a later version is an event too. */
+/** A line with a valid checksum was written by wf: an unknown type of event comes from a later version. */
 function isEvent(value: unknown): value is StoredEvent {
   return typeof value === 'object' && value !== null && 'seq' in value && 'type' in value;
 }

@@ -5,15 +5,15 @@ import { decodeEvent } from './journal-line.ts';
 
 const lineEnd = 0x0a;
 
-/** A journal as far as it can be trusted. */
+/** The valid part of a journal. */
 export type JournalContent = {
   readonly events: readonly StoredEvent[];
-  /** How many bytes, from the start, hold these events. */
+  /** Number of bytes, from the start, that contain these events. */
   readonly length: number;
   readonly damage: readonly string[];
 };
 
-/** The bytes of a journal; null when there is no such file. */
+/** The bytes of a journal; null if the file does not exist. */
 export function readJournalBytes(path: string): Buffer | null {
   try {
     return readFileSync(path);
@@ -24,8 +24,8 @@ export function readJournalBytes(path: string): Buffer | null {
 }
 
 /**
- * The events up to the first line that is not as it was written. One bad line at the very end is no damage: it is being
- * written just now, or its writer died over it.
+ * The events up to the first damaged line. An invalid last line is not damage: it is being written, or its writer
+ * died.
  */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const events: StoredEvent[] = [];

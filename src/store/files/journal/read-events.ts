@@ -4,18 +4,21 @@ import { journalPath } from '../run-directory.ts';
 import { decodeEvent } from './journal-line.ts';
 import { parseJournal, readJournalBytes } from './journal-reader.ts';
 
-/** Longer first lines, with a great many parameters, are read as a part of the whole journal. */
+/**
+ * Maximum length of a first line read alone, in bytes; for a longer one, with many parameters, the whole journal is
+ * read.
+ */
 const usualBytes = 4096;
 const lineEnd = 0x0a;
 
-/** The events of the run in a directory, without what it started from; none where it has no journal. */
+/** The events of the run in a directory, without its snapshot; empty if there is no journal. */
 export function readEvents(directory: string): Pick<StoredRun, 'events' | 'damage'> {
   const path = journalPath(directory);
   const { events, damage } = parseJournal(readJournalBytes(path) ?? Buffer.alloc(0), path);
   return { events, damage };
 }
 
-/** The first event of the run in a directory. Null where there is none yet, it is damaged, or it cannot be read. */
+/** The first event of the run in a directory. Null if there is none yet, it is damaged, or it cannot be read. */
 export function readCreated(directory: string): RunCreated | null {
   const line = readFirstLine(journalPath(directory));
   const event = line === null ? null : decodeEvent(line, 1);

@@ -9,7 +9,7 @@ import type { RunLogs } from '../logs/run-logs.ts';
 import { scratchPath } from '../run-directory.ts';
 import { createSync, type SyncParts } from './create-sync.ts';
 
-/** What the hold on a run is made of. */
+/** The parts of the hold on a run. */
 export type RunJournalParts = SyncParts & {
   readonly runId: string;
   readonly directory: string;
@@ -17,14 +17,14 @@ export type RunJournalParts = SyncParts & {
   readonly ownership: Ownership;
 };
 
-/** The owner's hold on a run that lies in files. */
+/** The owner's hold on a run in files. */
 export function createRunJournal(parts: RunJournalParts): RunJournal {
   const { runId, directory, file, logs } = parts;
   const commit = createGroupCommit(createSync(parts));
   const scratch = scratchPath(directory);
   const stops = createStopListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
-  // Last, so that whoever waits for the end of the run finds it written.
+  // Last, so that processes that wait for the end of the run find it complete.
   const release = (end: typeof close) => end(parts, commit.flush).finally(() => stopListening(stops.close));
   return {
     runId,
@@ -53,7 +53,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   };
 }
 
-/** A socket that cannot be removed is removed by whoever listens there next. */
+/** A socket that cannot be removed is removed by the next listener. */
 function stopListening(close: () => void): void {
   try {
     close();
@@ -62,7 +62,7 @@ function stopListening(close: () => void): void {
   }
 }
 
-/** Leaves the scratch directory, which has what the run is to begin with. */
+/** Keeps the scratch directory, which contains the launch data of the run. */
 async function handBack({ file, ownership }: RunJournalParts, flush: () => Promise<void>): Promise<null> {
   try {
     await flush();
@@ -73,7 +73,7 @@ async function handBack({ file, ownership }: RunJournalParts, flush: () => Promi
   return null;
 }
 
-/** Goes through to the end whatever fails on the way, and then tells the last failure. */
+/** Completes all steps even if one fails, and then throws the last failure. */
 async function close(
   { directory, file, ownership }: RunJournalParts,
   flush: () => Promise<void>,
@@ -83,7 +83,7 @@ async function close(
   try {
     await flush();
   } finally {
-    // Asked first, since `rmSync` loads a module of its own even for nothing.
+    // Checked first, since `rmSync` loads a module of its own even if there is nothing to remove.
     if (existsSync(scratch)) left = removeDirectory(scratch);
     file.close();
     storing('release', ownership.path, () => releaseOwner(ownership));
@@ -91,22 +91,22 @@ async function close(
   return left;
 }
 
-/** Shares the flushes of one file, to which numbered entries are appended, among everybody who asks for one. */
+/** Shares the flushes of one file, to which numbered entries are appended, among all callers. */
 type GroupCommit = {
-  /** Everything up to this number was written; not all of it is on the disk yet. */
+  /** Everything up to this number was written, but may not be on disk yet. */
   readonly mark: (number: number) => void;
-  /** Resolves when everything up to this number is on the disk; without one, everything marked before the call. */
+  /** Resolves when everything up to this number is on disk; without a number, everything marked before the call. */
   readonly flush: (number?: number) => Promise<void>;
 };
 
 /**
- * At most one `sync` runs at a time; callers that come while it runs share the next one, or this one when it covers what they
- * ask for. There is something to flush from the start. A flush that failed is never tried again: the system may have dropped
- * what it could not write, so a later success would prove nothing.
+ * At most one `sync` runs at a time; callers that arrive meanwhile share the next one, or the running one if it covers
+ * their entries. There is something to flush from the start. A failed flush is never retried: the system may have
+ * dropped what it could not write, so a later success would prove nothing.
  */
 export function createGroupCommit(sync: () => Promise<void>): GroupCommit {
   let written = 0;
-  /** What the sync that began last covers, and what is certainly on the disk: before the first, not even nothing. */
+  /** The number that the last started sync covers, and the number known to be on disk; -1 before the first. */
   let covered = -1;
   let durable = -1;
   let current: Promise<void> | null = null;

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { openWakeups } from './wakeups.ts';
 
 /**
- * Goes on at once, and whenever an entry of a directory, which need not exist yet, was added or removed, until the signal is
- * aborted.
+ * Yields at once, and whenever an entry of a directory was added or removed, until the signal is aborted. The
+ * directory need not exist yet.
  */
 export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGenerator<void, void> {
   let wakeups = openWakeups(runsDir);

@@ -6,10 +6,10 @@ import { readSnapshot } from '../snapshot-file.ts';
 import { addToIndex, type RunIndex, readIndex, replaceIndex } from './run-index.ts';
 import { timeOfRun } from './run-time.ts';
 
-/** So many lines more than needed are cheaper to read than to do away with. */
+/** This many surplus lines are cheaper to read than to remove. */
 const spareLines = 500;
 
-/** Puts a run that has just been made into the index. */
+/** Adds a new run to the index. */
 export function indexNewRun(runsDir: string, { runId, workflow: { name, group, file } }: Snapshot): void {
   const index = emptyIndex();
   put(index, runsDir, runId, { workflow: name, group, file });
@@ -17,8 +17,8 @@ export function indexNewRun(runsDir: string, { runId, workflow: { name, group, f
 }
 
 /**
- * What the runs of these ids, which are all that there are, are called and when they were made: from the index, and from the
- * runs themselves where it knows nothing, which is then put into it. What cannot be told of a run is left out.
+ * Labels and creation times of the runs with these ids, which must be all runs: from the index, and for unknown runs
+ * from the runs themselves, which are then added to it. Unknown values are left out.
  */
 export function knownRuns(runsDir: string, ids: readonly string[]): RunIndex {
   const index = readIndex(runsDir);
@@ -44,7 +44,7 @@ function emptyIndex(): RunIndex {
 
 function put({ labels, times }: RunIndex, runsDir: string, runId: string, label: RunLabel): void {
   const time = timeOfId(runId) === null ? timeOfRun(runsDir, runId) : undefined;
-  // Nothing is left that could be shown of it.
+  // Nothing of the run can be shown.
   if (time === null) return;
   labels.set(runId, label);
   if (time !== undefined) times.set(runId, time);
@@ -60,7 +60,7 @@ function pick({ labels, times }: RunIndex, ids: readonly string[]): RunIndex {
   return picked;
 }
 
-/** The first event tells it as it was shown; a run that has none yet is called as its workflow is. */
+/** The label from the first event, as it was shown; a run without an event has the names of its workflow. */
 function labelOf(directory: string): RunLabel | null {
   const created = readCreated(directory);
   if (created !== null) return { workflow: created.workflow, group: created.group, file: created.file };

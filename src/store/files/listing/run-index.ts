@@ -5,48 +5,48 @@ import type { RunLabel } from '../../store.ts';
 import { crc32OfText } from '../disk/crc32.ts';
 import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
 
-/** What the index tells of runs, so that their files need not be opened. */
+/** Data of runs, so that their files need not be opened. */
 export type RunIndex = {
   readonly labels: Map<string, RunLabel>;
-  /** Of runs whose ids do not tell it: when they were made, in milliseconds since 1970-01-01 UTC. */
+  /** Creation times of runs whose ids do not contain it, in milliseconds since 1970-01-01 UTC. */
   readonly times: Map<string, number>;
 };
 
-/** An index as it was found. */
+/** An index as read from disk. */
 export type FoundIndex = RunIndex & {
-  /** Ids about which its lines contradict each other: nothing is known of them. */
+  /** Ids with contradictory lines, which are treated as unknown. */
   readonly contested: ReadonlySet<string>;
-  /** How many lines it has, good or not. */
+  /** Number of lines, valid or not. */
   readonly lines: number;
 };
 
-/** Fails on a link, wherever that leads. */
+/** Fails on a symbolic link, whatever its target. */
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /*
- * A line tells which runs have a label, with the CRC-32 of what follows it: `1a2b3c4d ["workflow","group","file"]<tab>id
- * id=time`. A new run adds a line of its own; once there are many of those, the index is written anew with one line for each
- * label, which can be read fast. It is a cache: whoever uses it compares it with the directory. Losing it, a line of it, or a
- * race over it costs time and nothing else.
+ * A line lists the runs of one label, after the CRC-32 of the rest of the line: `1a2b3c4d ["workflow","group","file"]<tab>id
+ * id=time`. A new run adds its own line; when there are many such lines, the index is written again with one line per
+ * label, which is faster to read. It is a cache, compared with the directory at each use. Losing the index, a line or a
+ * race costs only time.
  */
 
-/** Adds runs by one write. What cannot be written is found out by reading the runs later. */
+/** Adds runs by one write. Runs that could not be added are read from their files later. */
 export function addToIndex(runsDir: string, runs: RunIndex): void {
   let fd: number | null = null;
   try {
     fd = openPrivate(indexPath(runsDir), appending);
     writeSync(fd, encode(runs));
   } catch {
-    // The run itself will tell what is wrong with the disk.
+    // A disk error will show up with the run itself.
   } finally {
     if (fd !== null) closeSync(fd);
   }
 }
 
-/** Puts a new index in the place of the old one. A line that another process adds meanwhile is lost, and found again. */
+/** Replaces the index. A line that another process adds meanwhile is lost, and its run is read again. */
 export function replaceIndex(runsDir: string, runs: RunIndex): void {
   const drafts = join(runsDir, '.new');
-  // A name as in `staging.ts`: what a dead process leaves is removed there.
+  // Named as in `staging.ts`, which removes the leftovers of dead processes.
   const draft = join(drafts, `${process.pid}___index-${Math.random().toString(36).slice(2)}`);
   try {
     makePrivateDirectory(drafts);
@@ -57,7 +57,7 @@ export function replaceIndex(runsDir: string, runs: RunIndex): void {
   }
 }
 
-/** Reads the index; one that is missing or cannot be read knows nothing. */
+/** Reads the index; a missing or unreadable one is empty. */
 export function readIndex(runsDir: string): FoundIndex {
   const lines = readText(indexPath(runsDir)).split('\n');
   const index = { labels: new Map<string, RunLabel>(), times: new Map<string, number>() };
@@ -97,7 +97,7 @@ function encode({ labels, times }: RunIndex): string {
   return lines.join('');
 }
 
-/** Null for what another version of wf has written. */
+/** Null for a line of another version of wf. */
 function decodeLabel(text: string): RunLabel | null {
   try {
     const [workflow, group, file] = JSON.parse(text);

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { crc32OfText } from '../disk/crc32.ts';
 import { openPrivate } from '../disk/private-files.ts';
 
-/** So few entries are read from the directory itself as fast as from a file. */
+/** Up to this number of entries, the directory itself is read as fast as a file. */
 const manyRuns = 1000;
 /** A listing that becomes stale sooner than this is not worth writing. */
 const rewriteMs = 5000;
-/** File times are no finer than this: what happens within it of a change may leave the time as it was. */
+/** Resolution of file times: a second change within it may leave the time unchanged. */
 const coarsestMs = 50;
 
 /**
- * The ids of all runs, as `list` answers them from the directory: it is asked only when the directory has changed since it
- * was last written down, in `<runs>/.listing`, what it answered. The directory tells by the time of its last change, which
- * nobody can set, and which no entry can come or go without.
+ * The ids of all runs, as `list` reads them from the directory, cached in `<runs>/.listing`: the directory is read
+ * only if it has changed since. Every added or removed entry updates the directory's change time, which no program can
+ * set.
  */
 export function listingOf(runsDir: string, list: () => readonly string[]): readonly string[] {
   const stamp = stampOf(runsDir);
@@ -34,7 +34,7 @@ function stampOf(runsDir: string): Stamp | null {
   return { text: `${stats.dev}.${stats.ino}.${stats.ctimeNs}`, changedAt: Number(stats.ctimeMs) };
 }
 
-/** Null where it tells of another moment, or is not as it was written. */
+/** Null if it belongs to another state of the directory, or is damaged. */
 function readListing(runsDir: string, stamp: string): readonly string[] | null {
   try {
     const text = readFileSync(listingPath(runsDir), 'latin1');
@@ -48,8 +48,8 @@ function readListing(runsDir: string, stamp: string): readonly string[] | null {
 }
 
 /**
- * Written over, not renamed into place, which would change the directory; so is making it, after which it stays empty. Two
- * that write at once spoil it, and the next writes it again.
+ * Overwritten in place, since a rename, like its creation, would change the directory; after its creation it stays
+ * empty. Two simultaneous writers damage it, and the next one writes it again.
  */
 function writeListing(runsDir: string, stamp: string, ids: readonly string[]): void {
   const path = listingPath(runsDir);
@@ -60,7 +60,7 @@ function writeListing(runsDir: string, stamp: string, ids: readonly string[]): v
     const text = `${stamp} ${ids.join(' ')}`;
     overwrite(path, `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}`);
   } catch {
-    // Whoever comes next reads the directory, too.
+    // The next caller reads the directory, too.
   }
 }
 

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { journalPath } from '../run-directory.ts';
 
-/** File times are no finer than this: what happens within it of a change may leave the time as it was. */
+/** Resolution of file times: a second change within it may leave the time unchanged. */
 const coarsestMs = 50;
 
-/** Tells whether runs in files have changed, by one look at each and without reading. */
+/** Detects changes of runs in files by one stat call each, without reading them. */
 export function createRunStamps(runsDir: string, now: () => number) {
   return {
-    /** Null while a change could go unseen, because one has just been made. */
+    /** Null while a further change could be missed, because one was just made. */
     ofList: (): string | null => {
       const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
       return Math.abs(now() - changedAt) < coarsestMs ? null : String(changedAt);

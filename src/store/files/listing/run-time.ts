@@ -4,7 +4,10 @@ import { journalPath } from '../run-directory.ts';
 import { timeOfId } from '../run-id.ts';
 import { snapshotPath } from '../snapshot-file.ts';
 
-/** When a run was made, or at least lived, where its snapshot is lost; null for a directory that holds none. */
+/**
+ * The creation time of a run or, if its snapshot is lost, a time at which it existed; null for a directory without a
+ * run.
+ */
 export function timeOfRun(runsDir: string, runId: string): number | null {
   const time = timeOfId(runId);
   if (time !== null) return time;
@@ -12,7 +15,7 @@ export function timeOfRun(runsDir: string, runId: string): number | null {
   try {
     return changedAt(snapshotPath(directory)) ?? changedAt(journalPath(directory));
   } catch {
-    // It cannot be looked into: there is a run, and whoever reads it is told why.
+    // The directory cannot be read: it is a run, and reading it reports the reason.
     return changedAt(directory);
   }
 }

@@ -1,22 +1,22 @@
 import { type FSWatcher, watch } from 'node:fs';
 
-/** Tells that something in a directory may have changed. */
+/** Reports that a directory may have changed. */
 export type Wakeups = {
   /**
-   * Resolves when something has changed since the last call or the opening, and from time to time without that; at once
-   * when the signal is aborted. Only one call at a time.
+   * Resolves after a change since the last call or the opening, and from time to time without one; at once if the
+   * signal is aborted. Only one call at a time.
    */
   readonly next: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 };
 
-/** Changes that come close together are told once. */
+/** Changes within this time are reported once. */
 const gatherMs = 20;
-/** Not every file system tells of changes, and none of those that another machine makes. */
+/** Poll interval: not every file system reports changes, and none reports those of another machine. */
 const lookAnywayMs = 500;
 const lookUnwatchedMs = 100;
 
-/** Watches the files of one directory, but not those in directories below it; looks by time where that is not to be had. */
+/** Watches the files of one directory, but not of its subdirectories; polls if watching is not available. */
 export function openWakeups(directory: string): Wakeups {
   let hasChanged = false;
   let wake = () => {};
@@ -44,7 +44,7 @@ export function openWakeups(directory: string): Wakeups {
   };
 }
 
-/** Null for a directory that is not there, and when the system watches too much already. */
+/** Null if the directory does not exist, and if the system's limit of watches is reached. */
 function openWatcher(directory: string, listener: () => void): FSWatcher | null {
   try {
     return watch(directory, listener);
@@ -53,7 +53,7 @@ function openWatcher(directory: string, listener: () => void): FSWatcher | null 
   }
 }
 
-/** Waits for a change, but not longer than it may. */
+/** Waits for a change, but at most `longestMs`. */
 async function until(change: Promise<void> | null, longestMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   let end = () => {};

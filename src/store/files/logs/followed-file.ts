@@ -3,9 +3,9 @@ import { reservedDescriptors } from '../../../descriptors.ts';
 import { openRegular } from '../../../regular-file.ts';
 
 /**
- * A file that somebody else appends to, read up to its end again and again. It is opened once there is something in it,
- * since most steps write nothing to one of their streams. What cannot be read now is tried again at the next call:
- * following is for the eye, and the log itself loses nothing.
+ * A file that another process appends to, read repeatedly up to its end. It is opened only once it has content, since
+ * most steps leave one of their streams empty. A failed read is retried at the next call: following is for display
+ * only, and the log itself loses nothing.
  */
 export class FollowedFile {
   readonly #path: string;
@@ -17,7 +17,7 @@ export class FollowedFile {
     this.#offset = offset;
   }
 
-  /** How many bytes are there that were not read. A file that was cut (`> /dev/stderr` does that) is read from its start. */
+  /** Number of unread bytes. A file that was truncated (as by `> /dev/stderr`) is read from its start. */
   available(): number {
     this.#fd ??= attempt(() => openUnlessEmpty(this.#path), null);
     if (this.#fd === null) return 0;
@@ -27,7 +27,7 @@ export class FollowedFile {
     return size - this.#offset;
   }
 
-  /** Reads into the start of the buffer; answers how many bytes, 0 at the end. */
+  /** Reads into the start of the buffer; returns the number of bytes, 0 at the end. */
   read(buffer: Uint8Array, mostBytes: number): number {
     const fd = this.#fd;
     if (fd === null) return 0;
@@ -47,7 +47,7 @@ function openUnlessEmpty(path: string): number | null {
   if (found === undefined || found.size === 0) return null;
   const fd = openRegular(path);
   if (fd < reservedDescriptors()) return fd;
-  // Programs come first.
+  // Programs need descriptors more.
   closeSync(fd);
   return null;
 }

@@ -2,12 +2,12 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../../regular-file.ts';
 import type { LogExcerpt } from '../../store.ts';
 
-/** How many bytes of a log are wanted from its start and from its end. */
+/** Number of bytes to read from the start and from the end of a log. */
 export type ExcerptSize = { readonly head: number; readonly tail: number };
 
 const nothing: LogExcerpt = { size: 0, head: new Uint8Array(0), tail: new Uint8Array(0) };
 
-/** Reads the two ends of a log, whatever its size; nothing of a file that is not there or cannot be read. */
+/** Reads both ends of a log of any size; nothing of a missing or unreadable file. */
 export function readLogExcerpt(path: string, { head, tail }: ExcerptSize): LogExcerpt {
   let fd: number | null = null;
   try {

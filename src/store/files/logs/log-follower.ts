@@ -1,15 +1,15 @@
 import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPaths } from '../../store.ts';
 import { FollowedFile } from './followed-file.ts';
 
-/** Most steps are over before the second look: the first comes soon, so that short waits feel like none. */
+/** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
 const firstLookMs = 10;
 const lookMs = 100;
-/** What one step may deliver at one look, so that none keeps the others and the run itself waiting. */
+/** Maximum number of bytes that one step delivers per look, so that none delays the others and the run itself. */
 const mostBytesAtOnce = 1024 * 1024;
 const bufferBytes = 64 * 1024;
 const start: LogOffsets = { stdout: 0, stderr: 0 };
 
-/** Looks at files by time: a watch on each would cost more than the looks, and is not to be had on every file system. */
+/** Polls the files: a watch on each would cost more, and is not available on every file system. */
 export function createLogFollower(options: LogFollowerOptions): LogFollower {
   const follower = new Follower(options);
   return {
@@ -26,11 +26,11 @@ class Follower {
   readonly #deliver: (chunk: LogChunk) => void;
   readonly #isBlocked: () => boolean;
   readonly #followed = new Map<string, Followed>();
-  /** Those that are due before the next common look: new ones, and those with more to deliver. */
+  /** Attempts due before the next common look: new ones, and those with more to deliver. */
   #early = new Set<Followed>();
   #earlyTimer: NodeJS.Timeout | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** One for all: the more memory a process holds, the longer it takes to start another. */
+  /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
   constructor({ deliver, isBlocked = () => false }: LogFollowerOptions) {
@@ -89,7 +89,7 @@ class Follower {
     if (hasMore) this.#comeSoonTo(entry);
   }
 
-  /** Takes from both streams in turn, up to where they end now; answers whether that is more than was allowed. */
+  /** Reads both streams in turn, up to their present end; returns whether there is more than was allowed. */
   #read({ step, attempt, stdout, stderr }: Followed, mostBytes: number): boolean {
     const [fromStdout, fromStderr] = [stdout.available(), stderr.available()];
     if (fromStdout === 0 && fromStderr === 0) return false;

@@ -3,18 +3,18 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { openRegular } from '../../../regular-file.ts';
 
 const chunkBytes = 64 * 1024;
-/** Lines are looked for no further back: a program that prints no line ends must not have its whole log read. */
+/** Maximum number of bytes searched for lines: the whole log of a program that prints no line ends must not be read. */
 const mostTailBytes = 4 * 1024 * 1024;
 const lineEnd = 0x0a;
 
-/** Bytes of a log at this moment; 0 for one that is not there. */
+/** The present size of a log in bytes; 0 if it does not exist. */
 export function logSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
- * The bytes of a log from `from` up to before `to`, fewer where it ends earlier, none where it is not there. Other work comes
- * in between chunks, which are valid only until the next is asked for.
+ * The bytes of a log from `from` up to, but not including, `to`; fewer if it ends earlier, none if it does not exist.
+ * Other work can run between chunks, which are valid only until the next one is requested.
  */
 export async function* readLogRange(
   path: string,
@@ -24,7 +24,7 @@ export async function* readLogRange(
   const file = await openIfThere(path);
   if (file === null) return;
   try {
-    // What comes while it is read is for whoever follows it.
+    // Bytes written while it is read are left to followers.
     const end = Math.min(to, (await file.stat()).size);
     const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(chunkBytes, end - from)));
     for (let offset = from; offset < end; ) {
@@ -38,7 +38,7 @@ export async function* readLogRange(
   }
 }
 
-/** Where the last lines of a log begin. `found`: how many they are, the last of which may have no end yet. */
+/** The offset at which the last lines of a log start. `found`: their number; the last one may have no line end yet. */
 export function findTail(path: string, lines: number): { readonly offset: number; readonly found: number } {
   const size = logSize(path);
   if (size === 0 || lines === 0) return { offset: size, found: 0 };
@@ -54,7 +54,7 @@ function findIn(fd: number, size: number, lines: number): { readonly offset: num
   const buffer = Buffer.allocUnsafe(Math.min(size, chunkBytes));
   const floor = Math.max(0, size - mostTailBytes);
   let found = 0;
-  // The end of the last line ends no line before it.
+  // The end of the last line ends no previous line.
   let end = size - 1;
   while (end > floor) {
     const start = Math.max(floor, end - buffer.length);
@@ -70,7 +70,7 @@ function findIn(fd: number, size: number, lines: number): { readonly offset: num
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
-    // A step may have put a pipe in the place of its log: that has no size, and is not waited for.
+    // A step may have replaced its log with a pipe: it has no size, and must not block.
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;

@@ -9,17 +9,16 @@ import { logFilePattern } from './run-logs.ts';
 
 const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** What the logs of a run outside of its directory take up, in bytes of disk; 0 where it has none. */
+/** The disk usage of a run's logs outside its directory, in bytes; 0 if it has none. */
 export function outsideLogsUsage(directory: string): number {
   const logs = outsideLogsOf(directory);
   return logs === null ? 0 : withDirectory(logs.path, 0, (path) => total(path, logFiles(path, logs.snapshot)));
 }
 
 /**
- * Removes the logs that a run, whose directory now lies in the trash, has written outside of it; answers how many bytes of
- * disk they took. These are the files that are named for its steps, in the directory that is named for the run; that
- * directory goes when nothing else is in it. Nothing is touched where a link stands in the place of a directory, and where a
- * new run has taken the id since.
+ * Removes the logs of a run, whose directory is already in the trash, outside its directory; returns the freed bytes.
+ * Only files named after its steps, in the directory named after the run, are removed; that directory is removed if it
+ * becomes empty. Nothing is removed if a directory was replaced by a link, or a new run has taken the id since.
  */
 export function removeOutsideLogs(directory: string, runsDir: string): number {
   const logs = outsideLogsOf(directory);
@@ -36,7 +35,7 @@ export function removeOutsideLogs(directory: string, runsDir: string): number {
 
 type OutsideLogs = { readonly path: string; readonly snapshot: SnapshotFile };
 
-/** Only where it has the names that every run gives to it. */
+/** Only if it has the names that every run uses. */
 function outsideLogsOf(directory: string): OutsideLogs | null {
   const snapshot = readIfPossible(directory);
   const path = snapshot?.logs ?? null;
@@ -55,8 +54,8 @@ function readIfPossible(directory: string): SnapshotFile | null {
 }
 
 /**
- * Holds on to the directory while it is worked in: by a path through its descriptor, where the system has that, nothing that
- * is put in the place of a directory on the way to it meanwhile matters.
+ * Works in a directory by a path through its descriptor, if the system supports that: replacing a directory on the way
+ * then has no effect.
  */
 function withDirectory<T>(path: string, otherwise: T, work: (path: string) => T): T {
   let parent: number | null = null;
@@ -88,7 +87,7 @@ function total(directory: string, names: readonly string[]): number {
   return names.reduce((sum, name) => sum + diskUsage(join(directory, name)), 0);
 }
 
-/** A link is removed, not what it leads to; a directory stays. */
+/** Removes a link itself, not its target; keeps a directory. */
 function removeFile(path: string): void {
   try {
     unlinkSync(path);
@@ -101,6 +100,6 @@ function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Somebody else keeps something there, or it is gone.
+    // It contains files of others, or is gone.
   }
 }

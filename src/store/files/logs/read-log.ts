@@ -3,8 +3,8 @@ import { FollowedFile } from './followed-file.ts';
 const chunkBytes = 64 * 1024;
 
 /**
- * The bytes of a log from an offset up to where it ends now; none of a file that is not there. A chunk is valid only until
- * the next is asked for.
+ * The bytes of a log from an offset to its present end; none if the file does not exist. A chunk is valid only until
+ * the next one is requested.
  */
 export function* readLog(path: string, offset = 0): Generator<Uint8Array> {
   const file = new FollowedFile(path, offset);

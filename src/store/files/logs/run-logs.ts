@@ -7,28 +7,28 @@ import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/p
 const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
 const longestSlug = 60;
 
-/** The log files of one run, two for each attempt: `00003-load-rows.2.out` and `.err`. */
+/** The log files of one run, two per attempt: `00003-load-rows.2.out` and `.err`. */
 export type RunLogs = {
   /** Throws a plain error for a name that is neither a step nor a handler. */
   readonly paths: (step: string, attempt: number) => LogPaths;
   readonly open: (step: string, attempt: number) => AttemptLog;
 };
 
-/** Logs in a directory of their own, which is made with the first of them where it is missing. */
+/** Logs in their own directory, which is created with the first of them if missing. */
 export function createRunLogs(directory: string, workflow: Workflow): RunLogs {
   let stems: ReadonlyMap<string, string> | null = null;
   const paths = (step: string, attempt: number): LogPaths => {
     stems ??= fileStems(workflow);
     const stem = stems.get(step);
-    if (stem === undefined) throw new Error(`no step is called "${step}"`);
-    // Not `join`, which takes apart a long path anew for each of the three who ask about every attempt.
+    if (stem === undefined) throw new Error(`there is no step "${step}"`);
+    // Not `join`, which would parse a long path again for each of the three callers per attempt.
     const path = `${directory}/${stem}.${attempt}`;
     return { stdoutPath: `${path}.out`, stderrPath: `${path}.err` };
   };
   return { paths, open: (step, attempt) => openBoth(paths(step, attempt), directory) };
 }
 
-/** Tells which names of files are those of a run's logs. */
+/** Returns a function that recognizes the file names of a run's logs. */
 export function logFilePattern(workflow: Workflow): (name: string) => boolean {
   const stems = new Set(fileStems(workflow).values());
   return (name) => stems.has(/^(.+)\.\d+\.(?:out|err)$/.exec(name)?.[1] ?? '');
@@ -40,7 +40,7 @@ export function slug(name: string, otherwise: string): string {
   return ascii.slice(0, longestSlug).replace(/-+$/, '') || otherwise;
 }
 
-/** Steps are numbered from 1 in the order of the file, handlers after them, so that no two names share a file. */
+/** Steps are numbered from 1 in the order of the file, followed by handlers, so that no two names share a file. */
 function fileStems({ steps }: Workflow): ReadonlyMap<string, string> {
   const names = [...steps.map(({ name }) => name), ...handlerOrder.map(handlerName)];
   return new Map(names.map((name, index) => [name, `${String(index + 1).padStart(5, '0')}-${slug(name, 'step')}`]));

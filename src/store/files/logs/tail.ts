@@ -2,12 +2,12 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../../regular-file.ts';
 import type { LogPaths } from '../../store.ts';
 
-/** More is not looked at: a line that is longer begins somewhere inside. */
+/** Maximum number of bytes read: a longer line is cut at its start. */
 const mostBytes = 64 * 1024;
 
 /**
- * The last lines of an attempt's output, without line ends. What a program has to say about its failure it says on
- * standard error, so that comes last and has precedence; lines of standard output fill up what it leaves free.
+ * The last lines of an attempt's output, without line ends. Programs report failures on standard error, so its lines
+ * take precedence and come last; lines of standard output fill the rest.
  */
 export function readTail({ stdoutPath, stderrPath }: LogPaths, lines: number): readonly string[] {
   const errors = lastLines(stderrPath, lines);
@@ -19,7 +19,7 @@ function lastLines(path: string, lines: number): readonly string[] {
   return text === '' ? [] : text.split(/\r?\n/).slice(-lines);
 }
 
-/** Empty for a file that cannot be read: a recap is no reason to fail. */
+/** Empty for a file that cannot be read: that is no reason for a recap to fail. */
 function readEnd(path: string): string {
   let fd: number | null = null;
   try {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 const blockBytes = 512;
 
-/** How many bytes of disk a file, or a directory with all that is in it, takes up; links are not followed. 0 where nothing is. */
+/**
+ * The disk usage of a file, or of a directory with all its content, in bytes; links are not followed. 0 if it does not
+ * exist.
+ */
 export function diskUsage(path: string): number {
   const stats = lookAt(path);
   if (stats === null) return 0;
@@ -19,7 +22,7 @@ function lookAt(path: string): Stats | null {
   }
 }
 
-/** What cannot be read counts for nothing. */
+/** Unreadable directories count as empty. */
 function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);

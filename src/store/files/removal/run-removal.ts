@@ -10,7 +10,7 @@ import { isRunId } from '../run-id.ts';
 import { diskUsage } from './disk-usage.ts';
 import { discardRun, emptyTrash } from './trash.ts';
 
-/** The removal of runs from the directory that holds them. */
+/** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
   const { isAlive } = processes;
   return {
@@ -27,29 +27,29 @@ type RemovalRequest = {
   readonly runId: string;
   readonly owner: Owner;
   readonly isAlive: Processes['isAlive'];
-  /** Looks at the run again: nobody else can change it then. */
+  /** Checks the run again, when no other process can change it. */
   readonly mayGo: () => boolean;
 };
 
 /**
- * Removes a run with its logs; answers how many bytes of disk that freed, or null where there is no such run any more, it may
- * not go, or somebody owns it. It is owned first, as if to be recovered: so no two processes remove it (at the very same moment
- * all may give way: then it goes at the next time), and none removes another run that has got its id meanwhile. Throws a `WfError` `storage`.
+ * Removes a run with its logs; returns the freed bytes, or null if the run is gone, must stay, or has an owner. It is
+ * owned first, as for a recovery: so no two processes remove it (if they try at the very same moment, all may give way
+ * until the next time), and none removes another run that has got its id meanwhile. Throws a `WfError` `storage`.
  */
 function removeRun({ runsDir, runId, owner, isAlive, mayGo }: RemovalRequest): number | null {
-  // Asked before as well: a run that waits must not be owned for a moment by somebody who does not carry it.
+  // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
   if (!mayGo()) return null;
   const ownership = own(join(runsDir, runId), owner, isAlive);
   if (ownership === null) return null;
   try {
     return mayGo() ? discardRun(runsDir, runId) : null;
   } finally {
-    // Of a run that is gone it closes the file.
+    // If the run is gone, this closes the file.
     releaseOwner(ownership);
   }
 }
 
-/** What removing a run would free, in bytes of disk. */
+/** The bytes that removing a run would free. */
 function removableBytes(directory: string): number {
   return diskUsage(directory) + outsideLogsUsage(directory);
 }
@@ -66,15 +66,16 @@ function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ow
 }
 
 /**
- * Whether the runs in a directory have not been tidied for so long; then they count as tidied now. Two processes that ask at
- * once may both be told so. A directory that was never asked about has to wait once. Never throws: there is another time.
+ * Whether the runs in a directory were not tidied for `everyMs`; if so, they count as tidied now. Two simultaneous
+ * callers may both get true. For a new directory the answer is false at first. Never throws: the next call tries
+ * again.
  */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');
   try {
     const before = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (before === undefined) closeSync(openPrivate(path, 'a'));
-    // A time in the future was set by a clock that was wrong.
+    // A time in the future was set by a wrong clock.
     if (before === undefined || Math.abs(now - before) < everyMs) return false;
     utimesSync(path, now / 1000, now / 1000);
     return true;

@@ -4,23 +4,23 @@ import { flushDirectory } from '../disk/flush-directory.ts';
 import { discardRun } from './trash.ts';
 
 /**
- * Takes back a run that has its name already and could not be put on the disk for sure: whoever asked for it is told that it was
- * refused, so it must never start. This process must own it, which keeps others from carrying it out meanwhile. False where
- * the disk refuses this too, and the run is still there.
+ * Withdraws a named run that could not be flushed: its request was refused, so it must never start. This process must
+ * own it, which prevents others from carrying it meanwhile. Returns false if the disk refuses this too, and the run
+ * still exists.
  */
 export function takeBack(runsDir: string, runId: string): boolean {
   const directory = join(runsDir, runId);
   try {
     discardRun(runsDir, runId);
   } catch {
-    // One rename takes it out of the history; what is left in the trash is removed with the next run that is.
+    // One rename removes it from the history; the rest in the trash is removed with the next run.
     if (isThere(directory)) return false;
   }
   try {
-    // Else the run could be back after a crash of the machine.
+    // Otherwise the run could reappear after a crash of the machine.
     flushDirectory(dirname(directory));
   } catch {
-    // The disk has refused a flush before: nothing more can be done about it.
+    // The disk has refused a flush before: nothing more can be done.
   }
   return true;
 }

@@ -6,12 +6,12 @@ import { removeOutsideLogs } from '../logs/outside-logs.ts';
 import { diskUsage } from './disk-usage.ts';
 
 /*
- * A run is removed in two steps: one rename into `.trash`, with which it is gone for everybody, and the removal of what lies
- * there. What a crash leaves between the two still has its snapshot, which tells where its logs are; the next removal, or
+ * A run is removed in two steps: a rename into `.trash`, after which no process sees it, and the removal of its files. After
+ * a crash between the two, the run still has its snapshot, which contains the location of its logs; the next removal, or
  * `emptyTrash`, finishes it.
  */
 
-/** Takes a run out of the history; answers how many bytes of disk that freed. Throws a `WfError` `storage`. */
+/** Moves a run out of the history and removes it; returns the freed bytes. Throws a `WfError` `storage`. */
 export function discardRun(runsDir: string, runId: string): number {
   const trash = join(runsDir, '.trash');
   const entry = join(trash, `${runId}~${process.pid}-${Math.random().toString(36).slice(2)}`);
@@ -26,7 +26,7 @@ export function discardRun(runsDir: string, runId: string): number {
   return removeEntry(runsDir, entry);
 }
 
-/** Removes what removals that were cut short have left; answers how many bytes of disk that freed, and what stays. */
+/** Finishes interrupted removals; returns the freed bytes, and the problems of entries that stay. */
 export function emptyTrash(runsDir: string): { readonly bytes: number; readonly problems: readonly string[] } {
   const trash = join(runsDir, '.trash');
   const problems: string[] = [];
@@ -42,7 +42,7 @@ export function emptyTrash(runsDir: string): { readonly bytes: number; readonly 
   return { bytes, problems };
 }
 
-/** The logs outside first: without the entry nobody would know of them. Another process may be at it, too. */
+/** The logs outside first: without the entry, nothing would point to them. Another process may be removing it, too. */
 function removeEntry(runsDir: string, entry: string): number {
   try {
     const outside = removeOutsideLogs(entry, runsDir);
@@ -56,7 +56,10 @@ function removeEntry(runsDir: string, entry: string): number {
 
 const attempts = 20;
 
-/** Who opened a file in the directory just before it came here puts it here: so what has become empty may not stay empty. */
+/**
+ * A process that opened a file in the directory before it was moved may add files: so an emptied directory may not
+ * stay empty.
+ */
 function removeTree(directory: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -77,7 +80,7 @@ function namesIn(trash: string): readonly string[] {
   }
 }
 
-/** A link in the place of a directory could lead anywhere. */
+/** A link in place of a directory could lead anywhere. */
 function requireDirectory(path: string): void {
-  if (!lstatSync(path).isDirectory()) throw Object.assign(new Error(`${path} is no directory`), { code: 'ENOTDIR' });
+  if (!lstatSync(path).isDirectory()) throw Object.assign(new Error(`${path} is not a directory`), { code: 'ENOTDIR' });
 }
