@@ -142,7 +142,7 @@ describe('a sink that is', () => {
     const server = await httpServer((_, response) => void setTimeout(() => response.end(), 200));
     const { code, stderr } = await run(server.url, talk('seq 1000'));
     expect(code).toBe(0);
-    const [, lost] = /^wf: log forwarding: (\d+) of 1004 lines were not taken/.exec(stderr) ?? [];
+    const [, lost] = /^wf: log forwarding: (\d+) of 1004 lines were not accepted/.exec(stderr) ?? [];
     expect(server.received.length).toBeGreaterThan(5);
     expect(Number(lost)).toBeGreaterThanOrEqual(1004 - server.received.length);
   });

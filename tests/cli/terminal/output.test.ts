@@ -49,7 +49,7 @@ handlerOn:
       const { code, stdout } = await runIn(cwd, yaml);
       expect(code).toBe(0);
       expect(stdout).toMatch(/\[b\] \| +a +\\0 +b/);
-      expect(stdout).toContain('argument 1 of "echo" holds a NUL character');
+      expect(stdout).toContain('argument 1 of "echo" contains a NUL character');
       expect(stdout).toContain('| cleaned up');
     });
   });
