@@ -168,6 +168,12 @@ export function createRetention(config: Config): Retention {
   };
 }
 
+/** Removes one run that has finished. */
+export async function removeRun(runId: string, config: Config): Promise<number> {
+  const { removePastRun } = await import('./service/history/remove-run.ts');
+  return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
+}
+
 const tidyEveryMs = 86_400_000;
 
 /** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */

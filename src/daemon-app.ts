@@ -1,13 +1,15 @@
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { createControl, createPast, forwardingNotes, processes, readLogExcerpt } from './app.ts';
+import { createControl, createPast, forwardingNotes, processes, readLogExcerpt, removeRun } from './app.ts';
 import type { Config } from './config/config.ts';
+import { listPlaces, listSettings } from './config/listed-settings.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
 import type { ProcessIdentity } from './core/run/run.ts';
 import type { Workflow } from './core/workflow.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
 import { type ListedNames, listedNames } from './daemon/catalog/find-listed.ts';
-import { createDaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
+import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
 import { createLiveChanges, type LiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
 import { createRunBoard, type RunBoard } from './daemon/run-board.ts';
@@ -38,6 +40,7 @@ import { judgeOwner } from './store/files/control/judge-owner.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
+import { createLineIndexes } from './store/files/logs/line-index.ts';
 import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
@@ -56,6 +59,15 @@ export type DaemonApp = {
   readonly editor: WorkflowEditor;
   readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
+  /** Removes a run that has finished. */
+  readonly removeRun: (runId: string) => Promise<number>;
+  readonly queue: DaemonRuns['queue'];
+  readonly moments: Scheduler['moments'];
+  readonly missed: Scheduler['missed'];
+  /** Version, process and zone of the daemon. */
+  readonly info: () => object;
+  /** What `wf config` tells. */
+  readonly settings: () => object;
   /** Live events of runs. */
   readonly feeds: RunFeeds;
   /** What changes, of all runs and workflows. */
@@ -161,6 +173,13 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
   const nextOf: Scheduler['nextOf'] = (entry) => scheduler?.nextOf(entry) ?? null;
+  const info = {
+    node: process.version,
+    host: hostname(),
+    pid: process.pid,
+    startedAt: new Date(),
+    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+  };
   const changes = createLiveChanges({
     board,
     catalog,
@@ -181,6 +200,12 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     mark: (runId, mark) => markStep(runId, mark, control),
     readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
+    removeRun: (runId) => removeRun(runId, config),
+    queue: runs.queue,
+    moments: (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
+    missed: () => scheduler?.missed() ?? 0,
+    info: () => ({ ...info, version: options.version ?? '' }),
+    settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
     changes,
     logFiles,
     clock: systemClock,
@@ -229,7 +254,13 @@ function startLoadThread(): Worker {
 }
 
 /** Reads the stored output of steps by file path. */
-const logFiles = { size: logSize, read: readLogRange, findTail, follow: createLogFollower };
+const logFiles = {
+  size: logSize,
+  read: readLogRange,
+  findTail,
+  follow: createLogFollower,
+  indexes: createLineIndexes({ size: logSize, read: readLogRange }),
+};
 
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 

@@ -30,8 +30,16 @@ export type DaemonRuns = {
   readonly close: () => Promise<void>;
   /** How many wait. */
   readonly depth: () => number;
+  readonly queue: () => RunQueueState;
   /** How many go on, whoever started them. */
   readonly running: () => number;
+};
+
+/** The runs of a daemon that take a place, at most `limit`, and those that wait for one, in the order in which they start. */
+export type RunQueueState = {
+  readonly limit: number;
+  readonly running: readonly string[];
+  readonly waiting: readonly string[];
 };
 
 export type DaemonRunsParts = {
@@ -90,6 +98,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: desk.stop }),
     close: watch.close,
     depth: queue.depth,
+    queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
     running: watch.running,
   };
 }

@@ -47,7 +47,6 @@ class LocalRecentRuns implements RecentRuns {
   readonly #files = new Set<string>();
   /** Finished ones. */
   readonly #runs = new Map<string, RecentRun>();
-  #reading: Promise<void> = Promise.resolve();
 
   constructor(parts: RecentRunsParts) {
     this.#parts = parts;
@@ -59,7 +58,6 @@ class LocalRecentRuns implements RecentRuns {
   };
 
   readonly read = async (files: readonly string[]): Promise<void> => {
-    await this.#reading;
     const missing = files.filter((file) => !this.#files.has(file));
     let awaited = 0;
     let sliceEnd = performance.now() + sliceMs;

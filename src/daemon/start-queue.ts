@@ -32,6 +32,8 @@ export type StartQueue = {
   readonly close: () => void;
   /** How many wait. */
   readonly depth: () => number;
+  /** Those that wait, in the order in which they start. */
+  readonly waiting: () => readonly string[];
   /** The runs that take a place. */
   readonly running: () => readonly string[];
   /** Resolves when no run takes a place, or the signal is aborted. */
@@ -121,6 +123,8 @@ class LocalStartQueue implements StartQueue {
   };
 
   readonly depth = (): number => this.#waiting.size;
+
+  readonly waiting = (): readonly string[] => [...this.#waiting];
 
   readonly running = (): readonly string[] => [...this.#places];
 

@@ -87,8 +87,10 @@ export function answerCheck(
         return named === undefined ? [`the event "${event}" is not described`] : problemsWith(named.slice(1), data);
       });
     }
-    if (type === 'application/x-ndjson')
-      return linesOf(answer.body).flatMap((line) => problemsWith('/components/schemas/LogLine', line));
+    if (type === 'application/x-ndjson') {
+      const line = (response.content[type].schema as { readonly 'x-line'?: { readonly $ref: string } })['x-line'];
+      return linesOf(answer.body).flatMap((each) => problemsWith(line?.$ref.slice(1) ?? '', each));
+    }
     return type.endsWith('json') ? problemsWith(pointer, JSON.parse(answer.body)) : [];
   };
 }

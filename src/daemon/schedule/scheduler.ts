@@ -7,8 +7,8 @@ import type { RunBoard } from '../run-board.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type Decision, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { momentsBetween, type UpcomingMoment } from './moments.ts';
 import { rememberNextStart } from './next-start.ts';
-import type { ScheduleKind } from './rules.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
@@ -24,12 +24,14 @@ export type Scheduler = {
   readonly nextOf: (entry: ListedWorkflow) => Date | null;
   /** What comes next, each expression once, in the order of time; suspended workflows are left out. */
   readonly upcoming: () => readonly UpcomingMoment[];
+  /**
+   * What rules do from one moment to another, `limit` at most, in the order of time; those of suspended workflows, at which nothing
+   * happens, too.
+   */
+  readonly moments: (from: number, to: number, limit: number) => readonly UpcomingMoment[];
   /** Resolves when what was begun is done and recorded; nothing begins afterwards. */
   readonly close: () => Promise<void>;
 };
-
-/** When something is due; `file` is the absolute path of the workflow. */
-export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
 
 /** What a scheduler works with. */
 export type SchedulerParts = {
@@ -61,6 +63,7 @@ export async function createScheduler(parts: SchedulerParts): Promise<Scheduler>
 class LocalScheduler implements Scheduler {
   readonly #parts: SchedulerParts;
   readonly #timetable: Timetable;
+  readonly #times: CronTimes;
   readonly #dispatcher: Dispatcher;
   readonly #nextStart: ReturnType<typeof rememberNextStart>;
   #version: number | null = null;
@@ -79,6 +82,7 @@ class LocalScheduler implements Scheduler {
     this.#parts = parts;
     this.#nextStart = rememberNextStart(times);
     const { rules, waiting } = this.#readRecord();
+    this.#times = times;
     this.#timetable = createTimetable(times, rules);
     this.#dispatcher = createDispatcher({ ...parts, report: this.#report }, waiting);
   }
@@ -109,6 +113,10 @@ class LocalScheduler implements Scheduler {
       .filter(({ rule }) => !suspensions.isSuspended(rule.file))
       .map(({ rule: { file, kind }, at }) => ({ file, kind, at: new Date(at) }))
       .sort((a, b) => a.at.getTime() - b.at.getTime());
+  };
+
+  readonly moments = (from: number, to: number, limit: number): readonly UpcomingMoment[] => {
+    return momentsBetween(this.#timetable.rules(), this.#times, { from, to, limit });
   };
 
   readonly close = async (): Promise<void> => {

@@ -19,6 +19,8 @@ export type Timetable = {
   readonly nextMoment: () => number | null;
   /** What is to come, in no order. */
   readonly upcoming: () => readonly { readonly rule: Rule; readonly at: number }[];
+  /** The rules of all files that can be read. */
+  readonly rules: () => readonly Rule[];
   /** The files that cannot be read but have rules. */
   readonly broken: () => readonly string[];
   readonly progress: () => readonly RuleProgress[];
@@ -96,6 +98,7 @@ export function createTimetable(times: CronTimes, earlier: readonly RuleProgress
       [...states.values()].flatMap((state) =>
         isActive(state) && state.next !== null ? [{ rule: state.rule, at: state.next }] : [],
       ),
+    rules: () => [...states.values()].filter(isActive).map(({ rule }) => rule),
     broken: () => [...new Set([...states.values()].map(({ rule }) => rule.file))].filter((file) => broken.has(file)),
     progress: () => [...states.values()].map(({ rule, done, goneSince }) => ({ rule, done, goneSince })),
   };

@@ -13,7 +13,20 @@ export type LogFiles = {
   readonly size: typeof logSize;
   readonly read: typeof readLogRange;
   readonly findTail: typeof findTail;
+  /** Where their lines begin. */
+  readonly indexes: LogIndexes;
   readonly follow: typeof createLogFollower;
+};
+
+/** What a schedule does at a moment; `file` is the absolute path of the workflow. */
+export type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
+
+/** Where the lines of logs begin: one position in `every` lines, as differences. */
+export type LogIndexes = {
+  readonly every: number;
+  readonly of: (
+    path: string,
+  ) => Promise<{ readonly size: number; readonly lines: number; readonly deltas: readonly number[] }>;
 };
 
 /** What the v2 API works with. */
@@ -31,6 +44,22 @@ export type V2Parts = Pick<
   readonly check: (text: string) => Promise<CheckResult>;
   /** When a workflow is started next; null for never, or not by the time. */
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
+  /** Removes a run that has finished. */
+  readonly removeRun: (runId: string) => Promise<number>;
+  /** The runs that take a place and those that wait for one, in their order. */
+  readonly queue: () => {
+    readonly limit: number;
+    readonly running: readonly string[];
+    readonly waiting: readonly string[];
+  };
+  /** What schedules do between two moments, `limit` at most, in the order of time. */
+  readonly moments: (from: number, to: number, limit: number) => readonly ScheduledMoment[];
+  /** How many moments passed without anything being started. */
+  readonly missed: () => number;
+  /** Version, process and zone of the daemon. */
+  readonly info: () => object;
+  /** What `wf config` tells. */
+  readonly settings: () => object;
   /** Begins with a slash and ends without one, or is empty. */
   readonly basePath: string;
 };

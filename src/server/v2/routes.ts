@@ -1,8 +1,15 @@
 import type { DescribedRoute } from '../docs/operation.ts';
+import { configRoute, infoRoute } from './daemon/info.ts';
 import { liveEventsRoute } from './daemon/live-events.ts';
+import { queueRoute } from './daemon/queue.ts';
+import { scheduleRoute } from './daemon/schedule.ts';
+import { logIndexRoute } from './logs/log-index.ts';
 import { runLogsRoute } from './logs/run-logs.ts';
+import { searchLogsRoute } from './logs/search-logs.ts';
 import { stepLogRoute } from './logs/step-log.ts';
 import type { V2Parts } from './parts.ts';
+import { batchRoute } from './runs/batch.ts';
+import { deleteRunRoute } from './runs/delete-run.ts';
 import { followEventsRoute } from './runs/follow-events.ts';
 import { listRunsOfWorkflowRoute, listRunsRoute } from './runs/list-runs.ts';
 import { markStepRoute } from './runs/mark-step.ts';
@@ -35,6 +42,8 @@ export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
     listRunsRoute(parts),
     showRunRoute(parts),
     runViewRoute(parts),
+    deleteRunRoute(parts),
+    batchRoute(parts),
     stopRunRoute(parts),
     retryRunRoute(parts),
     markStepRoute(parts),
@@ -42,5 +51,11 @@ export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
     followEventsRoute(parts),
     runLogsRoute(parts),
     stepLogRoute(parts),
+    logIndexRoute(parts),
+    searchLogsRoute(parts),
+    queueRoute(parts),
+    scheduleRoute(parts),
+    infoRoute(parts),
+    configRoute(parts),
   ];
 }

@@ -2,6 +2,7 @@ import { runStatuses } from '../../core/run/run.ts';
 import { listSchema, objectSchema } from '../docs/object-schema.ts';
 import { ref, type Schema } from '../docs/operation.ts';
 import { problemTitles } from '../reply/problem.ts';
+import { daemonSchemas } from './daemon/daemon-schemas.ts';
 import { liveSchemas } from './daemon/live-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { runViewSchemas } from './runs/run-view-schema.ts';
@@ -109,6 +110,7 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
       durationMs: { type: ['number', 'null'], description: 'Null until it has finished, and where it never started.' },
     }),
     ...workflowSchemas,
+    ...daemonSchemas,
     WorkflowPage: object('A page of workflows.', {
       workflows: listSchema(ref('Workflow'), 'In the order of the paths.'),
       nextCursor,

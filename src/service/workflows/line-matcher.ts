@@ -17,8 +17,13 @@ export function lineMatcher(expression: string): LineMatcher {
     const text = expression.toLowerCase();
     return (line) => line.toLowerCase().includes(text);
   }
+  return regexTest(expression, { ignoreCase: true });
+}
+
+/** The same for a regular expression alone. Throws as `lineMatcher` does. */
+export function regexTest(expression: string, { ignoreCase }: { readonly ignoreCase: boolean }): LineMatcher {
   const problem = patternProblem(expression);
   if (problem !== null) throw new WfError('usage', `"${expression}" is not a valid regular expression: ${problem}`);
   if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
-  return patternTest(`(?i)${expression}`);
+  return patternTest(ignoreCase ? `(?i)${expression}` : expression);
 }

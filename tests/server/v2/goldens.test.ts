@@ -127,7 +127,7 @@ test('what is refused', async () => {
     ['GET', '/api/v2/runs/run-1/events?after=x'],
     ['GET', '/api/v2/runs/run-1/events', { headers: { 'Last-Event-ID': 'x' } }],
     ['GET', '/api/v2/nothing'],
-    ['DELETE', '/api/v2/runs/run-1'],
+    ['DELETE', '/api/v2/runs/run-9'],
     post('workflows/broken/runs', {}),
     post('workflows/etl/runs', { parms: 'x' }),
     post('workflows/etl/runs', { params: 'PATH=/tmp' }),

@@ -25,7 +25,12 @@ export type OutputFrames = {
 /** Sends the output of attempts as it comes; of those under way behind the first `after` events from their offsets on. */
 export function createOutputFrames(
   run: PastRun,
-  { after, wanted, writer, files }: { after: number; wanted: OutputRequest; writer: StreamWriter; files: LogFiles },
+  {
+    after,
+    wanted,
+    writer,
+    files,
+  }: { after: number; wanted: OutputRequest; writer: StreamWriter; files: Pick<LogFiles, 'follow'> },
 ): OutputFrames {
   const sent = new Map<string, number>();
   const follower = files.follow({ deliver: (chunk) => writer.write(frame(chunk, sent)), isBlocked: writer.isBehind });

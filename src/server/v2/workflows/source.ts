@@ -1,4 +1,5 @@
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
@@ -76,11 +77,7 @@ export function showSourceRoute(parts: V2Parts): DescribedRoute {
     errors: 'problem',
     handle: ({ params: { name = '' }, access }) => {
       const listed = parts.names.find(name);
-      const present = parts.editor.read(listed);
-      if (access === 'read' && listed.workflow === null) {
-        throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');
-      }
-      const text = access === 'write' || listed.workflow === null ? present : parts.shownText(present, listed.workflow);
+      const text = access === 'write' ? parts.editor.read(listed) : maskedText(listed, parts);
       return {
         status: 200,
         headers: {
@@ -107,6 +104,12 @@ export function saveSourceRoute(parts: V2Parts): DescribedRoute {
       request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts),
     operation: saving,
   };
+}
+
+/** The text that the catalog has read: a newer one on the disk could hold a secret that its masks do not know. */
+function maskedText({ workflow, sources }: ListedWorkflow, { shownText }: Pick<V2Parts, 'shownText'>): string {
+  if (workflow !== null) return shownText(sources[0]?.text ?? '', workflow);
+  throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');
 }
 
 async function save(request: ApiRequest, parts: V2Parts): Promise<Reply> {

@@ -1,0 +1,95 @@
+import { WfError } from '../../../errors.ts';
+import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
+import { HttpError } from '../../reply/http-error.ts';
+import { jsonReply } from '../../reply/json-reply.ts';
+import { problemCode } from '../../reply/problem.ts';
+import { bodyFields, textField } from '../body-fields.ts';
+import type { V2Parts } from '../parts.ts';
+import { findRun } from './find-run.ts';
+
+const MAX_RUNS = 500;
+const actions = ['stop', 'retry', 'delete'] as const;
+type Action = (typeof actions)[number];
+
+const operation: Operation = {
+  id: 'actOnRuns',
+  tag: 'Runs',
+  summary: 'Stops, retries or removes several runs',
+  description: 'One after another. A run for which it fails does not keep the others from it.',
+  body: {
+    description: 'Which runs, up to 500, and what is done with each.',
+    isRequired: true,
+    schema: ref('BatchRequest'),
+    example: { ids: ['etl-2026-03-01', 'etl-2026-03-02'], action: 'retry' },
+  },
+  answers: {
+    200: json('What came of each, in the order of the request.', ref('BatchResults'), {
+      results: [
+        { id: 'etl-2026-03-01', done: true, runId: '019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112', code: null, message: null },
+        {
+          id: 'etl-2026-03-02',
+          done: false,
+          runId: null,
+          code: 'not-found',
+          message: 'there is no run "etl-2026-03-02"',
+        },
+      ],
+    }),
+  },
+};
+
+/** `POST /api/v2/runs/batch`. */
+export function batchRoute(parts: V2Parts): DescribedRoute {
+  return {
+    method: 'POST',
+    path: '/api/v2/runs/batch',
+    access: 'write',
+    body: 'json',
+    errors: 'problem',
+    handle: async ({ body }) => {
+      const fields = bodyFields(body, ['ids', 'action']);
+      const action = actions.find((each) => each === textField(fields, 'action'));
+      if (action === undefined) throw new HttpError(400, `"action" must be one of ${actions.join(', ')}`);
+      const results: object[] = [];
+      for (const id of idsIn(fields['ids'])) results.push({ id, ...(await tryOne(id, action, parts)) });
+      parts.board.touch();
+      return jsonReply({ results });
+    },
+    operation,
+  };
+}
+
+function idsIn(value: unknown): readonly string[] {
+  const ids = Array.isArray(value) ? value : [];
+  if (ids.length > 0 && ids.length <= MAX_RUNS && ids.every((id) => typeof id === 'string')) return ids;
+  throw new HttpError(400, `"ids" must be a list of 1 to ${MAX_RUNS} ids of runs`);
+}
+
+async function tryOne(id: string, action: Action, parts: V2Parts): Promise<object> {
+  try {
+    return { done: true, runId: await act(id, action, parts), code: null, message: null };
+  } catch (error) {
+    if (error instanceof WfError) return { done: false, runId: null, code: error.code, message: error.message };
+    if (!(error instanceof HttpError)) throw error;
+    return { done: false, runId: null, code: problemCode(error.status), message: error.message };
+  }
+}
+
+/** Answers the run that it was done to, or the new one. */
+async function act(id: string, action: Action, parts: V2Parts): Promise<string> {
+  const { runId } = await findRun(id, parts);
+  switch (action) {
+    case 'stop':
+      if ((await parts.desk.stop(runId, 'the API')) !== 'over') return runId;
+      throw new WfError('conflict', `the run ${runId} has ended already`);
+    case 'delete':
+      await parts.removeRun(runId);
+      return runId;
+    case 'retry': {
+      const order = { selection: { steps: 'unfinished' }, params: null, useFile: false, newRunId: null } as const;
+      const accepted = await parts.desk.retry({ runId, ...order });
+      if (accepted !== null) return accepted.runId;
+      throw new WfError('conflict', `there is nothing to retry: every step of the run ${runId} succeeded`);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
+import type { PastRun } from './past-run.ts';
+
+/** A line of a log that was searched for. */
+export type LogHit = AttemptReference & {
+  readonly stream: 'stdout' | 'stderr';
+  /** From 1, in this log. */
+  readonly line: number;
+  /** Of the start of the line, in bytes. */
+  readonly offset: number;
+  /** The beginning of the line. */
+  readonly text: string;
+};
+
+/** What is searched for: a text as it is, which is fastest, or whatever a test finds in a line. */
+export type LogQuery = { readonly text: string } | { readonly test: (line: string) => boolean };
+
+/** Where a search looks, and how logs are read. */
+export type LogSearch = {
+  readonly query: LogQuery;
+  readonly filter: AttemptFilter;
+  /** Null: both. */
+  readonly stream: LogHit['stream'] | null;
+  readonly read: (path: string, from: number) => AsyncIterable<Uint8Array>;
+};
+
+/** Characters of a line that are told. */
+const MAX_TEXT_LENGTH = 1000;
+/** A longer line is searched in pieces of this size. */
+const MAX_LINE_BYTES = 1024 * 1024;
+const streams = ['stdout', 'stderr'] as const;
+const lineEnd = 0x0a;
+
+/** The lines of a run that match, attempt after attempt. Throws a `WfError` `not-found` for a step that the run does not have. */
+export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerator<LogHit, void> {
+  for (const attempt of attemptsOf(run, search.filter)) {
+    const paths = run.stored?.logPaths(attempt.step, attempt.attempt);
+    if (paths === undefined) continue;
+    for (const stream of streams) {
+      if ((search.stream ?? stream) !== stream) continue;
+      const path = stream === 'stdout' ? paths.stdoutPath : paths.stderrPath;
+      for await (const found of searchChunks(search.read(path, 0), search.query)) {
+        yield { step: attempt.step, attempt: attempt.attempt, stream, ...found };
+      }
+    }
+  }
+}
+
+type Found = Pick<LogHit, 'line' | 'offset' | 'text'>;
+
+async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery): AsyncGenerator<Found, void> {
+  let left: Buffer = Buffer.alloc(0);
+  let [line, offset] = [1, 0];
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([left, chunk]);
+    const lastEnd = bytes.lastIndexOf(lineEnd) + 1;
+    const end = lastEnd === 0 && bytes.length > MAX_LINE_BYTES ? bytes.length : lastEnd;
+    const whole = bytes.subarray(0, end);
+    yield* searchLines(whole, query, { line, offset });
+    line += countLineEnds(whole);
+    offset += end;
+    left = bytes.subarray(end);
+  }
+  yield* searchLines(left, query, { line, offset });
+}
+
+type Position = { readonly line: number; readonly offset: number };
+
+function* searchLines(bytes: Buffer, query: LogQuery, start: Position): Generator<Found> {
+  if (bytes.length === 0) return;
+  yield* 'text' in query ? findText(bytes, query.text, start) : findByTest(bytes, query.test, start);
+}
+
+/** Only lines that hold the text become strings. */
+function* findText(bytes: Buffer, text: string, start: Position): Generator<Found> {
+  let [line, lineStart] = [start.line, 0];
+  for (let at = bytes.indexOf(text); at !== -1; ) {
+    for (let end = bytes.indexOf(lineEnd, lineStart); end !== -1 && end < at; end = bytes.indexOf(lineEnd, lineStart)) {
+      line += 1;
+      lineStart = end + 1;
+    }
+    const found = bytes.indexOf(lineEnd, at);
+    const end = found === -1 ? bytes.length : found;
+    yield { line, offset: start.offset + lineStart, text: shownText(bytes.subarray(lineStart, end)) };
+    at = bytes.indexOf(text, end);
+  }
+}
+
+function* findByTest(bytes: Buffer, test: (line: string) => boolean, start: Position): Generator<Found> {
+  let { line } = start;
+  for (let at = 0; at < bytes.length; line += 1) {
+    const found = bytes.indexOf(lineEnd, at);
+    const end = found === -1 ? bytes.length : found;
+    const own = bytes.subarray(at, end);
+    if (test(own.toString())) yield { line, offset: start.offset + at, text: shownText(own) };
+    at = end + 1;
+  }
+}
+
+/** A character has four bytes at most. */
+function shownText(bytes: Buffer): string {
+  return bytes
+    .subarray(0, 4 * MAX_TEXT_LENGTH)
+    .toString()
+    .slice(0, MAX_TEXT_LENGTH);
+}
+
+function countLineEnds(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + 1)) count += 1;
+  return count;
+}

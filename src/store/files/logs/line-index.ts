@@ -1,0 +1,74 @@
+import type { logSize, readLogRange } from './log-range.ts';
+
+/** Where the lines of a log begin, as far as the log was read. */
+export type LineIndex = {
+  readonly size: number;
+  /** A last line without its end counts. */
+  readonly lines: number;
+  /** From the start of one line to the start of the 512th after it, in bytes, from the start of the log on. */
+  readonly deltas: readonly number[];
+};
+
+/** Indexes of logs by their paths. Those that were used last are kept, and go on where they ended when a log has grown. */
+export type LineIndexes = {
+  readonly of: (path: string) => Promise<LineIndex>;
+  /** One line in so many has its position in an index. */
+  readonly every: number;
+};
+
+const LINES_PER_DELTA = 512;
+/** Indexes kept. */
+const MAX_KEPT = 32;
+const lineEnd = 0x0a;
+
+type Growing = { size: number; lineEnds: number; endsWithLine: boolean; lastStart: number; readonly deltas: number[] };
+type Entry = { readonly index: Growing; reading: Promise<unknown> };
+
+/** No log is indexed yet. */
+export function createLineIndexes(files: {
+  readonly size: typeof logSize;
+  readonly read: typeof readLogRange;
+}): LineIndexes {
+  const kept = new Map<string, Entry>();
+  const entryOf = (path: string): Entry => {
+    const known = kept.get(path);
+    // A log that has become shorter is another one.
+    const isSame = known !== undefined && files.size(path) >= known.index.size;
+    const entry = isSame ? known : { index: emptyIndex(), reading: Promise.resolve() };
+    kept.delete(path);
+    kept.set(path, entry);
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+    return entry;
+  };
+  return {
+    every: LINES_PER_DELTA,
+    of: async (path) => {
+      const entry = entryOf(path);
+      const reading = entry.reading.then(() => grow(entry.index, files.read(path, entry.index.size)));
+      entry.reading = reading.catch(() => kept.delete(path));
+      await reading;
+      const { size, lineEnds, endsWithLine, deltas } = entry.index;
+      return { size, lines: lineEnds + (endsWithLine || size === 0 ? 0 : 1), deltas };
+    },
+  };
+}
+
+function emptyIndex(): Growing {
+  return { size: 0, lineEnds: 0, endsWithLine: true, lastStart: 0, deltas: [] };
+}
+
+async function grow(index: Growing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) {
+    const start = index.size;
+    for (let at = chunk.indexOf(lineEnd); at !== -1; at = chunk.indexOf(lineEnd, at + 1)) {
+      index.lineEnds += 1;
+      if (index.lineEnds % LINES_PER_DELTA !== 0) continue;
+      const next = start + at + 1;
+      index.deltas.push(next - index.lastStart);
+      index.lastStart = next;
+    }
+    index.size += chunk.length;
+    index.endsWithLine = chunk.at(-1) === lineEnd;
+  }
+}

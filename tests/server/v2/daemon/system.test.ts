@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { apiWorld } from '../../../support/api-world.ts';
+import { withDaemons } from '../../../support/daemon.ts';
+
+const quick = 'steps: [{name: a, command: "true"}]\n';
+
+test('the schedule tells what comes in a window, and what of it is suspended', async () => {
+  const files = {
+    'daily.yaml': `schedule: "CRON_TZ=UTC 0 3 * * *"\n${quick}`,
+    'hourly.yaml': `schedule: {start: "CRON_TZ=UTC 30 * * * *", stop: "CRON_TZ=UTC 0 12 1 3 *"}\n${quick}`,
+    'minutes.yaml': `schedule: "* * * * *"\n${quick}`,
+  };
+  await withDaemons(files, async ({ serve, cwd }) => {
+    const { get, url, end } = await serve();
+    const put = await fetch(`${url}/api/v2/workflows/minutes/suspended`, {
+      method: 'PUT',
+      body: JSON.stringify({ suspended: true }),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(put.status).toBe(200);
+    const window = 'from=2026-03-01T02:59:00Z&to=2026-03-01T03:01:00Z';
+    await expect
+      .poll(async () => JSON.parse(await get(`/api/v2/schedule?${window}`)).moments)
+      .toEqual([
+        {
+          at: '2026-03-01T02:59:00.000Z',
+          kind: 'start',
+          workflow: 'minutes.yaml',
+          file: join(cwd, 'minutes.yaml'),
+          suspended: true,
+        },
+        {
+          at: '2026-03-01T03:00:00.000Z',
+          kind: 'start',
+          workflow: 'daily.yaml',
+          file: join(cwd, 'daily.yaml'),
+          suspended: false,
+        },
+        {
+          at: '2026-03-01T03:00:00.000Z',
+          kind: 'start',
+          workflow: 'minutes.yaml',
+          file: join(cwd, 'minutes.yaml'),
+          suspended: true,
+        },
+        {
+          at: '2026-03-01T03:01:00.000Z',
+          kind: 'start',
+          workflow: 'minutes.yaml',
+          file: join(cwd, 'minutes.yaml'),
+          suspended: true,
+        },
+      ]);
+    const week = JSON.parse(await get('/api/v2/schedule?from=2026-03-01'));
+    expect([week.moments.length, week.more, week.to]).toEqual([1000, true, '2026-03-08T00:00:00.000Z']);
+    const stops = week.moments.filter(({ kind }: { kind: string }) => kind === 'stop');
+    expect(stops).toMatchObject([{ at: '2026-03-01T12:00:00.000Z', workflow: 'hourly.yaml' }]);
+    expect((await fetch(`${url}/api/v2/schedule?from=2026-03-02&to=2026-03-01`)).status).toBe(400);
+    await end('SIGTERM');
+  });
+});
+
+test('the queue has the runs that take a place and those that wait, in their order', async () => {
+  const slow = 'steps: [{name: a, command: sleep 60}]\n';
+  await withDaemons({ 'slow.yaml': slow }, async ({ serve }) => {
+    const { url, get, end } = await serve('--max-concurrent-runs', '1', '--on-shutdown', 'stop');
+    const start = (runId: string) =>
+      fetch(`${url}/api/v2/workflows/slow/runs`, { method: 'POST', body: new URLSearchParams({ runId }) });
+    for (const runId of ['r1', 'r2', 'r3']) expect((await start(runId)).status).toBe(201);
+
+    const queue = async () => {
+      const { limit, running, waiting } = JSON.parse(await get('/api/v2/queue'));
+      const ids = (runs: readonly { runId: string; status: string }[]) => runs.map((run) => [run.runId, run.status]);
+      return [limit, ids(running), ids(waiting)];
+    };
+    const waiting = [
+      ['r2', 'queued'],
+      ['r3', 'queued'],
+    ];
+    await expect.poll(queue, { timeout: 20_000 }).toEqual([1, [['r1', 'running']], waiting]);
+    for (const runId of ['r3', 'r2', 'r1']) await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
+    await expect.poll(queue, { timeout: 20_000 }).toEqual([1, [], []]);
+    await end('SIGTERM');
+  });
+});
+
+test('the daemon describes itself and its settings, without a secret', async () => {
+  const login = { token: 'the-token-of-this-test', readOnlyToken: 'look-only', basic: null };
+  const { ask, dags } = await apiWorld({}, { login });
+  const get = async (path: string, token: string) =>
+    JSON.parse((await ask('GET', path, { headers: { Authorization: `Bearer ${token}` } })).body);
+
+  expect(await get('/api/v2/info', 'look-only')).toMatchObject({
+    pid: process.pid,
+    node: process.version,
+    access: 'read',
+  });
+  expect((await get('/api/v2/info', login.token)).access).toBe('write');
+  const { settings, places } = await get('/api/v2/config', 'look-only');
+  expect(places.workflows).toBe(dags);
+  expect(settings).toContainEqual(expect.objectContaining({ key: 'dags', value: dags }));
+});
