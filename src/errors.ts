@@ -29,3 +29,13 @@ export class WfError extends Error {
     this.help = options.help ?? null;
   }
 }
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether a request failed because what it names does not exist. */
+export function isNotFound(error: unknown): error is WfError {
+  return error instanceof WfError && error.code === 'not-found';
+}

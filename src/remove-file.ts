@@ -1,4 +1,5 @@
 import { rmSync, unlinkSync } from 'node:fs';
+import { messageOf } from './errors.ts';
 
 /**
  * Removes a file of a run if possible. Cleaning up never fails the work it follows: a remaining file lies in a
@@ -19,6 +20,6 @@ export function removeDirectory(path: string): string | null {
     rmSync(path, { recursive: true, force: true });
     return null;
   } catch (error) {
-    return `"${path}" could not be removed: ${error instanceof Error ? error.message : String(error)}`;
+    return `"${path}" could not be removed: ${messageOf(error)}`;
   }
 }

@@ -1,4 +1,4 @@
-import { WfError } from '../errors.ts';
+import { isNotFound } from '../errors.ts';
 import { noSuchRun } from '../service/history/find-run.ts';
 import type { History } from '../service/history/history.ts';
 import { findWorkflow, type WorkflowPlaces } from '../service/workflows/workflows.ts';
@@ -17,6 +17,6 @@ export function requireKnownWorkflow(name: string, { history, archive, places }:
   try {
     findWorkflow(name, places);
   } catch (error) {
-    throw error instanceof WfError && error.code === 'not-found' ? noSuchRun(archive, name) : error;
+    throw isNotFound(error) ? noSuchRun(archive, name) : error;
   }
 }

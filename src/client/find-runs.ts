@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '../core/run/summary.ts';
-import { WfError } from '../errors.ts';
+import { isNotFound, WfError } from '../errors.ts';
 import type { RunFilter } from '../service/history/history.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { readSummary } from './read-summary.ts';
@@ -99,10 +99,6 @@ export async function hasWorkflow(client: DaemonClient, name: string): Promise<b
     if (isNotFound(error)) return false;
     throw error;
   }
-}
-
-function isNotFound(error: unknown): error is WfError {
-  return error instanceof WfError && error.code === 'not-found';
 }
 
 const everyRun = { workflow: null, statuses: null, from: null, to: null, limit: Number.POSITIVE_INFINITY } as const;

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../core/run/summary.ts';
-import { WfError } from '../errors.ts';
+import { isNotFound } from '../errors.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 
 /** Asks a daemon whether the stored workflow of a run has masks in the place of secrets, so that a retry needs the file. */
@@ -14,7 +14,7 @@ export async function maskedOf(
     return masked === true ? { masked: true } : {};
   } catch (error) {
     // A daemon of an earlier version has no such view.
-    if (error instanceof WfError && error.code === 'not-found') return {};
+    if (isNotFound(error)) return {};
     throw error;
   }
 }

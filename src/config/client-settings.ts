@@ -1,4 +1,4 @@
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { readNamedFile } from './named-file.ts';
 import type { ReadSetting } from './resolve.ts';
@@ -71,7 +71,7 @@ function readCa(read: ReadSetting): string | null {
   try {
     text = readNamedFile(file, level);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new WfError('usage', `${source}: cannot read the certificates of "serverCa": ${reason}`);
   }
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;

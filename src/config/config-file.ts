@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isScalar, type Node, type Pair } from 'yaml';
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import { didYouMean, nearNames } from '../language/near-names.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import { decode } from '../language/read/decode.ts';
@@ -97,7 +97,7 @@ function readIfThere(path: string): Uint8Array | null {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ENOTDIR') throw outsideDirectory(path);
-    throw new WfError('usage', `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+    throw new WfError('usage', `cannot read "${path}": ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import { readNamedFile } from './named-file.ts';
 import type { ReadSetting, Sourced } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
@@ -33,7 +33,7 @@ function secretIn({ file, level }: { file: string; level: Sourced<string>['level
   try {
     content = readNamedFile(file, level).trim();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new WfError('usage', `cannot read the file that "${key}" names: ${reason}`);
   }
   if (content !== '' && !content.includes('\n')) return content;

@@ -1,5 +1,5 @@
 import type { Clock } from '../engine/clock.ts';
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import type { AcceptedRun } from '../service/runs/run-desk.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
@@ -182,7 +182,7 @@ class LocalStartQueue implements StartQueue {
     if (error instanceof WfError && ['run-active', 'run-exists', 'not-found'].includes(error.code)) return;
     report(error);
     try {
-      await refuse(runId, error instanceof Error ? error.message : String(error));
+      await refuse(runId, messageOf(error));
     } catch (failure) {
       report(failure);
     }

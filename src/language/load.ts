@@ -2,25 +2,20 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, s
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import { openRegular } from '../regular-file.ts';
 import { systemProblem, systemReason } from '../system-problem.ts';
 import { buildWorkflow } from './build/build.ts';
-import type { RunTargets } from './check/check-run.ts';
-import { runProblems } from './check/check-run.ts';
-import type { Checked, WorkflowFiles } from './check/check-workflow.ts';
-import { checkWorkflow } from './check/check-workflow.ts';
+import { type RunTargets, runProblems } from './check/check-run.ts';
+import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
 import type { Diagnostic, Source } from './diagnostic.ts';
 import { didYouMean, nearNames } from './near-names.ts';
-import type { Problem } from './problem.ts';
-import { problem } from './problem.ts';
+import { type Problem, problem } from './problem.ts';
 import { createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { decode, LARGEST_FILE } from './read/decode.ts';
-import type { Found } from './read/imports.ts';
-import { readImports } from './read/imports.ts';
-import type { SpecFile } from './read/spec-file.ts';
-import { readSpecFile } from './read/spec-file.ts';
+import { type Found, readImports } from './read/imports.ts';
+import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
 /**
@@ -270,5 +265,5 @@ const reasons: { readonly [code: string]: string } = {
 };
 
 function reason(error: unknown): string {
-  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+  return reasons[codeOf(error)] ?? messageOf(error);
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
+import { messageOf } from '../errors.ts';
 import { systemReason } from '../system-problem.ts';
 
 /** A program to start: its arguments, directory and environment. */
@@ -31,7 +32,7 @@ export function explainSpawnError(error: unknown, program: Program): SpawnProble
     case 'ENOEXEC':
       return { message: `not a program: "${program.argv[0]}"`, exitCode: 126 };
     default:
-      return other(program, systemReason(code ?? '') ?? (error instanceof Error ? error.message : String(error)));
+      return other(program, systemReason(code ?? '') ?? messageOf(error));
   }
 }
 

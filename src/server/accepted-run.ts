@@ -1,6 +1,6 @@
 import type { RunSummary } from '../core/run/summary.ts';
 import type { RunBoard } from '../daemon/run-board.ts';
-import { WfError } from '../errors.ts';
+import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
 import type { AcceptedRun } from '../service/runs/run-desk.ts';
 
@@ -36,7 +36,7 @@ export function isStartOf(file: string): (run: RunSummary) => boolean {
 
 /** The run is on the disk and will start: who asks again without its id would start another. */
 function unreadable(runId: string, error: unknown): WfError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return new WfError('storage', `run ${runId} is queued, but cannot be shown now: ${why}`, {
     help: `check it by its id: wf status ${runId}`,
   });

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
 import { isFinished } from '../../core/run/run-state.ts';
-import { WfError } from '../../errors.ts';
+import { isNotFound } from '../../errors.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { findActive } from '../../service/history/active-runs.ts';
 import { attemptsOf } from '../../service/history/attempts.ts';
@@ -161,8 +161,4 @@ function isWorkflow(name: string, places: WorkflowPlaces): boolean {
     if (isNotFound(error)) return false;
     throw error;
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof WfError && error.code === 'not-found';
 }

@@ -1,6 +1,6 @@
 import { originsOf } from '../../core/run/origin.ts';
 import { isFinished } from '../../core/run/run-state.ts';
-import { WfError } from '../../errors.ts';
+import { isNotFound } from '../../errors.ts';
 import type { Recap } from '../../render/reporters/reporter.ts';
 import type { RunAccess, RunView } from '../../service/history/run-access.ts';
 import { type AccessOptions, withAccess } from '../access/open-access.ts';
@@ -53,7 +53,7 @@ async function viewIfThere(runId: string, { view }: Pick<RunAccess, 'view'>): Pr
   try {
     return await view(runId);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'not-found') return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Workflow } from '../../core/workflow.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { createFileReporter } from '../../render/reporters/file-reporter.ts';
 import { junitReport } from '../../render/reporters/junit.ts';
 import type { Recap, Reporter } from '../../render/reporters/reporter.ts';
@@ -21,9 +21,7 @@ export function createFileReports(files: readonly FileReport[], { err }: Pick<Co
       try {
         file.write(text);
       } catch (error) {
-        err.write(
-          `wf: the report "${path}" was not written: ${error instanceof Error ? error.message : String(error)}\n`,
-        );
+        err.write(`wf: the report "${path}" was not written: ${messageOf(error)}\n`);
       }
     });
   });

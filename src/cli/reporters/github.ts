@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
 import { systemClock } from '../../engine/clock.ts';
+import { messageOf } from '../../errors.ts';
 import { createGithubReporter } from '../../render/reporters/github/github.ts';
 import { githubSummary } from '../../render/reporters/github/github-summary.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
@@ -24,7 +25,7 @@ export function githubReporter({ outTerminal, env, err }: Console, options: Reca
         const taken = statSync(page, { throwIfNoEntry: false })?.size ?? 0;
         appendFileSync(page, githubSummary(summary, workflow, largestSummary - taken));
       } catch (error) {
-        err.write(`wf: the step summary was not written: ${error instanceof Error ? error.message : String(error)}\n`);
+        err.write(`wf: the step summary was not written: ${messageOf(error)}\n`);
       }
     },
   });

@@ -2,7 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '../../config/config.ts';
 import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';
 import { type ClaimedRun, claimRun } from '../../service/runs/queued-run.ts';
 import { configFor } from '../reference.ts';
@@ -91,8 +91,4 @@ function report(message: CarrierReport): void {
   } catch {
     // The reader has gone.
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

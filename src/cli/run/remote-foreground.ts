@@ -9,7 +9,7 @@ import { originsOf } from '../../core/run/origin.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { initialRun, type RunState } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { locateSteps } from '../../language/locate.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import { shortId } from '../../render/text/short-id.ts';
@@ -78,7 +78,7 @@ async function askToStop(client: DaemonClient, runId: string): Promise<void> {
   try {
     await stopRemotely(client, runId);
   } catch (error) {
-    client.tell(`the run could not be stopped: ${error instanceof Error ? error.message : String(error)}`);
+    client.tell(`the run could not be stopped: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { messageOf } from '../../errors.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 
 /** What a person who runs a daemon should know of its scheduler, as a line; null for what goes as it should. */
@@ -27,8 +28,4 @@ function times({ count, first, last }: Extract<SchedulerEvent, { type: 'missed' 
 
 function time(moment: number): string {
   return new Date(moment).toISOString().slice(0, 16).concat('Z');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../core/run/run.ts';
+import { messageOf } from '../../errors.ts';
 import { runProcess } from '../../processes/subprocess.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type CommandLine, commandLine, stepShell } from './command-line.ts';
@@ -21,7 +22,7 @@ async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
   try {
     file = writeScript(attempt.scratch(), step.name, script);
   } catch (error) {
-    return problemOutcome(`the script could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    return problemOutcome(`the script could not be written: ${messageOf(error)}`);
   }
   try {
     const args = step.args.length > 0 ? step.args.map(attempt.expand) : attempt.params;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
+import { messageOf } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { Pairs } from './fields.ts';
 import { explainRequestError, RequestProblem, requestLine } from './problem.ts';
@@ -146,7 +147,7 @@ function certificateAuthorities(env: Readonly<Record<string, string>>): { ca?: s
   try {
     return { ca: [...rootCertificates, readRegular(file).toString('utf8')] };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new RequestProblem(`NODE_EXTRA_CA_CERTS cannot be read: ${why}`);
   }
 }

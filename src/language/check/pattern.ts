@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { messageOf } from '../../errors.ts';
 
 /**
  * Why a regular expression is not valid RE2 syntax; null if it is valid. The engine is loaded here only: most files
@@ -10,7 +11,7 @@ export function patternProblem(pattern: string): string | null {
     engine.compile(pattern);
     return null;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return message
       .replace(/^error parsing regexp:\s*/i, '')
       .replace(/\s+/g, ' ')

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { ServerSettings } from '../../config/server-settings.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 
 /** Characters that a token needs where other machines can try one, and that a password should have. */
 export const MIN_LOGIN_LENGTH = 16;
@@ -38,7 +38,7 @@ async function resolveHost(host: string): Promise<string> {
   try {
     return (await lookup(host)).address;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new WfError('usage', `"${host}" is no address of this machine: ${why}`, { help: 'give one with --host' });
   }
 }

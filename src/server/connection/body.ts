@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../../errors.ts';
 import { HttpError } from '../reply/http-error.ts';
 import type { Route } from '../route.ts';
 import type { Limits } from './limits.ts';
@@ -111,7 +112,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new HttpError(400, `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new HttpError(400, `the body is not JSON: ${messageOf(error)}`);
   }
 }
 

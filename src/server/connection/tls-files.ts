@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ServerSettings } from '../../config/server-settings.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 
 /** A certificate, with those that lead to its issuer, and its key, in PEM. */
 export type TlsIdentity = { readonly cert: Buffer; readonly key: Buffer };
@@ -26,7 +26,7 @@ function parse<T>(problem: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw unusable(`${problem}: ${error instanceof Error ? error.message : String(error)}`);
+    throw unusable(`${problem}: ${messageOf(error)}`);
   }
 }
 

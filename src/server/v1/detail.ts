@@ -1,6 +1,6 @@
 import type { StepSummary } from '../../core/run/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
-import { WfError } from '../../errors.ts';
+import { isNotFound, WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
@@ -66,7 +66,7 @@ function findOrNull(name: string, { names }: V1Parts): ListedWorkflow | WfError 
   try {
     return names.find(name);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'not-found') return error;
+    if (isNotFound(error)) return error;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { isFinished } from '../../core/run/run-state.ts';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { systemProblem } from '../../system-problem.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
@@ -74,17 +74,17 @@ function isWaiting(runId: string, { archive }: QueueTools): boolean {
 
 async function refuseFor(error: unknown, runId: string, tools: QueueTools): Promise<void> {
   if (error instanceof WfError && ['run-active', 'run-exists', 'not-found'].includes(error.code)) return;
-  const reason = messageOf(error);
+  const reason = reasonOf(error);
   try {
     await refuseQueued(runId, reason, tools);
   } catch (cause) {
-    const message = `run ${runId} could not begin and still waits: ${reason}; its end cannot be recorded: ${messageOf(cause)}`;
+    const message = `run ${runId} could not begin and still waits: ${reason}; its end cannot be recorded: ${reasonOf(cause)}`;
     throw new WfError('storage', message, { cause });
   }
 }
 
-function messageOf(error: unknown): string {
-  return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
+function reasonOf(error: unknown): string {
+  return systemProblem(error)?.message ?? messageOf(error);
 }
 
 /** What an order to start comes to. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */

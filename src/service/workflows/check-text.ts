@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import type { ListedPlaces } from './listed-workflow.ts';
 import type { CheckResult, CheckWorkflow } from './load-workflow.ts';
 
@@ -18,7 +18,7 @@ export async function checkText(
   try {
     mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
   }
   return check({ text, file: null, dir: dagsDir, base, environment });

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
-import { WfError } from '../../errors.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { Suspensions } from '../../store/store.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
@@ -167,7 +167,7 @@ function storing<T>(what: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof WfError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: there is a file of that name`);
     if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file is gone`);
     throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });

@@ -11,6 +11,7 @@ import {
   type Template,
   type Workflow,
 } from '../../../core/workflow.ts';
+import { messageOf } from '../../../errors.ts';
 import { readRegular } from '../../../regular-file.ts';
 import { type Environment, mergeParams } from './environment.ts';
 
@@ -144,6 +145,6 @@ function readSecretFile(path: string): { readonly value: string } | { readonly p
         .replace(/\r?\n$/, ''),
     };
   } catch (error) {
-    return { problem: `cannot read "${path}": ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `cannot read "${path}": ${messageOf(error)}` };
   }
 }

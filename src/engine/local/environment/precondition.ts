@@ -2,6 +2,7 @@ import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
 import { type PathlessCode, withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Precondition } from '../../../core/workflow.ts';
+import { messageOf } from '../../../errors.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
@@ -89,7 +90,7 @@ async function matches(condition: string, actual: string, wanted: string): Promi
     return texts.some((text) => pattern.matcher(text).find());
   } catch (error) {
     // Patterns in the file were checked at load time; one from a variable is known only now.
-    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${messageOf(error)}`);
+    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${reasonOf(error)}`);
   }
 }
 
@@ -97,7 +98,7 @@ function unevaluated(condition: string, why: string): EvaluationProblem {
   return new EvaluationProblem(`precondition "${condition}" cannot be evaluated: ${why}`);
 }
 
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+function reasonOf(error: unknown): string {
+  const message = messageOf(error);
   return message.replace(/^error parsing regexp:\s*/i, '');
 }

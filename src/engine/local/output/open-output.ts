@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Step } from '../../../core/workflow.ts';
-import { WfError } from '../../../errors.ts';
+import { messageOf, WfError } from '../../../errors.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import type { RunJournal } from '../../../store/store.ts';
 import type { LocalEngineOptions } from '../engine-options.ts';
@@ -38,18 +38,14 @@ export async function openOutput(
   const isOther = step.executor.type === 'workflow';
   if (!isOther && !secrets.areInPlay) return directOutput(log);
   const output = step.output === null ? null : secrets.isSecret(step.output) ? 'secret' : 'shown';
-  const onFailure = (error: unknown) => warn(step.name, notKept(step.name, reasonOf(error)));
+  const onFailure = (error: unknown) => warn(step.name, notKept(step.name, messageOf(error)));
   try {
     const pipes = isOther ? null : await openPipes(journal.scratch());
     return outputs.start(log, { pipes, output, onFailure });
   } catch (error) {
     directOutput(log).close();
-    return { problem: `the output cannot be masked: cannot create a pipe: ${reasonOf(error)}` };
+    return { problem: `the output cannot be masked: cannot create a pipe: ${messageOf(error)}` };
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Opens an attempt's log. If the disk refuses, the step still runs and its output is lost. */

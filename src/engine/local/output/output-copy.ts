@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../errors.ts';
 import type { EndSignal } from '../../../processes/end-signal.ts';
 
 const pollIntervalMs = 100;
@@ -111,7 +112,7 @@ function makeDirectory(path: string): void {
 }
 
 function problemWith(path: string, error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   // Drop the parts Node adds for programmers: `EISDIR: illegal operation on a directory, open '/tmp'`.
   return `cannot write "${path}": ${text.replace(/^[A-Z]+: /, '').replace(/, \w+(?: '.*')?$/, '')}`;
 }

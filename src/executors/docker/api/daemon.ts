@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
+import { messageOf } from '../../../errors.ts';
 import { readRegular } from '../../../regular-file.ts';
 import { isDocker } from '../identity.ts';
 import { DockerProblem, type RequestError, requestMessage } from '../problem.ts';
@@ -137,7 +138,7 @@ function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> 
     const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readRegular(join(folder, name)));
     return { ca, cert, key };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new DockerProblem(`the certificates for Docker cannot be read: ${why}; DOCKER_CERT_PATH names their folder`);
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../../../errors.ts';
 import { startThread } from '../../../processes/start-thread.ts';
 
 /** Input of a jq thread. */
@@ -31,7 +32,7 @@ export function startJq(job: JqJob, directory: string): JqThread {
     last = end;
   });
   worker.on('error', (error) => {
-    last = { problem: error instanceof Error ? error.message : String(error) };
+    last = { problem: messageOf(error) };
   });
   const ended = new Promise<JqEnd>((resolve) => worker.once('exit', () => resolve(last)));
   return { ended, end: () => void worker.terminate() };

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../core/workflow.ts';
+import { messageOf } from '../../../errors.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList, type TextOrList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
@@ -157,7 +158,7 @@ function parseError(text: string): string | null {
     JSON.parse(text);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Workflow } from '../../../core/workflow.ts';
-import { WfError } from '../../../errors.ts';
+import { messageOf, WfError } from '../../../errors.ts';
 import type { RunQueue, Snapshot } from '../../store.ts';
 import type { WaitingContent } from '../create-run.ts';
 import { storing } from '../disk/private-files.ts';
@@ -56,7 +56,7 @@ export function createRunQueue(
 
 /** The run is neither stored reliably nor withdrawn: a repeated request must use its id. */
 function stillQueued(runId: string, cause: unknown): WfError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new WfError('storage', `run ${runId} is queued, but a crash of the machine may lose it: ${why}`, {
     help: `check it by its id: wf status ${runId}`,
     cause,

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { WfError } from '../../../errors.ts';
+import { messageOf, WfError } from '../../../errors.ts';
 import { systemReason } from '../../../system-problem.ts';
 
 const readWrite = 0o600;
@@ -83,7 +83,7 @@ export function errorCode(error: unknown): string | null {
 /** A storage error in plain words: `cannot write "/runs/1/journal.jsonl": no space left on the device`. */
 export function storageError(action: string, path: string, cause: unknown): WfError {
   const code = errorCode(cause) ?? '';
-  const reason = systemReason(code) ?? reasons.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = systemReason(code) ?? reasons.get(code) ?? messageOf(cause);
   return new WfError('storage', `cannot ${action} "${path}": ${reason}`, { cause });
 }
 
