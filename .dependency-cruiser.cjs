@@ -46,7 +46,11 @@ const FOLDERS = {
     builtins: [ANY],
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
-  mail: { src: ['core/', '(regular-file|system-problem)[.]ts$'], packages: ['nodemailer'], builtins: [ANY] },
+  mail: {
+    src: ['core/', 'render/text/duration[.]ts$', '(regular-file|system-problem)[.]ts$'],
+    packages: ['nodemailer'],
+    builtins: [ANY],
+  },
   store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
     src: [

@@ -1,5 +1,6 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import { formatDuration } from '../../render/text/duration.ts';
 import { escapeHtml } from '../html.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
@@ -67,7 +68,7 @@ function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[
     ['Started by', trigger],
     ['Started', startedAt === null ? null : time(startedAt)],
     ['Finished', finishedAt === null ? null : time(finishedAt)],
-    ['Took', durationMs === null ? null : duration(durationMs)],
+    ['Took', durationMs === null ? null : formatDuration(durationMs)],
     ['Host', host],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [[name, oneLine(value)]]));
@@ -83,7 +84,7 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
       words(status),
       startedAt === null ? '' : time(startedAt),
       startedAt === null || finishedAt === null ? '' : time(finishedAt),
-      durationMs === null ? '' : duration(durationMs),
+      durationMs === null ? '' : formatDuration(durationMs),
       error ?? '',
     ])
     .map((row) => row.map(oneLine));
@@ -133,13 +134,6 @@ function words(status: string): string {
 /** `2026-03-01 12:00:00 UTC` */
 function time(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-function duration(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${(ms / 1000).toFixed(1)}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
-  return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`;
 }
 
 function oneLine(text: string): string {

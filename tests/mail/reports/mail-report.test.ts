@@ -58,17 +58,17 @@ Retry of    run-0
 Started by  cli
 Started     2026-03-01 12:00:00 UTC
 Finished    2026-03-01 14:02:00 UTC
-Took        2h 2m
+Took        2h02m
 Host        build1
 
 Step  Status  Started                  Finished                 Took   Error
-a     failed  2026-03-01 12:00:00 UTC  2026-03-01 12:01:05 UTC  1m 5s  exit 1
+a     failed  2026-03-01 12:00:00 UTC  2026-03-01 12:01:05 UTC  1m05s  exit 1
 
 a.log is left out
 
 Retry with: wf retry run-1
 `);
-    expect(message).toContain('<tr><td>Took</td><td>2h 2m</td></tr>');
+    expect(message).toContain('<tr><td>Took</td><td>2h02m</td></tr>');
     expect(message).toContain('<p>a.log is left out</p>\n<p>Retry with: wf retry run-1</p>');
   });
 
