@@ -29,7 +29,7 @@ steps:
     });
   });
 
-  test('is in a file, and in no environment, where it holds a NUL, which no environment takes', async () => {
+  test('is in a file, and in no environment, if it contains a NUL', async () => {
     await withDirectory(async (cwd) => {
       const yaml = `steps:
   - name: a

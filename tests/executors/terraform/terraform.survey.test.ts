@@ -255,11 +255,7 @@ test.each<[JsonObject, Settings['step'], string]>([
     { command: 'a | b' },
     'the "command" of a terraform step holds additional arguments, not shell code',
   ],
-  [
-    { subcommand: 'destroy', planFile: 'p' },
-    {},
-    '"planFile" is written by plan and read by apply and show; "destroy" would not use it',
-  ],
+  [{ subcommand: 'destroy', planFile: 'p' }, {}, '"planFile" is used by plan, apply and show, not by "destroy"'],
 ])('a step that does not say what to run is not run: %j %j', async (config, step, message) => {
   const world = testAttempt({ step: { command: null, ...step } });
   expect(await executor.run(config, world.attempt)).toEqual(failed('error', message));
