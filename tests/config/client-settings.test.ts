@@ -18,7 +18,7 @@ function read(env: Readonly<Record<string, string>>, flags: Readonly<Record<stri
 const server = { WF_SERVER: 'https://ops.example.com:8443/wf/' };
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
-test('nothing is asked of a daemon unless one is named', async () => expect(await read({ WF_TOKEN: 'a' })).toBeNull());
+test('no daemon is used unless one is set', async () => expect(await read({ WF_TOKEN: 'a' })).toBeNull());
 
 test('a daemon has an address, of which it is known who named it', async () => {
   const told = { url: 'https://ops.example.com:8443/wf', authorization: null, ca: null };
@@ -68,7 +68,7 @@ test.each<[Readonly<Record<string, string>>, string | RegExp]>([
   });
 });
 
-test('a project cannot say which daemon is asked', () =>
+test('a project cannot set the daemon', () =>
   withDirectory(async (cwd) => {
     writeFileSync(join(cwd, '.wf.yaml'), 'server: http://evil.example\n');
     expect(() => openSettings({ env: { HOME: cwd }, cwd, flags: {}, inProject: true })).toThrow(

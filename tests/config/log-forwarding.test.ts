@@ -142,7 +142,7 @@ describe('log forwarding', () => {
     ],
   ])('is not what makes no sense: %j', async (yaml, message) => expect(await read(yaml)).toEqual(message));
 
-  test('tells which variable makes no sense', async () => {
+  test('names the invalid variable', async () => {
     expect(await read(on, { WF_LOG_FORWARDING_QUEUE_SIZE: 'x' })).toBe(
       'WF_LOG_FORWARDING_QUEUE_SIZE: "queueSize" must be a whole number from 1 to 1000000',
     );

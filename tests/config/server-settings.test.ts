@@ -91,7 +91,7 @@ describe('the settings of the daemon', () => {
     expect(await read({ files: { 'cwd/.wf.yaml': 'port: 1\n' } })).toEqual(defaults);
   });
 
-  test('take a secret from the place nearer to the command line', async () => {
+  test('take a secret from the source nearer to the command line', async () => {
     const files = { 'config.yaml': 'token: in-file\n', token: 'in-token-file', later: 'later' };
     const login = (token: string, ...named: readonly string[]) => {
       return { ...defaults, login: { ...defaults.login, token }, secretFiles: [...named, '~/config.yaml'] };

@@ -112,7 +112,7 @@ describe('a setting', () => {
     await withWorld({ user }, ({ open, told }) => expect(told(open)).toEqual(message));
   });
 
-  test('in a variable or flag is refused by the name of that, once somebody asks', async () => {
+  test('in a variable or flag is refused with its name, when it is read', async () => {
     await withWorld({ env: { WF_PORT: 'x' }, flags: { history: 'x' } }, ({ open, told }) => {
       const { settings } = open();
       expect(told(() => settings.read('port'))).toBe('WF_PORT: "port" must be a whole number from 0 to 65535');

@@ -83,7 +83,7 @@ test.each([
   await run.close();
 });
 
-test('what a failed write left and could not be cut off is cut off before the next one', async () => {
+test('the rest of a failed write that could not be cut off is cut off before the next write', async () => {
   const { run, store, calls, path } = runOn({});
   run.append(events(2));
   calls.write = (fd, bytes) => {
@@ -109,7 +109,7 @@ test('what a failed write left and could not be cut off is cut off before the ne
   await run.close();
 });
 
-test('a journal that somebody else wrote to is not written any more', async () => {
+test('a journal that another process wrote to is not written again', async () => {
   const { run, path } = runOn({});
   run.append(events(1));
   appendFileSync(path, 'x');

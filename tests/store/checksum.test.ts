@@ -21,7 +21,7 @@ test('the checksum of a text is that of its bytes, however many were made before
   );
 });
 
-test('what is sealed is JSON and comes back', () => {
+test('a sealed value is JSON and is read back unchanged', () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
       const sealed = seal(json);

@@ -25,7 +25,7 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   };
 }
 
-test('a request that came first is heard, and one that comes later when somebody knocks', async () => {
+test('an earlier request is reported, and a later one at a knock', async () => {
   const { store, listen, heard } = listeningRun();
   store.requestStop('r1', ann);
   await listen();
@@ -36,7 +36,7 @@ test('a request that came first is heard, and one that comes later when somebody
   expect([heard, store.readStop('r1')]).toEqual([[ann, bob], bob]);
 });
 
-test('a request is heard once, however often somebody knocks', async () => {
+test('a request is reported once, whatever the number of knocks', async () => {
   const { store, listen, heard } = listeningRun();
   await listen();
   store.requestStop('r1', ann);
@@ -47,7 +47,7 @@ test('a request is heard once, however often somebody knocks', async () => {
   expect(heard).toEqual([ann, bob]);
 });
 
-test('whoever knocks learns when the owner has given the run up', async () => {
+test('a knock reports when the owner gives the run up', async () => {
   const { store, listen, journal, directory } = listeningRun();
   expect(await store.knock('r1')).toBe(null);
   await listen();
@@ -90,7 +90,7 @@ test('a socket whose path is too long for one is reached, and nothing is left of
   expect([readdirSync(temporary), existsSync(join(directory, 'owner.sock'))]).toEqual([[], false]);
 });
 
-test('what a dead owner has left in the place of its socket is in nobody’s way', async () => {
+test('the leftover of a dead owner’s socket is replaced', async () => {
   const { store, listen, directory } = listeningRun();
   writeFileSync(join(directory, 'owner.sock'), '');
   expect(await store.knock('r1')).toBe(null);

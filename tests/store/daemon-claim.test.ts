@@ -22,7 +22,7 @@ function refusal(work: () => unknown): { readonly code: string; readonly message
   throw new Error('nothing was refused');
 }
 
-it('a second daemon is refused, and told who the first is and where', () =>
+it('a second daemon is refused, with the pid and address of the first', () =>
   withDirectory(async (directory) => {
     const first = claimDaemon(directory, processes);
     expect(refusal(() => claimDaemon(directory, processes)).message).toMatch(

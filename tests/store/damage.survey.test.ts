@@ -37,7 +37,7 @@ function expectTold(store: FileStore, bytes: Buffer, whole: Buffer): void {
   expect(read?.damage.length).toBe(lines === 0 || isMoreThanOneLine(bytes, lines) ? 1 : 0);
 }
 
-test('a journal cut anywhere behind its first line tells every whole line, and the half one is no damage', async () => {
+test('a journal cut after its first line keeps every whole line, and the partial line is not damage', async () => {
   const { store, path, whole } = await closedRun();
   for (let length = whole.indexOf('\n') + 1; length <= whole.length; length++) {
     writeFileSync(path, whole.subarray(0, length));
@@ -48,7 +48,7 @@ test('a journal cut anywhere behind its first line tells every whole line, and t
   }
 });
 
-test('a journal without a whole line is told of, unless the run has just been made', async () => {
+test('a journal without a whole line is reported, unless the run was just created', async () => {
   const { store, path, whole } = await closedRun();
   const unknown = 'nothing is known of what the run did.';
   writeFileSync(path, '');
@@ -60,7 +60,7 @@ test('a journal without a whole line is told of, unless the run has just been ma
   await made.close();
 });
 
-test('a run whose writer writes and lets go while it is read is told whole', async () => {
+test('a run whose writer finishes while it is read is complete', async () => {
   let letGo = (): boolean => false;
   const { store } = fileStore({ isAlive: () => letGo() });
   const run = store.create(snapshot('r1'), { logDir: null });
@@ -72,7 +72,7 @@ test('a run whose writer writes and lets go while it is read is told whole', asy
   await run.close();
 });
 
-test('a journal with any one bit changed tells every line before the changed one', async () => {
+test('a journal with one changed bit keeps every line before it', async () => {
   const { store, path, whole } = await closedRun();
   fc.assert(
     fc.property(fc.nat({ max: whole.length * 8 - 1 }), (bit) => {
@@ -85,7 +85,7 @@ test('a journal with any one bit changed tells every line before the changed one
   );
 });
 
-test('a journal with anything cut out of it or put into it tells every line before that', async () => {
+test('a journal with removed or inserted bytes keeps every line before them', async () => {
   const { store, path, whole } = await closedRun();
   const place = fc.nat({ max: whole.length });
   const garbage = fc.oneof(

@@ -22,7 +22,7 @@ describe('a durable text', () => {
     expect(readdirSync(join(root, 'state/deep'))).toEqual(['schedule.json']);
   });
 
-  it('is nobody else’s to read', () => {
+  it('is private to its user', () => {
     const path = join(root, 'state/schedule.json');
     durableText(path).write('one');
     expect([statSync(path).mode & 0o777, statSync(join(root, 'state')).mode & 0o777]).toEqual([0o600, 0o700]);
@@ -37,7 +37,7 @@ describe('a durable text', () => {
     expect(text.read()).toBe('one');
   });
 
-  it('that cannot be read is told', () => {
+  it('that cannot be read is reported', () => {
     mkdirSync(join(root, 'schedule.json'));
     expect(() => durableText(join(root, 'schedule.json')).read()).toThrow(expect.objectContaining({ code: 'storage' }));
   });

@@ -93,7 +93,7 @@ test('runs are listed newest first, by the time in the id or else by the time th
   expect(store.list()).toEqual([...ids].reverse());
 });
 
-test('what dead makers have left behind is cleared away, what is being made is not', async () => {
+test('leftovers of dead processes are removed, and runs being created are kept', async () => {
   const { store, runsDir } = fileStore();
   await store.create(snapshot('r1'), { logDir: null }).close();
   const staging = join(runsDir, '.new');
@@ -116,7 +116,7 @@ test('a run that the machine forgot before its first flush was never accepted', 
   expect(store.read('r1')).toBeNull();
 });
 
-test('a run whose snapshot is damaged after it began is told as such', async () => {
+test('a run whose snapshot is damaged after its start is reported', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   run.append(events(1));
@@ -129,7 +129,7 @@ test('a run whose snapshot is damaged after it began is told as such', async () 
   });
 });
 
-test('a run is told without its sources or its journal where these are lost', async () => {
+test('a run is read without its sources or its journal if these are lost', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   run.append(events(2));
@@ -145,7 +145,7 @@ test('a run is told without its sources or its journal where these are lost', as
   expect(store.read('r1')).toMatchObject({ events: [], damage: [journalLost, sourcesLost] });
 });
 
-test('a store in a place that cannot be is refused in plain words', () => {
+test('a store at an impossible path is refused in plain words', () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, '');
   const { store } = fileStore({ runsDir: join(file, 'runs') });

@@ -33,7 +33,7 @@ function newRun() {
   return { store, runsDir, run, path: join(runsDir, 'r1/journal.jsonl') };
 }
 
-test('what is there and what comes is told once each, up to the end of the run', async () => {
+test('existing and new events are returned once each, up to the end of the run', async () => {
   const { store, run } = newRun();
   run.append(events(3));
   const { told, ended, until } = follow(store);
@@ -46,7 +46,7 @@ test('what is there and what comes is told once each, up to the end of the run',
   await run.close();
 });
 
-test('events before the given number are left out, and a run that ended there tells nothing', async () => {
+test('events up to the given number are left out, and a run that ended there returns none', async () => {
   const { store, run } = newRun();
   run.append([...events(3), end]);
   const [some, none] = [follow(store, 2), follow(store, 4)];
@@ -68,7 +68,7 @@ test('following ends when it is no longer wanted, with what has come until then'
   await run.close();
 });
 
-test('following ends when the run is removed, and at once where there is none', async () => {
+test('following ends when the run is removed, and at once if there is none', async () => {
   const { store, runsDir, run } = newRun();
   run.append(events(2));
   const { told, ended, until } = follow(store);
@@ -80,7 +80,7 @@ test('following ends when the run is removed, and at once where there is none', 
   await follow(store).ended;
 });
 
-test('a torn line is told once it is whole', async () => {
+test('a torn line is returned once it is whole', async () => {
   const { store, run, path } = newRun();
   run.append(events(2));
   await run.close();
@@ -96,7 +96,7 @@ test('a torn line is told once it is whole', async () => {
   expect(told).toEqual(stored(events(2)));
 });
 
-test('a run that is taken over goes on behind what was told', async () => {
+test('a run that is taken over continues after the returned events', async () => {
   const { store, run, path } = newRun();
   run.append(events(3));
   await run.close();
@@ -110,7 +110,7 @@ test('a run that is taken over goes on behind what was told', async () => {
   expect(told).toEqual(stored([...events(3), end]));
 });
 
-test('what a recovery puts in the place of damaged events that were told is told, too', async () => {
+test('events that replace damaged ones after a recovery are returned, too', async () => {
   const { store, run, path } = newRun();
   run.append(events(5));
   await run.close();
@@ -126,7 +126,7 @@ test('what a recovery puts in the place of damaged events that were told is told
   expect(told).toEqual([...stored(events(5)), ...stored([end], 2)]);
 });
 
-test('a batch that the disk took in part is told as it was written in the end', async () => {
+test('a batch written in parts is returned as finally written', async () => {
   let isFull = false;
   const { store, runsDir } = fileStore({
     calls: {
@@ -151,7 +151,7 @@ test('a batch that the disk took in part is told as it was written in the end', 
   await run.close();
 });
 
-test('a journal that is added to, cut and put anew in any order is told as it is in the end', () => {
+test('a journal that is extended, cut and replaced in any order is returned in its final state', () => {
   const path = join(temporaryDirectory(), 'journal.jsonl');
   const line = (seq: number, step: string) => {
     const { store, runsDir } = fileStore();
@@ -188,7 +188,7 @@ test('a journal that is added to, cut and put anew in any order is told as it is
   );
 });
 
-test('a directory in the place of the journal, or nothing, tells nothing', () => {
+test('a missing journal, or a directory at its path, returns no events', () => {
   const directory = temporaryDirectory();
   const follower = new JournalFollower(join(directory, 'journal.jsonl'));
   expect(follower.read()).toEqual([]);

@@ -24,7 +24,7 @@ function outsider(disk: Disk = 'local') {
   return { gone, judge: (directory: string) => judgeOwner(directory, processes, () => disk === 'local') };
 }
 
-describe('an owner in another place', () => {
+describe('an owner in another namespace', () => {
   it.each([
     ['of an earlier boot, on a disk of this machine', 'local', { boot: 'earlier' }, 'gone'],
     ['of an earlier boot of this machine, on a shared disk', 'shared', { boot: 'earlier', machine: 'machine' }, 'gone'],
@@ -77,7 +77,7 @@ describe('an owner in another place', () => {
       expect([await judge(directory), gone]).toEqual(['gone', []]);
     }));
 
-  it('is no matter of a file in the place of its socket', () =>
+  it('is not judged by a file at the path of its socket', () =>
     withDirectory(async (directory) => {
       const { path, fd } = writeFirstOwner(directory, owner);
       writeFileSync(ownerSocketPath(path), '');

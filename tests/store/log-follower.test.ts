@@ -150,7 +150,7 @@ test('a log that its step cuts is read from its start again', () => {
   expect(told()).toEqual(['load 1 stderr: a long line', 'load 1 stderr: new']);
 });
 
-test('what cannot be read is passed over, and read as soon as it can be', () => {
+test('an unreadable log is skipped, and read as soon as possible', () => {
   const { follow, finish, told, paths } = follower();
   follow('load', 1, { ...paths('load'), stderrPath: '/dev/null/none' });
   vi.advanceTimersByTime(300);

@@ -50,7 +50,7 @@ test('an id is taken once, and newer runs are listed first', async () => {
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test('a place that cannot hold a directory is refused in plain words', () => {
+test('a path that cannot be a directory is refused in plain words', () => {
   const parent = join(temporaryDirectory(), 'gone');
   const store = createMemoryStore({ tempDir: () => parent });
   expect(refusal(() => store.create(snapshot('r1'), { logDir: null }))).toEqual({

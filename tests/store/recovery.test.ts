@@ -14,7 +14,7 @@ function abandonedRun() {
   return { store, directory: join(runsDir, 'r1'), run };
 }
 
-test('a run whose owner died goes on behind its last event', async () => {
+test('a run whose owner died continues after its last event', async () => {
   const { store } = abandonedRun();
   const recovered = store.openForRecovery('r1');
   expect(recovered.append(events(2, 4))).toEqual(stored(events(2, 4), 4));
@@ -22,7 +22,7 @@ test('a run whose owner died goes on behind its last event', async () => {
   expect(store.read('r1')).toMatchObject({ events: stored(events(5)), damage: [] });
 });
 
-test('a torn end is put aside before the run goes on', async () => {
+test('a torn end is set aside before the run continues', async () => {
   const { store, directory } = abandonedRun();
   appendFileSync(join(directory, 'journal.jsonl'), '{"crc":"half');
   const recovered = store.openForRecovery('r1');
@@ -79,7 +79,7 @@ test('a run that its owner closed can be taken over again and again', async () =
   expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
 });
 
-test('a torn owner is nobody, since the machine has gone down meanwhile', async () => {
+test('a torn owner file means no owner, since the machine has crashed since', async () => {
   const { store, runsDir } = fileStore();
   store.create(snapshot('r1'), { logDir: null });
   const path = join(runsDir, 'r1', 'owner');
@@ -87,7 +87,7 @@ test('a torn owner is nobody, since the machine has gone down meanwhile', async 
   await store.openForRecovery('r1').close();
 });
 
-test('what the dead owner kept in its scratch directory goes with the run', async () => {
+test('the scratch directory of a dead owner is removed with the run', async () => {
   const { store, directory, run } = abandonedRun();
   writeFileSync(join(run.scratch(), 'script'), 'true');
   await store.openForRecovery('r1').close();

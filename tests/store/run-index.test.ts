@@ -56,7 +56,7 @@ function truth(store: FileStore, runsDir: string): Record<string, string | undef
 
 const uuid = (number: number) => `01997c3e-1a2b-7000-8000-${String(number).padStart(12, '0')}`;
 
-test('runs are told newest first, by the times in their ids and of their files, whatever the index says', async () => {
+test('runs are listed newest first, by the times in their ids and of their files, whatever the index contains', async () => {
   const { store, runsDir } = fileStore();
   const given = Array.from({ length: 30 }, (_, number) => `run-${number}`);
   for (const [index, id] of given.entries()) {
@@ -176,7 +176,7 @@ describe('the index is a cache', () => {
   });
 });
 
-test('many processes that make and look up runs at once leave an index that tells them all', async () => {
+test('many processes that create and look up runs at once leave a complete index', async () => {
   const { store, runsDir } = fileStore();
   const file = buildProgram('index-runs');
   const count = 60;

@@ -31,7 +31,7 @@ async function untilSettled(directory: string): Promise<void> {
   while (Date.now() - statSync(directory).ctimeMs < 100) await delay(5);
 }
 
-test('what a directory of many runs holds is written down, and taken from there until it changes', async () => {
+test('the listing of a directory with many runs is cached until the directory changes', async () => {
   const { store, path, settle } = world();
   const text = await settle();
   expect(store.list()).toHaveLength(1000);
