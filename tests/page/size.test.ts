@@ -54,6 +54,6 @@ test('a run takes at most 20 kB more, with the worker that lays out its graph', 
   expect(sizeOf(added)).toBeLessThan(20_000);
 });
 
-test.each(['runs', 'start', 'workflow'])('the screen "%s" takes at most 12 kB more', (name) => {
+test.each(['runs', 'start', 'system', 'workflow'])('the screen "%s" takes at most 12 kB more', (name) => {
   expect(sizeOf(loadedWith(chunk(name), firstLoad))).toBeLessThan(12_000);
 });

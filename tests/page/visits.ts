@@ -11,6 +11,8 @@ export type Journey = {
   readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
   /** Starts a workflow; answers the id of the run. */
   readonly start: (workflow: string) => Promise<string>;
+  /** Asks for a run to be stopped. */
+  readonly stop: (runId: string) => Promise<void>;
   /** Writes a file beside the workflows. */
   readonly write: (name: string, text: string) => void;
 };
@@ -37,7 +39,13 @@ export function withPage<T>(
         visits.push(opened);
         return opened.page;
       };
-      const result = await use({ daemon, open, write, start: (workflow) => startRun(daemon, workflow) });
+      const result = await use({
+        daemon,
+        open,
+        write,
+        start: (workflow) => startRun(daemon, workflow),
+        stop: (runId) => stopRun(daemon, runId),
+      });
       const isUnexpected = (message: string) => !expected.some((pattern) => pattern.test(message));
       const messages = visits.flatMap((each) => each.messages).filter(isUnexpected);
       const outside = visits.flatMap(({ requests }) => requests.filter((url) => !url.startsWith(daemon.url)));
@@ -53,6 +61,10 @@ async function startRun({ url }: Daemon, workflow: string): Promise<string> {
   const answer = await fetch(`${url}/api/v2/workflows/${workflow}/runs`, { method: 'POST' });
   const { runId } = (await answer.json()) as { runId: string };
   return runId;
+}
+
+async function stopRun({ url }: Daemon, runId: string): Promise<void> {
+  await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
 }
 
 /** Rules of accessibility that the page breaks as it is, with the elements that do, in light and in dark colours. */

@@ -5,6 +5,7 @@ export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 export const to = {
   workflows: './',
   runs: 'runs',
+  system: 'system',
   run: (id: string) => `runs/${encodeURIComponent(id)}`,
   runOfStep: (id: string, step: string) => `runs/${encodeURIComponent(id)}?${new URLSearchParams({ step })}`,
   runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,

@@ -13,3 +13,7 @@ export type LogSize = Schemas['LogSize'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['WorkflowDetail'];
 export type WorkflowGrid = Schemas['WorkflowGrid'];
+export type DaemonConfig = Schemas['DaemonConfig'];
+export type DaemonInfo = Schemas['DaemonInfo'];
+export type DaemonSchedule = Schemas['DaemonSchedule'];
+export type RunQueue = Schemas['RunQueue'];

@@ -4,13 +4,14 @@ import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { Workflow } from '../api/types.ts';
 import { isOffline } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
 
 /** Switches the schedule of a workflow on and off. The switch moves when the daemon has confirmed it. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
   const { id, name, suspended, schedule } = workflow;
-  if (schedule.start.length + schedule.stop.length + schedule.restart.length === 0) return null;
+  if (schedule.start.length + schedule.stop.length + schedule.restart.length === 0 || isReadOnly.value) return null;
   const change = async () => {
     isPending.value = true;
     problem.value = null;

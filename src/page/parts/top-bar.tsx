@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { openPalette } from './keyboard.tsx';
 import { momentText } from './time.tsx';
@@ -9,6 +10,7 @@ import { momentText } from './time.tsx';
 const screens = [
   { name: 'Workflows', address: to.workflows, below: '/w/' },
   { name: 'Runs', address: to.runs, below: '/runs' },
+  { name: 'System', address: to.system, below: '/system' },
 ] as const;
 
 /** The bar above every screen. */
@@ -35,6 +37,7 @@ export function TopBar(): JSX.Element {
         ))}
       </nav>
       <span class="space" />
+      {isReadOnly.value && <span class="quiet read-only">read-only</span>}
       <button type="button" class="search-button" onClick={openPalette}>
         Go to <kbd>Ctrl K</kbd>
       </button>

@@ -7,6 +7,7 @@ import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { RunHead } from '../api/types.ts';
 import { isOffline } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import type { ShownRun } from '../data/run.ts';
 import { newRunId, type RetryPart, retryRun, stopRun } from '../data/run-actions.ts';
 import { isActive } from '../data/workflow-state.ts';
@@ -18,6 +19,7 @@ type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly ch
 /** What can be done with a run: it is stopped while it goes on, and retried afterwards. */
 export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
   const problem = useSignal<ApiProblem | null>(null);
+  if (isReadOnly.value) return <span class="quiet">read-only</span>;
   return (
     <>
       {isActive(head.status) ? (

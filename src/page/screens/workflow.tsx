@@ -5,6 +5,7 @@ import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '../api/types.ts';
 import { now } from '../data/clock.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
 import { isBroken } from '../data/workflow-state.ts';
@@ -77,7 +78,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
         ))}
         <span class="space" />
         <ScheduleSwitch workflow={detail} />
-        {!isBroken(detail) && (
+        {!isBroken(detail) && !isReadOnly.value && (
           <a class="button main" href={to.start(detail.id)}>
             Start
           </a>

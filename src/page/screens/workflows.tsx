@@ -4,6 +4,7 @@ import { runLook } from '../../render/report/status-look.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { now } from '../data/clock.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
 import { isActive, isBroken } from '../data/workflow-state.ts';
 import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows.ts';
@@ -151,9 +152,11 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
         {nextText(workflow)}
         <ScheduleSwitch workflow={workflow} />
       </span>
-      <a class="button" href={to.start(id)} aria-label={`Start ${name}`}>
-        Start
-      </a>
+      {!isReadOnly.value && (
+        <a class="button" href={to.start(id)} aria-label={`Start ${name}`}>
+          Start
+        </a>
+      )}
     </li>
   );
 }

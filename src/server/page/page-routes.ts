@@ -6,7 +6,7 @@ import { bestEncoding } from './best-encoding.ts';
 import type { PageEncoding, PageFiles } from './page-files.ts';
 
 /** The addresses of screens beside `/`, which a route of the API answers for programs. */
-const screens = ['/runs', '/runs/{id}', '/w/{name}', '/w/{name}/start'];
+const screens = ['/runs', '/runs/{id}', '/system', '/w/{name}', '/w/{name}/start'];
 
 /** Nothing is loaded from elsewhere, nothing inline runs, and a text becomes a script nowhere. */
 const contentSecurityPolicy = [

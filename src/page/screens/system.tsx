@@ -1,0 +1,152 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { to } from '../api/address.ts';
+import { api, ask } from '../api/client.ts';
+import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunQueue } from '../api/types.ts';
+import { now } from '../data/clock.ts';
+import { followLive } from '../data/live.ts';
+import { createResource } from '../data/resource.ts';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { RunRow } from '../parts/run-row.tsx';
+import { Ago, Moment, relativeText } from '../parts/time.tsx';
+import { useTitle } from '../parts/use-title.ts';
+
+type Shown = {
+  readonly info: DaemonInfo;
+  readonly queue: RunQueue;
+  readonly schedule: DaemonSchedule;
+  readonly config: DaemonConfig;
+};
+
+/** The daemon: its queue, what its schedules start next, and its settings. */
+export function System(): JSX.Element {
+  useTitle('System');
+  const shown = useMemo(() => createResource(read), []);
+  useEffect(() => {
+    const refresh = () => void shown.refresh();
+    return followLive(null, { run: refresh, daemon: refresh, workflow: refresh }, refresh);
+  }, [shown]);
+  const { value, problem } = shown.known.value;
+  if (value === null) {
+    return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
+  }
+  return (
+    <section>
+      <h1>System</h1>
+      <Health info={value.info} queue={value.queue} />
+      <Queue queue={value.queue} />
+      <Coming schedule={value.schedule} />
+      <Settings config={value.config} />
+    </section>
+  );
+}
+
+async function read(): Promise<Shown> {
+  const [info, queue, schedule, config] = await Promise.all([
+    ask(api.GET('/api/v2/info')),
+    ask(api.GET('/api/v2/queue')),
+    ask(api.GET('/api/v2/schedule')),
+    ask(api.GET('/api/v2/config')),
+  ]);
+  return { info, queue, schedule, config };
+}
+
+function Health({ info, queue }: { info: DaemonInfo; queue: RunQueue }): JSX.Element {
+  const facts: readonly (readonly [string, JSX.Element | string])[] = [
+    ['Version', info.version],
+    ['Running since', <Ago key="since" at={info.startedAt} />],
+    ['Process', `${info.pid} on ${info.host}`],
+    ['Node.js', info.node],
+    ['Time zone', info.timeZone],
+    ['Places for runs', queue.limit === null ? 'no limit' : String(queue.limit)],
+  ];
+  return (
+    <dl class="facts-list card padded">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Queue({ queue: { running, waiting } }: { queue: RunQueue }): JSX.Element {
+  return (
+    <>
+      <h2>Queue</h2>
+      {running.length + waiting.length === 0 ? (
+        <p class="quiet">No run is running or waiting.</p>
+      ) : (
+        <ul class="card rows" aria-label="Running and waiting runs">
+          {[...running, ...waiting].map((run) => (
+            <RunRow key={run.runId} run={run} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule }): JSX.Element {
+  return (
+    <>
+      <h2>Schedule</h2>
+      {missed > 0 && <p class="warning-line">{missed} starts were missed.</p>}
+      {moments.length === 0 ? (
+        <p class="quiet">No schedule is due.</p>
+      ) : (
+        <ul class="card rows" aria-label="What is due next">
+          {moments.slice(0, 50).map(({ at, kind, workflow, suspended }) => (
+            <li key={`${at} ${kind} ${workflow}`} class="row due">
+              <span>
+                <Moment at={at} /> <span class="quiet">{relativeText(now.value - Date.parse(at))}</span>
+              </span>
+              <a class="name" href={to.workflow(workflow)}>
+                <bdi>{workflow}</bdi>
+              </a>
+              <span class="quiet">
+                {kind}
+                {suspended && ', suspended'}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Settings({ config }: { config: DaemonConfig }): JSX.Element {
+  return (
+    <>
+      <h2>Settings</h2>
+      <section class="card scroll" tabIndex={0} aria-label="Settings">
+        <table class="settings">
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Value</th>
+              <th scope="col">Source</th>
+            </tr>
+          </thead>
+          <tbody>
+            {config.settings.map(({ key, value, source }) => (
+              <tr key={key}>
+                <th scope="row">
+                  <code>{key}</code>
+                </th>
+                <td>
+                  <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+                </td>
+                <td class="quiet">{source}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}

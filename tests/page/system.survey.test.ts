@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'slow.yaml': 'steps:\n  - name: wait\n    command: sleep 30\n',
+  'due.yaml': 'schedule: "0 2 * * *"\nsteps:\n  - name: one\n    command: echo one\n',
+};
+
+describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => {
+  it('shows what runs and waits, what is due, and the settings', async () => {
+    await withPage(
+      files,
+      async ({ open, start, stop }) => {
+        const runIds = [await start('slow'), await start('slow')];
+        const page = await open('/system');
+        const queue = page.getByRole('list', { name: 'Running and waiting runs' });
+        await expect.poll(() => queue.getByRole('listitem').count()).toBe(2);
+        expect(await queue.getByRole('img').first().getAttribute('aria-label')).toBe('running');
+        expect(await page.getByRole('list', { name: 'What is due next' }).textContent()).toContain('due.yaml');
+        expect(await page.locator('.settings').textContent()).toContain('maxConcurrentRuns');
+        expect(await accessibilityProblems(page)).toEqual([]);
+
+        for (const runId of runIds) await stop(runId);
+        await page.getByText('No run is running or waiting.').waitFor();
+      },
+      { options: ['--max-concurrent-runs', '1'] },
+    );
+  });
+
+  it('offers nothing to a read-only login that it may not do', async () => {
+    await withPage(
+      { ...files, 'write.txt': 'a-token-to-write', 'look.txt': 'look-only-token' },
+      async ({ open }) => {
+        const httpCredentials = { username: 'anyone', password: 'look-only-token' };
+        const page = await open('/', { httpCredentials });
+        await page.getByText('read-only').waitFor();
+
+        await expect.poll(() => page.locator('.row .name').allTextContents()).toEqual(['due', 'slow']);
+        expect(await page.getByRole('link', { name: /^Start/ }).count()).toBe(0);
+        expect(await page.getByRole('switch').count()).toBe(0);
+        expect(await accessibilityProblems(page)).toEqual([]);
+      },
+      { options: ['--token-file', 'write.txt', '--read-only-token-file', 'look.txt'] },
+    );
+  });
+});
