@@ -1,5 +1,5 @@
 import { connect, notDocker } from '../executors/docker/api/daemon.ts';
-import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/problem.ts';
+import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/docker-problem.ts';
 import type { Check } from './check.ts';
 import { checkPlaces, type Places } from './places.ts';
 import { checkPrograms } from './programs.ts';

@@ -1,5 +1,5 @@
 import type { Template } from '../core/workflow.ts';
-import { MailProblem } from './problem.ts';
+import { MailProblem } from './mail-problem.ts';
 
 /** A mail address; `name` is empty if only the address is known. */
 export type Address = { readonly name: string; readonly address: string };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addresses, headerText } from '../../src/mail/addresses.ts';
-import { escapeHtml, htmlToText, isHtml } from '../../src/mail/html.ts';
-import { isLoopback, mailServer } from '../../src/mail/server.ts';
+import { escapeHtml, htmlToText, isHtml } from '../../src/mail/mail-html.ts';
+import { isLoopback, mailServer } from '../../src/mail/mail-server.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };
 const expand = (text: string) => text.replace(/\$\w+/g, (name) => variables[name] ?? '');

@@ -4,8 +4,8 @@ import type { Outcome } from '../../core/run/run.ts';
 import { isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
-import { ask, parseAnswer } from './api/request.ts';
-import { isRequestError } from './problem.ts';
+import { ask, parseAnswer } from './api/docker-request.ts';
+import { isRequestError } from './docker-problem.ts';
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
 

@@ -1,7 +1,7 @@
 import { workflowNames } from '../../core/words/own-names.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import type { Variables } from './settings.ts';
+import type { Variables } from './docker-settings.ts';
 
 /** Docker client settings, which say nothing about the container. */
 const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'DOCKER_CONFIG']);

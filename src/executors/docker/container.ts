@@ -8,12 +8,12 @@ import type { Daemon } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
 import { tarOfFile } from './api/tar.ts';
 import { endedOutcome, exitCodeOf } from './container-end.ts';
+import { copyOutput } from './container-output.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
+import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
+import type { ContainerSettings } from './docker-settings.ts';
 import { invocationOf } from './invocation.ts';
-import { copyOutput } from './output.ts';
-import { DockerProblem, isRequestError, requestMessage, requestStatus } from './problem.ts';
 import { programProblem } from './program-problem.ts';
-import type { ContainerSettings } from './settings.ts';
 
 /**
  * Runs a step in a container of its own and always removes the container, unless it is to be kept and ended by itself.

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { containerEnv } from './container-env.ts';
+import { ownerKey, ownerLabel } from './container-owner.ts';
+import { DockerProblem, requestMessage, requestStatus } from './docker-problem.ts';
+import type { ContainerSettings } from './docker-settings.ts';
 import type { Invocation } from './invocation.ts';
-import { ownerKey, ownerLabel } from './owner.ts';
-import { DockerProblem, requestMessage, requestStatus } from './problem.ts';
 import { keepKey } from './reap.ts';
-import type { ContainerSettings } from './settings.ts';
 
 /** Everything needed to create a container. */
 export type ContainerPlan = {

@@ -5,10 +5,10 @@ import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts
 import type { Attempt, Executor } from '../executor.ts';
 import { connect } from './api/daemon.ts';
 import { runInContainer } from './container.ts';
+import { DockerProblem, isRequestError, requestMessage } from './docker-problem.ts';
+import { readSettings } from './docker-settings.ts';
 import { runInRunning } from './exec/exec.ts';
-import { DockerProblem, isRequestError, requestMessage } from './problem.ts';
 import { reapOrphans } from './reap.ts';
-import { readSettings } from './settings.ts';
 
 /** Runs a step in a container: a new one (`image`), or a running one (`containerName` with `exec`). */
 export const executor: Executor = { run };

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
-import { ask, parseAnswer } from './api/request.ts';
-import { type RequestError, requestStatus } from './problem.ts';
+import { ask, parseAnswer } from './api/docker-request.ts';
+import { type RequestError, requestStatus } from './docker-problem.ts';
 
 /**
  * Whether the server is Docker, according to a header of its ping answer or, if a proxy removes that, its version.

@@ -5,7 +5,7 @@ import { parseCommand } from '../../core/words/words.ts';
 import { type CommandLine, commandLine, stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
-import { DockerProblem } from './problem.ts';
+import { DockerProblem } from './docker-problem.ts';
 
 /** The program to run in a container. */
 export type Invocation = {

@@ -1,4 +1,4 @@
-import { DockerProblem } from './problem.ts';
+import { DockerProblem } from './docker-problem.ts';
 
 /**
  * Explains why a container could not start its program, from the message of the runtime, with the exit code a shell

@@ -1,8 +1,8 @@
 import type { ContainerInfo } from 'dockerode';
 import type { Daemon } from './api/daemon.ts';
+import { isOwnerGone, ownerKey } from './container-owner.ts';
+import { requestMessage, requestStatus } from './docker-problem.ts';
 import { endOrphanedExecs } from './exec/exec-record.ts';
-import { isOwnerGone, ownerKey } from './owner.ts';
-import { requestMessage, requestStatus } from './problem.ts';
 
 /** Label of a container that is kept after its end. */
 export const keepKey = 'wf.keep';

@@ -1,14 +1,14 @@
 import type { Outcome } from '../../core/run/run.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
-import { type Pairs, SettingProblem } from './fields.ts';
-import { basicLogin } from './login.ts';
-import { requestLine } from './problem.ts';
+import { type Pairs, SettingProblem } from './header-fields.ts';
+import { requestLine } from './http-problem.ts';
+import { type RequestEnd, type ResponseReader, sendRequest } from './http-request.ts';
+import type { HttpSettings } from './http-settings.ts';
 import type { Hop, ResponseHead } from './redirect.ts';
-import { type RequestEnd, type ResponseReader, sendRequest } from './request.ts';
-import type { HttpSettings } from './settings.ts';
 import { shownHeader, shownUrl } from './shown.ts';
 import { type Target, withQuery } from './target.ts';
+import { basicLogin } from './url-login.ts';
 
 /** A request and the statuses that count as success. */
 export type Call = {

@@ -1,6 +1,6 @@
 import type { Executor } from '../executor.ts';
 import { makeCall } from './call.ts';
-import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
+import { expandedSettings, httpKeys, httpSettings } from './http-settings.ts';
 import { stepTarget } from './target.ts';
 
 /**

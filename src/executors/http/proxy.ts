@@ -2,9 +2,9 @@ import { type ClientRequest, request as httpRequest, type RequestOptions } from 
 import { request as httpsRequest, type RequestOptions as TlsRequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { basicLogin } from './login.ts';
-import { RequestProblem } from './problem.ts';
+import { RequestProblem } from './http-problem.ts';
 import { shownUrl, shownUrlText } from './shown.ts';
+import { basicLogin } from './url-login.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

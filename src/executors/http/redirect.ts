@@ -1,5 +1,5 @@
-import type { Pairs } from './fields.ts';
-import { RequestProblem } from './problem.ts';
+import type { Pairs } from './header-fields.ts';
+import { RequestProblem } from './http-problem.ts';
 import { shownUrlText } from './shown.ts';
 
 /** One request as sent. */

@@ -1,7 +1,6 @@
 import { listWords } from '../../core/words/list-words.ts';
-
 import type { Attempt } from '../executor.ts';
-import { type Pairs, SettingProblem } from './fields.ts';
+import { type Pairs, SettingProblem } from './header-fields.ts';
 import { shownUrlText } from './shown.ts';
 
 /** Method and URL of a request. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type Call, makeCall } from './call.ts';
-import { statusCodes, text } from './fields.ts';
-import { expandedSettings, httpKeys, httpSettings } from './settings.ts';
+import { statusCodes, text } from './header-fields.ts';
+import { expandedSettings, httpKeys, httpSettings } from './http-settings.ts';
 import { target } from './target.ts';
 
 /** Calls the `url` in its settings, with POST unless `method` says otherwise; `successStatusCodes` defines success. */

@@ -7,9 +7,9 @@ import type { Notice } from '../../engine/engine.ts';
 import { openRegular } from '../../regular-file.ts';
 import type { LogPaths } from '../../store/store.ts';
 import { addresses } from '../addresses.ts';
-import { MailProblem } from '../problem.ts';
-import { type Attachment, type Mail, type Sent, sendMail } from '../send.ts';
-import { mailServer } from '../server.ts';
+import { MailProblem } from '../mail-problem.ts';
+import { mailServer } from '../mail-server.ts';
+import { type Attachment, type Mail, type Sent, sendMail } from '../send-mail.ts';
 import { type ReportFacts, report } from './mail-report.ts';
 
 /** Outcomes that can trigger a mail. */

@@ -68,7 +68,7 @@ test('a socket without permission is reported', async () => {
   // Root may use any socket.
   if (isRoot) process.seteuid?.(65534);
   try {
-    const { DockerProblem } = await import('../../../src/executors/docker/problem.ts');
+    const { DockerProblem } = await import('../../../src/executors/docker/docker-problem.ts');
     const { connect } = await import('../../../src/executors/docker/api/daemon.ts');
     const never = new AbortController().signal;
     await expect(connect({ DOCKER_HOST: `unix://${path}` }, { stop: never, over: never })).rejects.toEqual(

@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { settingValue } from '../../../src/executors/docker/api/api-settings.ts';
 import { reportPull } from '../../../src/executors/docker/api/image.ts';
 import { tarOfFile } from '../../../src/executors/docker/api/tar.ts';
+import { demultiplexer } from '../../../src/executors/docker/container-output.ts';
+import { isOwnerGone, ownerLabel } from '../../../src/executors/docker/container-owner.ts';
+import { DockerProblem } from '../../../src/executors/docker/docker-problem.ts';
 import { withoutExpansions } from '../../../src/executors/docker/invocation.ts';
-import { demultiplexer } from '../../../src/executors/docker/output.ts';
-import { isOwnerGone, ownerLabel } from '../../../src/executors/docker/owner.ts';
-import { DockerProblem } from '../../../src/executors/docker/problem.ts';
 import { startProblem } from '../../../src/executors/docker/program-problem.ts';
 import { temporaryDirectory } from '../attempt.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/workflow.ts';
-import { DockerProblem } from '../problem.ts';
+import { DockerProblem } from '../docker-problem.ts';
 
 /** Settings that are not texts in Docker's API. A variable can still provide them (`memory: $LIMIT`). */
 const truths = names(`

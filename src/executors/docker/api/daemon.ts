@@ -5,8 +5,8 @@ import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
 import { messageOf } from '../../../errors.ts';
 import { readRegular } from '../../../regular-file.ts';
+import { DockerProblem, type RequestError, requestMessage } from '../docker-problem.ts';
 import { isDocker } from '../identity.ts';
-import { DockerProblem, type RequestError, requestMessage } from '../problem.ts';
 
 /** A daemon that has responded. */
 export type Daemon = {

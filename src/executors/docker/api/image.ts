@@ -6,8 +6,8 @@ import { capture } from '../../../processes/capture.ts';
 import { eitherEnd } from '../../../processes/end-signal.ts';
 import { readRegular } from '../../../regular-file.ts';
 import type { Attempt } from '../../executor.ts';
-import { DockerProblem, requestMessage, requestStatus } from '../problem.ts';
-import type { ContainerSettings } from '../settings.ts';
+import { DockerProblem, requestMessage, requestStatus } from '../docker-problem.ts';
+import type { ContainerSettings } from '../docker-settings.ts';
 import type { Daemon } from './daemon.ts';
 
 /** Provides an image, pulling it according to `pull`. Throws a `DockerProblem` if it is not available. */

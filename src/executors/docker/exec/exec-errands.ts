@@ -1,8 +1,8 @@
 import type { Container } from 'dockerode';
 import type { Json } from '../../../core/workflow.ts';
 import type { Daemon } from '../api/daemon.ts';
-import { copyOutput } from '../output.ts';
-import { requestMessage, requestStatus } from '../problem.ts';
+import { copyOutput } from '../container-output.ts';
+import { requestMessage, requestStatus } from '../docker-problem.ts';
 
 /**
  * Signals every process whose environment contains a mark: `$1` is the signal, `$2` the mark; a kill repeats the search

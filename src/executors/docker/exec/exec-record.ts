@@ -1,8 +1,8 @@
 import type { VolumeInspectInfo } from 'dockerode';
 import type { Attempt } from '../../executor.ts';
 import type { Daemon } from '../api/daemon.ts';
-import { isOwnerGone, ownerKey, ownerLabel } from '../owner.ts';
-import { requestMessage, requestStatus } from '../problem.ts';
+import { isOwnerGone, ownerKey, ownerLabel } from '../container-owner.ts';
+import { requestMessage, requestStatus } from '../docker-problem.ts';
 import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 
 /** What a later `wf` needs to find and end a command in a running container. */

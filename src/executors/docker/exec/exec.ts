@@ -8,11 +8,11 @@ import type { Daemon } from '../api/daemon.ts';
 import { tarOfFile } from '../api/tar.ts';
 import { exitOutcome } from '../container-end.ts';
 import { containerEnv } from '../container-env.ts';
+import { copyOutput, type WriteOutput } from '../container-output.ts';
+import { DockerProblem, requestStatus } from '../docker-problem.ts';
+import type { ExecSettings } from '../docker-settings.ts';
 import { invocationOf } from '../invocation.ts';
-import { copyOutput, type WriteOutput } from '../output.ts';
-import { DockerProblem, requestStatus } from '../problem.ts';
 import { startProblem } from '../program-problem.ts';
-import type { ExecSettings } from '../settings.ts';
 import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
 import { recordExec } from './exec-record.ts';
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { bodyText, flag, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './fields.ts';
+import { bodyText, flag, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './header-fields.ts';
 import { expandJson } from './json-template.ts';
 
 /** Settings of a request and its output, with variables expanded. */

@@ -1,7 +1,7 @@
 import type { Address } from './addresses.ts';
-import { htmlToText, isHtml } from './html.ts';
-import { explainMailError, MailProblem, refusedRecipient } from './problem.ts';
-import { isLoopback, type MailServer } from './server.ts';
+import { htmlToText, isHtml } from './mail-html.ts';
+import { explainMailError, MailProblem, refusedRecipient } from './mail-problem.ts';
+import { isLoopback, type MailServer } from './mail-server.ts';
 
 /** A mail to be sent. */
 export type Mail = {

@@ -4,8 +4,8 @@ import { rootCertificates } from 'node:tls';
 import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
 import { messageOf } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
-import type { Pairs } from './fields.ts';
-import { explainRequestError, RequestProblem, requestLine } from './problem.ts';
+import type { Pairs } from './header-fields.ts';
+import { explainRequestError, RequestProblem, requestLine } from './http-problem.ts';
 import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './proxy.ts';
 import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
 

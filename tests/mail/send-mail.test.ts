@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MailProblem } from '../../src/mail/problem.ts';
-import { type Mail, type Patience, sendMail } from '../../src/mail/send.ts';
-import type { MailServer } from '../../src/mail/server.ts';
+import { MailProblem } from '../../src/mail/mail-problem.ts';
+import type { MailServer } from '../../src/mail/mail-server.ts';
+import { type Mail, type Patience, sendMail } from '../../src/mail/send-mail.ts';
 import { smtpServer } from '../support/smtp-server.ts';
 
 const mail: Mail = {

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { SmtpSettings, Template } from '../core/workflow.ts';
-import { MailProblem } from './problem.ts';
+import { MailProblem } from './mail-problem.ts';
 
 /** A mail server with every variable replaced. */
 export type MailServer = {

@@ -3,7 +3,7 @@ import { expandWords, parseCommand } from '../../core/words/words.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { apiName, settingValue } from './api/api-settings.ts';
-import { DockerProblem } from './problem.ts';
+import { DockerProblem } from './docker-problem.ts';
 
 /** The settings of a step: a container of its own, or a command in a running one. */
 export type DockerSettings = ContainerSettings | ExecSettings;
