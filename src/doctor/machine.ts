@@ -1,7 +1,7 @@
 import { connect, notDocker } from '../executors/docker/api/daemon.ts';
 import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/docker-problem.ts';
 import type { Check } from './check.ts';
-import { checkPlaces, type Places } from './places.ts';
+import { checkPlaces, type Places } from './checked-places.ts';
 import { checkPrograms } from './programs.ts';
 
 /** Input of the checks: the environment and directory of steps, and the user's directories. */

@@ -10,7 +10,7 @@ import { shellArgv } from '../../processes/shell-argv.ts';
 import { stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt, Scope } from '../executor.ts';
-import { quoteWord } from './quote-word.ts';
+import { quoteWord } from './remote-word.ts';
 
 /** Code for the remote `sh`, which finally becomes the step's program. */
 export type RemoteCode = {

@@ -1,5 +1,5 @@
 import type { RemoteCode } from './code.ts';
-import { quoteWord } from './quote-word.ts';
+import { quoteWord } from './remote-word.ts';
 
 /**
  * The remote command line, the same for every step: from any login shell it starts an `sh` that reads its code from the

@@ -7,7 +7,7 @@ import { processPlace } from '../process-place.ts';
 import { signalGroup } from '../process-signals.ts';
 import { parseStat } from '../process-table.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
-import { starterProgram } from './program.ts';
+import { starterProgram } from './starter-program.ts';
 
 /** A program for the starter, by path, with the files its output is appended to. */
 export type StartRequest = OutputFiles & {

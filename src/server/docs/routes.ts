@@ -2,9 +2,9 @@ import type { JsonObject } from '../../core/workflow.ts';
 import { prefers } from '../reply/accept.ts';
 import { entityTag } from '../reply/send.ts';
 import type { ApiRequest, Reply } from '../route.ts';
+import { docsPage } from './docs-page.ts';
 import { type DocumentOptions, openApiDocument } from './document.ts';
 import { type DescribedRoute, json } from './operation.ts';
-import { docsPage } from './page.ts';
 
 const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
 

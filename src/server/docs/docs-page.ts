@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../core/workflow.ts';
+import { code, codeBlock, escapeHtml, prose } from './docs-html.ts';
 import type { OpenApiDocument } from './document.ts';
-import { code, codeBlock, escapeHtml, prose } from './html.ts';
 import type { Schema } from './operation.ts';
 
 /** The page, and the headers that it needs. */
