@@ -28,7 +28,7 @@ test('after a kill of the daemon its readers are told to ask again, and are told
     await after.until('event: reset\ndata: {"why":"unknown"}');
     writeFileSync(join(cwd, 'go'), '');
     await after.until('"name":"two","status":"succeeded"');
-    await after.until('"status":"succeeded","reason":null');
+    await after.until('"status":"succeeded","reason":null,"error":null,"trigger"');
     const again = await openStream(addressOf(second.url), `/api/v2/events?run=r&follow=false&after=${lastId(after)}`);
     await again.ended;
     expect(again.text()).not.toMatch(/event: (reset|run|step)\n/);
