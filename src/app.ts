@@ -144,7 +144,7 @@ export async function suspensionCheck({ runsDir }: Config): Promise<(file: strin
 /** Removes past runs. */
 export type Retention = {
   readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
-  /** Whether the last removal was over a day ago; true for only one of several processes that ask. */
+  /** Whether the last removal was more than a day ago; true for only one of several processes that ask. */
   readonly isDue: () => boolean;
 };
 

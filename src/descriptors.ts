@@ -14,7 +14,7 @@ export function reservedDescriptors(): number {
   return lowestReserved;
 }
 
-/** Whether so many files are open that nothing should start which opens more. */
+/** Whether too few descriptors are left to start anything that opens files. */
 export function areDescriptorsScarce(): boolean {
   try {
     const fd = openSync('/dev/null', 'r');

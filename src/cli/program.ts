@@ -59,7 +59,7 @@ function exampleText(name: string): string {
     : ['', 'Examples:', ...lines.map(([line, does]) => `  ${line.padEnd(width)}  # ${does}`)].join('\n');
 }
 
-/** A command with its arguments; its options and other names stand in its own help. */
+/** A command with its arguments; its own help shows its options and aliases. */
 function subcommandTerm(command: Command): string {
   return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
 }

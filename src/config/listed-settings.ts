@@ -47,7 +47,7 @@ export function listSettings(config: Config): readonly ListedSetting[] {
     const found = read(key);
     const value = key === 'dags' ? config.dagsDir : found.value;
     const description = { type: kind.name, description: about, variable: variableOf(key) };
-    return { ...rules, ...description, key, default: fallback, ...told({ ...found, value }, rules.secret) };
+    return { ...rules, ...description, key, default: fallback, ...shown({ ...found, value }, rules.secret) };
   });
   return [...general, ...listForwarding(config)];
 }
@@ -72,7 +72,7 @@ function listForwarding(config: Config): readonly ListedSetting[] {
     const { kind, fallback, about } = forwardingSettings[key];
     return {
       key: `logForwarding.${key}`,
-      ...told(values[key], key === 'headers'),
+      ...shown(values[key], key === 'headers'),
       default: fallback,
       type: kind.name,
       flag: null,
@@ -85,7 +85,7 @@ function listForwarding(config: Config): readonly ListedSetting[] {
   });
 }
 
-function told({ value, level, source }: Sourced<unknown>, secret: boolean): Sourced<unknown> {
+function shown({ value, level, source }: Sourced<unknown>, secret: boolean): Sourced<unknown> {
   return { value: secret && level !== 'default' ? '***' : withoutLogin(value), level, source };
 }
 

@@ -66,7 +66,7 @@ class Forwarding {
   #source: LineSource = { requestId: '', dagName: '' };
   #logPaths: ((step: string, attempt: number) => LogPaths) | null = null;
   #isTelling = false;
-  #told: Promise<void> = Promise.resolve();
+  #reported: Promise<void> = Promise.resolve();
   #whenEmpty: () => void = () => {};
 
   constructor(settings: LogForwarding, queue: ForwardQueue, { followLogs, now }: LogForwarderOptions) {
@@ -92,7 +92,7 @@ class Forwarding {
     this.#due.push(event);
     if (this.#isTelling) return;
     this.#isTelling = true;
-    this.#told = this.#tellDue();
+    this.#reported = this.#tellDue();
   }
 
   /** Moves lines into the queue while it has room, and drops them if it is stuck. */
@@ -113,7 +113,7 @@ class Forwarding {
     this.#queue.close();
     if (signal.aborted) giveUp();
     try {
-      await this.#told;
+      await this.#reported;
       await this.#queue.idle();
     } finally {
       clearTimeout(timer);
@@ -167,15 +167,15 @@ function reportCounts(
   tell: (counts: ForwardCounts, isFinal: boolean) => void,
   warn: (message: string) => void,
 ): { readonly close: () => Promise<void> } {
-  let told = '';
+  let reported = '';
   let hasFailed = false;
   const report = (isFinal: boolean) => {
     const now = counts();
     const text = JSON.stringify(now);
-    if (text === told && !isFinal) return;
+    if (text === reported && !isFinal) return;
     try {
       tell(now, isFinal);
-      told = text;
+      reported = text;
     } catch (error) {
       // It is retried; one warning is enough.
       if (!hasFailed)

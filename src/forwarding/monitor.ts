@@ -42,7 +42,7 @@ export async function openMonitor(
   };
   const error = await open();
   if (error !== null) {
-    const later = error.code === 'EADDRINUSE' ? '; trying again until it is free' : '';
+    const later = error.code === 'EADDRINUSE' ? '; wf retries until it is free' : '';
     warn(
       `the monitor of log forwarding is not available at ${settings.host}:${settings.port}: ${error.message}${later}`,
     );

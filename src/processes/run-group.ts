@@ -187,6 +187,6 @@ function remove(group: string): void {
   try {
     rmdirSync(group);
   } catch {
-    // `endDeadGroups` tries again.
+    // `endDeadGroups` removes it later.
   }
 }

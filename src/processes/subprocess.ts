@@ -17,7 +17,7 @@ const starters = new Starters();
 
 /**
  * Runs a program for an attempt. Its output goes directly into the attempt's log; it has a session and process group of
- * its own, and reads /dev/null unless `feed` writes its input. The attempt ends with the process, whoever else holds
+ * its own, and reads /dev/null unless `feed` writes its input. The attempt ends with the process, even if another process holds
  * the output open; after a stop, with the last process of its tree. Every failure is an outcome.
  */
 export async function runProcess(

@@ -113,7 +113,7 @@ describe('the monitor', () => {
     const third = await monitor({ port });
     expect([second.now(), third.now()]).toEqual([null, null]);
     expect(second.warnings).toEqual([
-      `the monitor of log forwarding is not available at 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; trying again until it is free`,
+      `the monitor of log forwarding is not available at 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; wf retries until it is free`,
     ]);
     await third.close();
     await close();

@@ -25,7 +25,7 @@ type UnstoredEnd = {
 
 /**
  * Stores a run's events and folds them into two states: the real one, and the masked one, which is the fold of what was
- * stored. If the disk refuses, reporting goes on: refused events are kept, reported with number 0, and stored first
+ * stored. If the disk refuses, reporting continues: refused events are kept, reported with number 0, and stored first
  * once the disk accepts writes again.
  */
 export class RunRecord {

@@ -121,7 +121,7 @@ async function removeContainer(container: Container, { daemon, attempt }: Contai
     const why = daemon.over.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
     attempt.write(
       'stderr',
-      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will try again\n`,
+      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it\n`,
     );
   }
 }

@@ -100,7 +100,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
     code: 'more-problems',
     message,
     ...nowhere,
-    help: 'Correct the first ones and try again.',
+    help: 'Correct the first ones, then check the file once more.',
     unshown: { errors, warnings: count - errors, files },
   };
 }

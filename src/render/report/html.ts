@@ -1,6 +1,6 @@
 import { escapeControl } from '../text/sanitize.ts';
 
-/** Markup that can stand in a page. Made by `html`, so that nothing gets in that was not escaped. */
+/** Safe markup, made by `html`, which escapes all values. */
 export type Html = { readonly markup: string };
 
 /** What can be put into markup; null, and an empty list, is nothing. */
@@ -23,7 +23,7 @@ export function trusted(markup: string): Html {
   return { markup };
 }
 
-/** Text as it can stand in an element and in a quoted attribute; its tabs and line ends stay. */
+/** Escapes text for an element or a quoted attribute; keeps tabs and line breaks. */
 export function escapeHtml(text: string): string {
   // Here and not at the top, so that it is not read before the first text that needs it.
   const unsafe =

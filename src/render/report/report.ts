@@ -15,11 +15,11 @@ import { counted } from './text.ts';
 import { timelineHtml } from './timeline.ts';
 import type { LogName, ReportAssets, ReportView } from './view.ts';
 
-/** Of more steps than these only those that failed and the first are told of in full. */
+/** Beyond this number only failed steps and the first ones are shown in full. */
 const mostDetailed = 1000;
 
 /**
- * A run as one HTML page that asks nobody for anything, in pieces to be written one after another. Logs are read piece by
+ * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read piece by
  * piece, and never more of them than the page may hold.
  */
 export function* renderReport(view: ReportView, assets: ReportAssets): Generator<string> {

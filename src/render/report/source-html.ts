@@ -47,7 +47,7 @@ function lineHtml(line: string, anchor: string): Html {
 `;
 }
 
-/** Keys and comments stand out; everything else of YAML needs more than a line to be told. */
+/** Highlights keys and comments; the rest of YAML cannot be recognised line by line. */
 function painted(line: string): Html {
   const [, indent = '', key = '', rest = ''] = /^([\s-]*)([\w.$-]+(?=:(?:\s|$)))?(.*)$/s.exec(line) ?? [];
   const at = commentStart(rest);

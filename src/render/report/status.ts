@@ -1,7 +1,7 @@
 import { type Html, html, trusted } from './html.ts';
 import type { StatusKind, StatusLook } from './status-look.ts';
 
-/** Shapes on 16 by 16, told apart without their colours too. */
+/** Shapes of 16 by 16 units that differ without their colours too. */
 const shapes: Readonly<Record<StatusKind, string>> = {
   succeeded: '<circle cx="8" cy="8" r="8"/><path class="in" d="M4.4 8.3 7 10.9l4.7-5.3"/>',
   partly: '<circle cx="8" cy="8" r="8"/><path class="in" d="M4.4 8.3 7 10.9l4.7-5.3"/>',
@@ -15,7 +15,7 @@ const shapes: Readonly<Record<StatusKind, string>> = {
   waiting: '<circle class="ring" cx="8" cy="8" r="7"/><path class="line" d="M8 4.2V8l2.6 1.8"/>',
 };
 
-/** The sign of a status; it says nothing to a screen reader, for which the word stands beside it. */
+/** The sign of a status; hidden from screen readers, which read the word next to it. */
 export function statusIcon({ kind }: StatusLook): Html {
   return html`<svg class="icon ${kind}" width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><use href="#i-${kind}"/></svg>`;
 }

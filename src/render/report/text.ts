@@ -26,7 +26,7 @@ export function zonedTime(at: number): string {
   return `${dateAndTime(at)} ${zone}`;
 }
 
-/** The beginning of a text that is too long to show, told as such. */
+/** Returns the start of a text that is too long to show, with a note. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const rest = text.length - most;

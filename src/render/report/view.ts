@@ -15,7 +15,7 @@ export type ReportView = {
   readonly graph: Graph | null;
   /** By step. */
   readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
-  /** Where steps stand in the sources. */
+  /** The positions of steps in the sources. */
   readonly places: ReadonlyMap<string, Place>;
   readonly sources: readonly Source[];
   readonly logs: ReportLogs;

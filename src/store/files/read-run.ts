@@ -105,7 +105,7 @@ export function recoverRun(directory: string, owner: Owner, isAlive: Processes['
 }
 
 /**
- * Writes the journal anew up to the damage and replaces the old file, even if that is intact: a previous owner that
+ * Rewrites the journal up to the damage and replaces the old file, even if that is intact: a previous owner that
  * was wrongly believed dead then writes to a file without a name, does no harm and notices it.
  */
 function replaceJournal(directory: string, ownerPath: string): JournalPosition {

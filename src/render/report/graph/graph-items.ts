@@ -16,11 +16,11 @@ export type GraphItem = {
   readonly nodes: readonly number[];
   readonly width: number;
   readonly height: number;
-  /** How its steps stand in it; null for a single step. */
+  /** The grid of its steps; null for a single step. */
   readonly grid: Grid | null;
 };
 
-/** Steps side by side, with their names or, when they are many, as mere squares. */
+/** Parallel steps with their names or, if there are many, as squares. */
 export type Grid = {
   readonly columns: number;
   readonly cellWidth: number;

@@ -9,7 +9,7 @@ export type Vertex = { readonly item: number | null; readonly layer: number };
 /** A drawing before it has places: vertices in layers, with edges only between neighbouring layers. */
 export type Layers = {
   readonly vertices: readonly Vertex[];
-  /** Numbers of vertices, layer by layer, in the order in which they stand there. */
+  /** Numbers of vertices, layer by layer, in their order. */
   readonly order: readonly (readonly number[])[];
   readonly edges: readonly Edge[];
 };

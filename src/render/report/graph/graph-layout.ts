@@ -25,7 +25,7 @@ export type GraphLayout = {
   readonly ends: readonly { readonly x: number; readonly y: number }[];
 };
 
-/** More than this nobody could follow, nor would it be worth working out. */
+/** A larger graph would be unreadable and too slow to lay out. */
 const mostVertices = 12_000;
 /** What a page is wide, about. */
 const pageWidth = 1100;

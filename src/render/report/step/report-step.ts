@@ -13,7 +13,7 @@ export type ReportStep = {
   readonly node: Step | null;
   readonly attempts: readonly AttemptRecord[];
   readonly place: Place | null;
-  /** Outputs whose values are not told. */
+  /** Outputs whose values are hidden. */
   readonly masked: readonly string[];
   readonly isHandler: boolean;
   /** Its result was taken over from the run that was retried. */

@@ -100,7 +100,7 @@ function outputsHtml({ summary, masked }: ReportStep): Html | null {
   if (outputs.length === 0) return null;
   const rows = outputs.slice(0, mostOutputs).map(([name, value]) => {
     const text = masked.includes(name)
-      ? html`<span class="quiet">not told: it is or holds a secret</span>`
+      ? html`<span class="quiet">hidden: it is or contains a secret</span>`
       : html`<pre tabindex="0">${shortened(value, mostOfOutput)}</pre>`;
     return html`<tr><th scope="row"><code>${name}</code></th><td>${text}</td></tr>`;
   });

@@ -25,7 +25,7 @@ export function writeStop(directory: string, request: StopRequest): void {
   }
 }
 
-/** The last request for the run in a directory; null if there is none that can be read. */
+/** The last request for the run in a directory; null without a readable one. */
 export function readStop(directory: string): StopRequest | null {
   try {
     return (unseal(readFileSync(stopPath(directory)).subarray(0, -1)) as StopRequest | undefined) ?? null;

@@ -40,12 +40,12 @@ export function createStopListener(directory: string, ownerPath: string): StopLi
 
   return {
     listen: async (listener) => {
-      let told = '';
+      let delivered = '';
       const look = () => {
         const request = isClosed ? null : readStop(directory);
         const text = JSON.stringify(request);
-        if (request === null || text === told) return;
-        told = text;
+        if (request === null || text === delivered) return;
+        delivered = text;
         listener(request);
       };
       if (isClosed) return;

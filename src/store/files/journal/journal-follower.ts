@@ -20,7 +20,7 @@ export class JournalFollower {
   #file: Looked | null = null;
   #offset = 0;
   /** Checksums of the returned lines: a line with the same checksum is unchanged. */
-  #told: string[] = [];
+  #delivered: string[] = [];
   /**
    * Size and time at which an invalid line followed by others was found: until either changes, it cannot have been
    * repaired.
@@ -53,7 +53,7 @@ export class JournalFollower {
     const from = this.#offset;
     const canGoOn = isSameFile && size > from;
     const bytes = canGoOn ? this.#bytes(from, size) : Buffer.alloc(0);
-    const events = this.#take(bytes, this.#told.length);
+    const events = this.#take(bytes, this.#delivered.length);
     if (canGoOn && !isDamaged(bytes, this.#offset - from)) return events;
     this.#stuckAt = `${size} ${mtimeMs}`;
     return [...events, ...this.#compare(this.#bytes(0, size))];
@@ -92,7 +92,7 @@ export class JournalFollower {
       const event = end === -1 ? null : decodeEvent(bytes.subarray(start, end), seq + events.length + 1);
       if (event === null) return events;
       events.push(event);
-      this.#told.push(bytes.toString('latin1', start + checksumStart, start + checksumEnd));
+      this.#delivered.push(bytes.toString('latin1', start + checksumStart, start + checksumEnd));
       this.#offset += end + 1 - start;
       start = end + 1;
     }
@@ -100,11 +100,11 @@ export class JournalFollower {
 
   /** Reads everything again; returns the events from the first changed one on. */
   #compare(bytes: Buffer): readonly StoredEvent[] {
-    const before = this.#told;
-    this.#told = [];
+    const before = this.#delivered;
+    this.#delivered = [];
     this.#offset = 0;
     const events = this.#take(bytes, 0);
-    const changed = this.#told.findIndex((checksum, index) => checksum !== before[index]);
+    const changed = this.#delivered.findIndex((checksum, index) => checksum !== before[index]);
     return changed === -1 ? [] : events.slice(changed);
   }
 }

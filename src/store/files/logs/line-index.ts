@@ -9,10 +9,10 @@ export type LineIndex = {
   readonly deltas: readonly number[];
 };
 
-/** Indexes of logs by their paths. Those that were used last are kept, and go on where they ended when a log has grown. */
+/** Indexes of logs by their paths. Those that were used last are kept, and continue at their end when a log has grown. */
 export type LineIndexes = {
   readonly of: (path: string) => Promise<LineIndex>;
-  /** One line in so many has its position in an index. */
+  /** Lines per entry of an index. */
   readonly every: number;
 };
 
