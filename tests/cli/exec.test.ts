@@ -60,7 +60,7 @@ describe('wf exec', () => {
     await withPlace({}, async (place) => {
       await place.wf('exec', '--run-id', 'r1', 'false');
       const message = 'error: run r1 was not made from a file\n';
-      const help = '  help: what it ran is kept with it: once it has ended, wf retry r1 runs it again\n';
+      const help = '  help: its steps are stored with it: after it has finished, wf retry r1 runs them again\n';
       expect(await place.wf('restart', 'r1')).toMatchObject({ code: 2, stderr: message + help });
       expect(await place.wf('retry', 'r1', '--file')).toMatchObject({ code: 2, stderr: message + help });
     });

@@ -88,7 +88,7 @@ retry what failed: wf retry b1
       expect(await wf('status')).toMatchObject({ code: 2, stderr: 'error: there are no runs yet\n' });
       await wf('run', 'good.yaml', '--run-id', 'run-1');
       await wf('run', 'good.yaml', '--run-id', 'run-2');
-      const ambiguous = 'error: "run-" is the beginning of 2 runs\n  help: run-2 (good), run-1 (good)\n';
+      const ambiguous = 'error: "run-" is the prefix of 2 run ids\n  help: run-2 (good), run-1 (good)\n';
       expect(await wf('status', 'run-')).toMatchObject({ code: 2, stdout: '', stderr: ambiguous });
       const mistyped = 'error: no run and no workflow that has run is called "goood"\n  help: did you mean "good"?\n';
       expect(await wf('status', 'goood')).toMatchObject({ code: 2, stdout: '', stderr: mistyped });

@@ -61,7 +61,7 @@ describe('wf mark', () => {
       const run = place.start('run', 'slow.yaml', '--run-id', 'r1', '--reporter', 'plain');
       await run.until('| ready');
       const going = await place.wf('mark', 'r1', 'slow', 'failed');
-      expect([going.code, going.stderr.split('\n')[0]]).toEqual([2, 'error: run r1 is still going']);
+      expect([going.code, going.stderr.split('\n')[0]]).toEqual([2, 'error: run r1 is still running']);
       run.kill('SIGTERM');
       await run.ended;
       await place.wf('run', 'etl.yaml', '--run-id', 'r2');

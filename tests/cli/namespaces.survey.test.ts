@@ -52,7 +52,7 @@ const looks: readonly { readonly args: readonly string[]; readonly code: number;
   { args: ['list', '--dags', '.'], code: 0, says: 'running' },
   { args: ['logs', 'r1'], code: 0, says: 'ready' },
   { args: ['report', 'r1', '--output', 'r1.html'], code: 0, says: '' },
-  { args: ['retry', 'r1'], code: 2, says: 'error: run r1 is still going' },
+  { args: ['retry', 'r1'], code: 2, says: 'error: run r1 is still running' },
   { args: ['mark', 'r1', 'a', 'failed'], code: 2, says: 'error: ' },
   { args: ['stop', '--owner-gone', 'r1'], code: 2, says: 'error: run r1 is still running: process ' },
   { args: ['gc', '--older-than', '0s', '--keep', '1'], code: 0, says: '' },

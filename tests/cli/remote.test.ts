@@ -217,7 +217,7 @@ test(
         stderr: 'run one exists already: nothing was started\n',
       });
       expect(await client.wf('run', 'greet', '--detach', '--run-id', 'one')).toMatchObject({ code: 2 });
-      expect((await client.wf('retry', 'one')).stderr).toContain('run one is still going');
+      expect((await client.wf('retry', 'one')).stderr).toContain('run one is still running');
       await detached('two');
       expect((await client.wf('stop', 'wait')).stderr).toContain('2 runs of "wait" are active: ');
       expect((await client.wf('stop', 'one')).stdout).toBe('run one of "wait" is stopped\n');

@@ -203,7 +203,7 @@ handlerOn:
 });
 
 describe('wf retry refuses', () => {
-  it('a run that is still going', async () => {
+  it('a run that is still running', async () => {
     const slow = 'steps:\n  - name: a\n    command: sh -c "echo ready; sleep 60"\n';
     await withPlace({ 'w.yaml': slow }, async ({ start, wf }) => {
       const run = start('run', 'w.yaml', '--run-id', 'busy');
@@ -211,7 +211,7 @@ describe('wf retry refuses', () => {
       const { code, stderr } = await wf('retry', 'busy');
       expect([code, stderr]).toEqual([
         2,
-        expect.stringMatching(new RegExp(`^error: run busy is still going: process ${run.pid} on ".+" runs it\n`)),
+        expect.stringMatching(new RegExp(`^error: run busy is still running: process ${run.pid} on ".+" runs it\n`)),
       ]);
       run.kill('SIGTERM');
       await run.ended;
@@ -271,8 +271,8 @@ describe('wf retry refuses', () => {
       const { code, stderr } = await place.wf('retry', 'first');
       expect([code, stderr]).toEqual([
         2,
-        'error: the workflow of run first spells out secrets, which are not kept\n' +
-          '  help: use --file to run the file as it is today\n',
+        'error: the workflow of run first contains secrets, which are not stored\n' +
+          '  help: use --file to run the present file\n',
       ]);
       expect((await place.wf('retry', 'first', '--file')).code).toBe(0);
       expect(ran(place)).toEqual(['b [from a] [nobody]', 'c']);

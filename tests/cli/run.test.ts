@@ -278,7 +278,9 @@ describe('parameters', () => {
       const { code, stderr } = await wf(['run', 'w.yaml', '-p', 'LD_PRELOAD=/tmp/x.so'], options);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('parameter "LD_PRELOAD" changes what programs do, and the file does not declare it'),
+        expect.stringContaining(
+          'parameter "LD_PRELOAD" changes the behavior of programs, and the file does not declare it',
+        ),
       ]);
     });
   });

@@ -4,17 +4,17 @@ import { namesWorkflow } from './find-run.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
-/** The runs that a word means. */
+/** The runs that a reference selects. */
 export type MeantRuns = {
-  /** Those that are going on, or wait, newest first. */
+  /** The running and waiting runs, newest first. */
   readonly active: readonly PastRun[];
-  /** The one that was named, or the last of the workflow. */
+  /** The named run, or the last run of the workflow. */
   readonly last: PastRun;
 };
 
 /**
- * Finds what is going on under a name: one run by its id, or every run of a workflow. Throws a `WfError`: `not-found`, or
- * `usage` when the word is the beginning of several ids.
+ * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. Throws a `WfError`:
+ * `not-found`, or `usage` if the reference is the prefix of several ids.
  */
 export async function findActive(
   word: string,

@@ -6,12 +6,12 @@ import type { PastRun } from './past-run.ts';
 /** One attempt at one step or handler. */
 export type AttemptReference = { readonly step: string; readonly attempt: number };
 
-/** Which attempts; null: of all steps, and all of each. */
+/** Selects attempts; null: of all steps, and all attempts of each. */
 export type AttemptFilter = { readonly step: string | null; readonly attempt: number | 'last' | null };
 
 /**
- * The attempts of a run, in the order in which they began. Throws a `WfError` `not-found` for a step or an attempt that
- * the run does not have.
+ * Returns the attempts of a run in the order in which they began. Throws a `WfError` `not-found` for an unknown step or
+ * attempt.
  */
 export function attemptsOf(run: PastRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
@@ -32,7 +32,7 @@ function attemptsHad(step: string | null, last: ReadonlyMap<string, number>): st
   return `step "${step}" had ${last.get(step) ?? 0} attempts in this run`;
 }
 
-/** The attempts that the events tell of, in the order in which they began. */
+/** Returns the attempts in the events, in the order in which they began. */
 function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReference[] {
   return events.flatMap((event) =>
     event.type === 'step.started' ? [{ step: event.step, attempt: event.attempt }] : [],
@@ -42,7 +42,7 @@ function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReferenc
 function requireStep({ state, stored }: PastRun, step: string): void {
   if (state.graph.index.has(step)) return;
   if (stored === null)
-    throw new WfError('not-found', 'what the run was made from is lost, and with it where its logs are');
+    throw new WfError('not-found', 'the stored workflow of the run is lost, and with it the locations of its logs');
   const names = [...state.graph.index.keys()];
   throw new WfError('not-found', `the run has no step "${step}"`, {
     help: didYouMean(nearNames(step, names)) || `its steps: ${names.join(', ')}`,

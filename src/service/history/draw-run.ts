@@ -7,7 +7,7 @@ import type { StoredRun } from '../../store/store.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
-/** A run with all that a report or the page draws of it. */
+/** A run with the data that a report or the page draws. */
 export type DrawnRun = {
   readonly run: PastRun;
   readonly summary: RunSummary;
@@ -15,14 +15,14 @@ export type DrawnRun = {
   readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
   /** The positions of steps in the sources. */
   readonly places: ReadonlyMap<string, Place>;
-  /** As stored: secrets that the file spells out are masked. */
+  /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
-  /** The runs of other workflows that carried out steps, as far as they are in the history, by step. */
+  /** The sub-workflow runs that are in the history, by step. */
   readonly children: ReadonlyMap<string, ChildRun>;
   readonly fileStatus: FileStatus;
 };
 
-/** A run that carried out a step. Its own children are read for failed steps only. */
+/** The run of a sub-workflow. Its own children are read for failed steps only. */
 export type ChildRun = {
   readonly summary: RunSummary;
   /** Null when its files are lost. */
@@ -30,13 +30,13 @@ export type ChildRun = {
   readonly children: ReadonlyMap<string, ChildRun>;
 };
 
-/** How the files of a workflow differ from those that a run was made from; null where that cannot be seen. */
+/** How the present files of a workflow compare with those of the run; null: they cannot be compared. */
 export type FileStatus = 'same' | 'changed' | 'gone' | null;
 
-/** Children read before others get their turn. */
+/** Child runs read per turn of the event loop. */
 const RUNS_PER_TURN = 20;
 
-/** Gathers what there is to draw of a run. */
+/** Reads the data that a report or the page draws of a run. */
 export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'summarize'>): Promise<DrawnRun> {
   const { stored } = run;
   const summary = history.summarize(run);
@@ -54,7 +54,7 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
 
 type IsWanted = (status: string) => boolean;
 
-/** A run that was removed from the history is left out. */
+/** Reads the child runs of steps, without those that were removed from the history. */
 async function childrenOf(
   { steps, handlers }: RunSummary,
   history: Pick<History, 'read' | 'summarize'>,
@@ -74,7 +74,7 @@ async function childrenOf(
   return children;
 }
 
-/** Where secrets are masked in the stored texts these cannot be compared. */
+/** Compares the files with the stored texts. Null if secrets are masked in these. */
 function fileStatus({ sources, masked }: StoredRun): FileStatus {
   const files = sources.filter(({ path }) => path !== '-');
   if (masked || files.length === 0 || files.length < sources.length) return null;

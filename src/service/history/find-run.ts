@@ -3,19 +3,20 @@ import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { RunArchive, RunLabel } from '../../store/store.ts';
 
-/** How many runs are named when a reference could mean any of them. */
+/** Runs listed in the message about an ambiguous reference. */
 const mostCandidates = 5;
 
 /**
- * The id of the run that a word means: an id or its unique beginning, or the last run of a workflow, by the workflow's name or
- * file. Null for a word that means none, as an empty one does (a variable of a script that is not set); throws a `WfError` `usage` for one that means several runs.
+ * Returns the id of the run that a reference names: an id or a unique prefix of one, or the last run of a workflow, by
+ * the workflow's name or file. Null if no run matches, also for an empty reference (an unset variable of a script).
+ * Throws a `WfError` `usage` if several runs match.
  */
 export function findRunId(archive: RunArchive, word: string, cwd: string): string | null {
   if (word === '') return null;
   const ids = archive.list();
   if (ids.includes(word)) return word;
   const begun = ids.filter((id) => id.startsWith(word));
-  // What looks like the start of a UUID is one: so the beginnings of all journals need not be read for it.
+  // Text that looks like the start of a UUID is treated as one, which saves reading the start of every journal.
   if (/^[0-9a-f]{8}(-|$)/.test(word) && begun.length > 0) return onlyOne(begun, word, archive);
   const isMeant = namesWorkflow(word, cwd);
   const labelOf = archive.labels(ids);
@@ -24,8 +25,8 @@ export function findRunId(archive: RunArchive, word: string, cwd: string): strin
 }
 
 /**
- * Tells whether a run is one of the workflow that a person calls `name`: by its name, its group and name, or its file. Runs
- * that share a label cost one look at it.
+ * Returns a test whether a run belongs to the workflow `name`: by name, group and name, or file. Each distinct label is
+ * examined once.
  */
 export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null) => boolean {
   const path = resolve(cwd, name);
@@ -38,13 +39,13 @@ export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null)
   };
 }
 
-/** Throws a `WfError` `usage` unless the run is one of the workflow that a person calls `name`. */
+/** Throws a `WfError` `usage` unless the run belongs to the workflow `name`. */
 export function requireRunOf(name: string, run: RunLabel & { readonly runId: string }, cwd: string): void {
   if (namesWorkflow(name, cwd)(run)) return;
   throw new WfError('usage', `the run ${run.runId} is of workflow "${run.workflow}", not of "${name}"`);
 }
 
-/** What to say when a word means no run. */
+/** Creates the error for a reference that matches no run. */
 export function noSuchRun(archive: RunArchive, word: string): WfError {
   const ids = archive.list();
   if (ids.length === 0) return new WfError('not-found', 'there are no runs yet');
@@ -61,7 +62,7 @@ function onlyOne(ids: readonly string[], word: string, archive: RunArchive): str
   const shown = ids.slice(0, mostCandidates);
   const named = shown.map((id) => `${id} (${archive.readCreated(id)?.workflow ?? 'unknown'})`);
   const more = ids.length > shown.length ? ', ...' : '';
-  throw new WfError('usage', `"${word}" is the beginning of ${ids.length} runs`, {
+  throw new WfError('usage', `"${word}" is the prefix of ${ids.length} run ids`, {
     help: `${named.join(', ')}${more}`,
   });
 }

@@ -4,18 +4,18 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import { initialRun, type RunState } from '../../core/run/run-state.ts';
 import { handlerName, type Workflow } from '../../core/workflow.ts';
 
-/** A run as far as its stored events tell it. */
+/** A run, reconstructed from its stored events. */
 export type FoldedRun = {
   readonly state: RunState;
-  /** What is wrong with the events, as a sentence for a person; empty when they fit. */
+  /** Problems of the events, as sentences; empty if they are consistent. */
   readonly damage: readonly string[];
 };
 
 const noSteps = { steps: [], handlers: { success: null, failure: null, cancel: null, exit: null } };
 
 /**
- * Folds whatever was stored. An event that does not fit the workflow is left out and told of; of a run whose workflow is
- * lost (null) only what concerns the run as a whole is known.
+ * Folds the stored events. An event that does not fit the workflow is skipped and reported. If the workflow is lost
+ * (null), only the state of the run as a whole is known.
  */
 export function foldRun(workflow: Workflow | null, events: readonly StoredEvent[]): FoldedRun {
   const policies = workflow ?? { maxActiveSteps: 0, delayMs: 0 };
@@ -29,7 +29,7 @@ export function foldRun(workflow: Workflow | null, events: readonly StoredEvent[
   return { state, damage: workflow === null ? [] : describe(unfit) };
 }
 
-/** The run after one more event; null for an event that does not fit its workflow or is of an unknown kind. */
+/** Returns the run after one more event; null if the event does not fit the workflow or has an unknown type. */
 export function evolveIfFit(state: RunState, event: StoredEvent): RunState | null {
   if (!concernsKnownSteps(event, state.graph)) return null;
   try {
@@ -47,5 +47,5 @@ function concernsKnownSteps(event: StoredEvent, { index }: Graph): boolean {
 function describe([first, ...others]: readonly StoredEvent[]): readonly string[] {
   if (first === undefined) return [];
   const count = others.length === 0 ? '' : ` and ${others.length} more`;
-  return [`Event ${first.seq} ("${first.type}")${count} of its journal cannot be understood and is left out.`];
+  return [`Event ${first.seq} ("${first.type}")${count} of its journal is not understood and is skipped.`];
 }

@@ -5,7 +5,7 @@ import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 
-/** Which past runs; what is null limits nothing. Times are milliseconds since 1970-01-01 UTC. */
+/** Selects past runs; a null field does not limit. Times are milliseconds since 1970-01-01 UTC. */
 export type RunFilter = {
   /** A workflow, by its name or file. */
   readonly workflow: string | null;
@@ -13,14 +13,14 @@ export type RunFilter = {
   readonly from: number | null;
   readonly to: number | null;
   readonly limit: number;
-  /** Only runs that come behind that place. */
+  /** Only runs after this position in the list. */
   readonly behind?: RunPlace | null;
 };
 
-/** Where a run stands in the list of all, which goes from new to old; it need not exist any more. */
+/** The position of a run in the list of all runs, newest first; the run may have been removed. */
 export type RunPlace = { readonly at: number; readonly runId: string };
 
-/** Every run, also one that it takes no filter to see. */
+/** The filter that selects every run. */
 export const anyRun: RunFilter = {
   workflow: null,
   statuses: null,
@@ -30,32 +30,32 @@ export const anyRun: RunFilter = {
 };
 
 /**
- * The runs that were made so far. Whoever looks at one whose owner has died settles it first, so that it is never shown as
- * going on. No damage to a run's files makes a call fail: it is told in the result.
+ * The stored runs. A run whose owner has died is settled before it is returned, so it never appears as running. Damaged
+ * files never make a call fail: the result reports the damage.
  */
 export type History = {
   /**
-   * The run that a word means: an id or its unique beginning, `@latest`, `@failed`, or the last run of a workflow. Throws a
-   * `WfError`: `not-found`, or `usage` when several runs are meant.
+   * Returns the run that a reference names: an id or a unique prefix of one, `@latest`, `@failed`, or a workflow (its
+   * last run). Throws a `WfError`: `not-found`, or `usage` if several runs match.
    */
   readonly find: (word: string) => Promise<PastRun>;
   readonly read: (runId: string) => Promise<PastRun | null>;
-  /** What happens to a run behind what was read of it, until it is over, gone, or the signal is aborted. */
+  /** Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. */
   readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
-  /** The run that a word means, once there is one; null when the signal is aborted before. Throws as `find` does. */
+  /** Waits for a run that the reference names; null if the signal is aborted first. Throws as `find` does. */
   readonly await: (word: string, signal: AbortSignal) => Promise<PastRun | null>;
-  /** Newest first; reads no more runs than it must, and lets other work come in between. */
+  /** Yields runs, newest first. Reads only as many as needed and yields to the event loop between them. */
   readonly list: (filter: RunFilter) => AsyncIterable<PastRun>;
   readonly placeOf: (run: PastRun) => RunPlace;
-  /** Whether any run of that workflow was made. */
+  /** Whether the workflow has any run. */
   readonly knowsWorkflow: (name: string) => boolean;
   readonly summarize: (run: PastRun) => RunSummary;
 };
 
-/** So many runs are read before others get their turn. */
+/** Runs read per turn of the event loop. */
 const runsAtOnce = 20;
 
-/** The history in an archive; `cwd` is where files of workflows are looked for. */
+/** Creates the history of an archive; `cwd`: the directory for relative paths of workflow files. */
 export function createHistory(tools: LostRunTools, cwd: string): History {
   const { archive } = tools;
   const read = async (runId: string): Promise<PastRun | null> => {
@@ -73,7 +73,7 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
     placeOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
     follow: (run, signal) => followRun(run, { ...tools, read }, signal),
     await: async (word, signal) => {
-      // Watched before it is looked for the first time: what comes in between is not missed.
+      // Watch before the first look, so that no run in between is missed.
       for await (const _ of archive.changes(signal)) {
         const run = await look(word);
         if (run !== null) return run;
@@ -136,17 +136,17 @@ function readFound(runId: string | null, read: History['read']): Promise<PastRun
   return runId === null ? Promise.resolve(null) : read(runId);
 }
 
-/** What following a run takes; `read` settles one whose owner has died. */
+/** The dependencies of following a run; `read` settles a run whose owner has died. */
 type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'isAlive' | 'isElsewhere'> & {
   readonly read: (runId: string) => Promise<PastRun | null>;
 };
 
-/** How often it is looked whether the process that carries the run on is still alive. */
+/** The interval of the check that the owner of the run is alive. */
 const lookMs = 1000;
 
 /**
- * What happens to a run behind what was read of it, until it is over, is gone, or the signal is aborted. A run whose owner
- * dies meanwhile is settled, so that its end is told like any other.
+ * Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. If its owner
+ * dies meanwhile, the run is settled, which adds its last event.
  */
 async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal): AsyncGenerator<StoredEvent, void> {
   const { archive, clock } = tools;
@@ -179,7 +179,7 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
   }
 }
 
-/** Where nothing can be written, the end of a lost run is not among its events. */
+/** Whether the run has finished. On a read-only disk the journal of a lost run lacks its last event. */
 async function isOver(runId: string, owner: Owner | null, tools: FollowTools): Promise<boolean> {
   const { isAlive, isElsewhere = () => false, read } = tools;
   if (owner !== null && isAlive(owner) && !isElsewhere(owner)) return false;

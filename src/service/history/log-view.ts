@@ -4,42 +4,42 @@ import type { LogChunk, LogFollower, LogFollowerOptions } from '../../store/stor
 import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
 import type { PastRun } from './past-run.ts';
 
-/** Who reads logs. */
+/** A consumer of logs. */
 export type LogReader = {
-  /** Bytes are valid only until it returns. */
+  /** Receives a chunk, whose bytes are valid only until this method returns. */
   readonly push: (chunk: LogChunk) => void;
-  /** The attempt at the step is over. */
+  /** Called when the attempt at the step has finished. */
   readonly end: (step: string) => void;
-  /** What was stored is through; from here on it comes as it is written. */
+  /** Called after the stored output; later output comes as it is written. */
   readonly release: () => void;
-  /** So much is on its way that nothing new should come. */
+  /** Whether the buffer is full, so that no more chunks should be pushed. */
   readonly isBehind: () => boolean;
-  /** Resolves when that is no longer so, and when nobody reads any more. */
+  /** Resolves when the buffer has room again, or the reader is closed. */
   readonly caughtUp: () => Promise<void>;
-  /** Nobody reads any more. */
+  /** Whether the reader is closed. */
   readonly isClosed: () => boolean;
 };
 
-/** What is shown of the logs of a run, and how it is come by. */
+/** The selection of a run's logs, and the functions that read them. */
 export type LogView = {
   readonly filter: AttemptFilter;
   /** Null: both. */
   readonly stream: LogChunk['stream'] | null;
-  /** From which byte on a stored stream is shown; null: nothing of it, and it is over. By default all is shown. */
+  /** Returns the first byte of a stored stream to show; null: skip the stream, it is complete. Default: show everything. */
   readonly start?: (attempt: AttemptReference, stream: LogChunk['stream']) => number | null;
   readonly reader: LogReader;
-  /** Ends the following. */
+  /** Ends following. */
   readonly signal: AbortSignal;
-  /** Bytes of a log from an offset up to where it ends now; a chunk is valid only until the next is asked for. */
+  /** Reads a log from an offset to its present end; a chunk is valid only until the next is requested. */
   readonly readLog: (path: string, offset: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   readonly followLogs: (options: LogFollowerOptions) => LogFollower;
-  /** What happens to the run behind what was read of it, until it is over or the signal is aborted. */
+  /** Yields the events after those in `run`, until the run has finished or the signal is aborted. */
   readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
 };
 
 type Read = AttemptReference & { readonly stdout: number; readonly stderr: number };
 
-/** Shows what is stored: attempt after attempt, of each first standard output and then standard error. */
+/** Pushes the stored logs: attempt by attempt, standard output before standard error. */
 export async function showLogs(run: PastRun, view: LogView): Promise<readonly Read[]> {
   const read: Read[] = [];
   for (const attempt of attemptsOf(run, view.filter)) {
@@ -52,7 +52,7 @@ export async function showLogs(run: PastRun, view: LogView): Promise<readonly Re
   return read;
 }
 
-/** Shows what is stored and then what comes, until the run is over or nobody reads any more. */
+/** Pushes the stored logs and then new output, until the run has finished or the reader is closed. */
 export async function followLogs(run: PastRun, view: LogView): Promise<void> {
   const { reader } = view;
   const follower = view.followLogs({ deliver: (chunk) => deliver(chunk, view), isBlocked: reader.isBehind });
@@ -86,7 +86,7 @@ async function followEvents(run: PastRun, follower: LogFollower, view: LogView):
 
 type StoredStream = AttemptReference & Pick<LogChunk, 'stream'>;
 
-/** Answers up to where the stream was read. */
+/** Pushes one stored stream and returns the offset that was reached. */
 async function showStream({ stored }: PastRun, { stream, ...attempt }: StoredStream, view: LogView): Promise<number> {
   const paths = stored?.logPaths(attempt.step, attempt.attempt);
   const start = view.start === undefined ? 0 : view.start(attempt, stream);
@@ -105,7 +105,7 @@ function deliver(chunk: LogChunk, { stream, reader }: LogView): void {
   if (stream === null || stream === chunk.stream) reader.push(chunk);
 }
 
-/** Whether that attempt is under way, so that more can come of it. */
+/** Whether the attempt is running, so that more output may follow. */
 export function isGoingOn({ state }: PastRun, { step, attempt }: AttemptReference): boolean {
   const present = stepState(state, step);
   return !isSettled(present) && present.status !== 'waiting' && present.attempt === attempt;

@@ -9,25 +9,25 @@ import { WfError } from '../../errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
-/** What finding lost runs and ending what is left of them takes. */
+/** The dependencies of finding lost runs and ending their processes. */
 export type LostRunTools = WaitAgainTools & {
   readonly archive: RunArchive;
   readonly clock: Clock;
-  /** False only for a process that is gone for certain. */
+  /** False only if the process is known to have ended. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
-  /** Of another namespace or machine, so that its number tells nothing here; absent: none is. */
+  /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
 };
 
-/** The longest that what is left of a run may take to end by itself. */
+/** The grace period for the remaining processes of a lost run. */
 const longestGraceMs = 5000;
 const lookAgainMs = 50;
 const longestWaitMs = 15_000;
 
 /**
- * Whether the process that runs a run, or is to start it, lives. `gone` of a run that is not finished: it is lost. What a daemon
- * has accepted waits for the next one.
+ * Determines whether the process that runs a run, or is to start it, is alive. `gone` for an unfinished run: it is lost.
+ * A run that a daemon accepted waits for the next daemon.
  */
 export async function judgeRun(
   { runId, state }: PastRun,
@@ -36,14 +36,14 @@ export async function judgeRun(
   const { owner, promise } = state;
   if (owner === null && promise?.lasting) return 'alive';
   const carrier = owner ?? promise?.by ?? null;
-  // Only just made, or its process died before its first event.
+  // The run is new, or its process died before the first event.
   if (carrier === null) return ask(runId, archive, 'gone');
   if (!isAlive(carrier)) return 'gone';
   if (!isElsewhere(carrier)) return 'alive';
   return owner === null ? 'unknown' : ask(runId, archive, 'unknown');
 }
 
-/** What cannot be read of the owner cannot be taken over either. */
+/** Asks the archive for the owner. A run whose owner cannot be read cannot be claimed either. */
 async function ask(runId: string, archive: RunArchive, otherwise: OwnerVerdict): Promise<OwnerVerdict> {
   try {
     return await archive.judgeOwner(runId);
@@ -53,14 +53,14 @@ async function ask(runId: string, archive: RunArchive, otherwise: OwnerVerdict):
   }
 }
 
-/** Whether a run is not finished, and lost. */
+/** Whether a run is lost: unfinished, and its process has ended. */
 export async function isLost(run: PastRun, tools: Parameters<typeof judgeRun>[1]): Promise<boolean> {
   return !isFinished(run.state) && (await judgeRun(run, tools)) === 'gone';
 }
 
 /**
- * Settles a run whose owner has died: ends its processes that still live, and the runs that were steps of it, and records
- * that it was lost, or that it waits again. Of several processes that find it one does this, the others wait for that.
+ * Settles a run whose owner has died: ends its remaining processes and its sub-workflow runs, and records that the run
+ * was lost, or that it waits again. If several processes find the run, one settles it and the others wait.
  */
 export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<PastRun> {
   const { archive, clock } = tools;
@@ -69,7 +69,7 @@ export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<
     const journal = takeOver(found, tools);
     if (journal === 'impossible') return asLost(found, clock.now());
     if (journal !== 'taken') return (await settle(journal, found, tools)) ?? found;
-    // Without an owner on record it is a run that has only just been made.
+    // A run without a recorded owner is new.
     if (found.state.owner === null || clock.now() > deadline) return found;
     await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
     found = readPastRun(archive, run.runId) ?? found;
@@ -86,7 +86,7 @@ function takeOver({ runId }: PastRun, { archive }: LostRunTools): RunJournal | '
   }
 }
 
-/** Where nothing can be written, the end of the run can still be shown. */
+/** Returns the run as lost without recording it, for a disk that refuses writes. */
 function asLost(run: PastRun, at: number): PastRun {
   return { ...run, state: transition(run.state, { type: 'lost', at, message: lostMessage(run.state) }).run };
 }
@@ -94,7 +94,7 @@ function asLost(run: PastRun, at: number): PastRun {
 async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools): Promise<PastRun | null> {
   let waitsAgain = false;
   try {
-    // Its owner may have written more after it was read.
+    // The owner may have written more events after the run was read.
     const run = readPastRun(tools.archive, journal.runId) ?? found;
     if (!isFinished(run.state)) {
       await settleStepRuns(run, tools);
@@ -110,7 +110,7 @@ async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools):
   return readPastRun(tools.archive, journal.runId);
 }
 
-/** Taking a journal over cuts off what is damaged in it, so that the damage would never be told of again. */
+/** Returns the last events. Claiming a journal truncates its damaged end, so the damage is recorded as a warning. */
 function endOf({ state }: PastRun, damage: readonly string[], at: number): readonly RunEvent[] {
   const warnings = damage.map((message): RunEvent => ({ type: 'run.warned', at, step: null, message }));
   return [...warnings, ...transition(state, { type: 'lost', at, message: lostMessage(state) }).events];
@@ -122,8 +122,8 @@ function lostMessage({ owner, promise }: RunState): string {
 }
 
 /**
- * Answers what to warn of. Processes of another namespace are left alone: the numbers on record are not theirs here, and those that
- * are visible may be of another home.
+ * Ends the remaining processes and returns the warnings. Processes of another namespace are left alone: the recorded
+ * pids are not valid here, and visible processes may belong to another home.
  */
 async function endLeftovers(
   { runId, state, stored }: PastRun,
@@ -147,7 +147,7 @@ function leftElsewhere(host: string): string {
   return `processes that its steps started in another PID namespace, on "${host}", may still run: they cannot be ended from here`;
 }
 
-/** What a step was still at when the run was lost is ended in any case; only what it left behind can be spared. */
+/** Returns the steps whose background processes may survive. Processes of running steps are always ended. */
 function sparedSteps(workflow: Workflow, state: RunState): ReadonlySet<string> {
   const spared = allSteps(workflow).filter(
     ({ name, leaveBackground }) => leaveBackground && !isActive(stepState(state, name)),
@@ -155,7 +155,7 @@ function sparedSteps(workflow: Workflow, state: RunState): ReadonlySet<string> {
   return new Set(spared.map(({ name }) => name));
 }
 
-/** The processes that led the attempts, with the times at which they ended. */
+/** Returns the main processes of the attempts, with the times at which they ended. */
 function leaders(events: readonly StoredEvent[]): readonly { readonly step: string; readonly leader: Leader }[] {
   const ends = new Map<string, number>();
   for (const event of events) {
@@ -172,7 +172,7 @@ function attemptKey({ step, attempt }: { readonly step: string; readonly attempt
   return `${attempt} ${step}`;
 }
 
-/** A workflow that is a step of another is a run of its own, with the same owner, made later. */
+/** Settles the runs of sub-workflows, which have the same owner and were created later. */
 async function settleStepRuns({ runId, state }: PastRun, tools: LostRunTools): Promise<void> {
   const ids = tools.archive.list();
   for (const id of ids.slice(0, ids.indexOf(runId))) {
@@ -187,20 +187,20 @@ function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boo
   return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
 }
 
-/** What the decision takes. */
+/** The dependencies of the decision. */
 type WaitAgainTools = {
   /** Absent: no run waits again. */
   readonly queue?: Pick<RunQueue, 'readLaunch'>;
-  /** Where processes are that the owner may have left; absent: here. */
+  /** Returns the location of processes that the owner may have left; absent: here. */
   readonly leftBy?: (owner: Owner) => 'here' | 'elsewhere' | 'none';
 };
 
 const mostRestarts = 3;
 
 /**
- * The event by which a lost run waits for a daemon again, or null for a run that ends as lost. Only a run that a daemon accepted
- * and whose first step was not scheduled yet waits again. After a crash of the machine the journal may lack events that were
- * never flushed, and so may a damaged one: neither tells that no step has started.
+ * Returns the event by which a lost run waits for a daemon again, or null if the run ends as lost. A run waits again
+ * only if a daemon accepted it and its first step was not scheduled yet. A damaged journal, or one from before a crash
+ * of the machine, may lack events, so it is no proof that no step has started.
  */
 function waitAgain(run: PastRun, tools: WaitAgainTools, at: number): RunEvent | null {
   const { state, stored, damage, runId } = run;

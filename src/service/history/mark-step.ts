@@ -9,10 +9,10 @@ import type { History } from './history.ts';
 import { noSuchStep } from './no-such-step.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
-/** What a person says about a step of a run that is over; `by` tells who, for a person to read. */
+/** The status that a user assigns to a step of a finished run; `by` names the user in messages. */
 export type Mark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };
 
-/** What marking takes. */
+/** The dependencies of marking. */
 export type MarkTools = {
   readonly archive: RunArchive;
   readonly history: Pick<History, 'read'>;
@@ -20,8 +20,8 @@ export type MarkTools = {
 };
 
 /**
- * Records how a step ended, whatever it came to by itself, and answers the run as it counts from now on. Throws a `WfError`:
- * `not-found` for a run or a step, `run-active`, `storage`.
+ * Records a status for a step, which replaces its own, and returns the updated run. Throws a `WfError`: `not-found` for
+ * a run or a step, `run-active`, `storage`.
  */
 export async function markStep(runId: string, mark: Mark, { archive, history, clock }: MarkTools): Promise<PastRun> {
   requireMarkable(runId, mark, await history.read(runId));
@@ -40,8 +40,8 @@ function requireMarkable(runId: string, { step }: Mark, run: PastRun | null): Pa
   const { state, stored, damage } = run;
   if (stored === null) throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`);
   if (!isFinished(state)) {
-    const help = 'mark its steps when it has ended';
-    throw new WfError('run-active', `run ${runId} is still going`, { help });
+    const help = 'mark its steps after it has finished';
+    throw new WfError('run-active', `run ${runId} is still running`, { help });
   }
   if (!isStep(state.graph, step)) throw noSuchStep(step, state.graph);
   return run;

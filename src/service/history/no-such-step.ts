@@ -2,7 +2,7 @@ import type { Graph } from '../../core/graph.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 
-/** What to say when a workflow has no step of that name. */
+/** Creates the error for an unknown step of a workflow. */
 export function noSuchStep(name: string, { nodes, stepCount }: Graph): WfError {
   const names = nodes.slice(0, stepCount).map((node) => node.name);
   const help = didYouMean(nearNames(name, names)) || `its steps: ${names.join(', ')}`;

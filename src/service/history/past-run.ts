@@ -6,19 +6,19 @@ import { WfError } from '../../errors.ts';
 import type { RunArchive, StoredRun } from '../../store/store.ts';
 import { foldRun } from './fold-run.ts';
 
-/** A run as it was found, whatever state its files are in. */
+/** A run read from the store; its files may be damaged. */
 export type PastRun = {
   readonly runId: string;
   readonly state: RunState;
-  /** Null when what the run started from cannot be read. */
+  /** Null if the stored workflow of the run cannot be read. */
   readonly stored: StoredRun | null;
-  /** What was found wrong with its files, as sentences. */
+  /** The damage to its files, as sentences. */
   readonly damage: readonly string[];
-  /** Present: it is not finished, and whether the process that runs it lives cannot be found out from here. */
+  /** Present: the run is unfinished, and this process cannot determine whether its owner is alive. */
   readonly isUnjudged?: true;
 };
 
-/** Reads a run; null when there is none. Damage is told in the result, never thrown. */
+/** Reads a run; null if it does not exist. The result reports damage, which is never thrown. */
 export function readPastRun(archive: RunArchive, runId: string): PastRun | null {
   try {
     const stored = archive.read(runId);
@@ -32,12 +32,12 @@ export function readPastRun(archive: RunArchive, runId: string): PastRun | null 
   }
 }
 
-/** A run whose first event is lost, or not there yet, is called as what it was made from is. */
+/** Names a run without its first event after its stored workflow. */
 function named(state: RunState, { name, group, file }: Workflow): RunState {
   return state.runId === '' ? { ...state, workflow: name, group, file } : state;
 }
 
-/** The JSON view of a past run; what is wrong with its files is among the warnings. */
+/** Returns the JSON view of a past run, with damage to its files as warnings. */
 export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
   const { runId, state, stored, damage } = run;
   const known = { ...state, runId, createdAt: state.createdAt === 0 ? createdAt : state.createdAt };
@@ -45,12 +45,12 @@ export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
   return { ...summary, warnings: [...summary.warnings, ...damage, ...(run.isUnjudged ? [unjudged(run)] : [])] };
 }
 
-/** Why it is not known whether a run goes on. */
+/** Explains why it is unknown whether the run is running. */
 export function unjudged({ state }: PastRun): string {
   const process = state.owner ?? state.promise?.by;
   const who = process === undefined ? 'its process' : `process ${process.pid} on "${process.host}"`;
   const what = state.owner === null && state.promise !== null ? 'is to start it' : 'runs it';
-  return `${who} ${what}, in another container or on another machine: whether that process lives cannot be seen from here`;
+  return `${who} ${what}, in another container or on another machine: whether that process is alive cannot be determined here`;
 }
 
 function readEventsIfAny(archive: RunArchive, runId: string): Pick<StoredRun, 'events' | 'damage'> {

@@ -1,21 +1,21 @@
 import type { RunArchive } from '../../store/store.ts';
 import { readPastRun } from './past-run.ts';
 
-/** Which runs of a workflow are too many. */
+/** Selects the surplus runs of a workflow. */
 export type RetentionRule =
-  /** Those that its file and the settings do not want kept: older than that, or beyond the newest `keepRuns` (null: any number). */
+  /** By the file and the settings: runs older than `histRetentionDays`, or beyond the newest `keepRuns` (null: unlimited). */
   | { readonly type: 'settings'; readonly keepRuns: number | null }
-  /** Those that somebody asks for: older than that and beyond the newest `keep`. Null: that does not matter. */
+  /** By options: runs older than `olderThanMs` and beyond the newest `keep`. Null: no limit. */
   | { readonly type: 'asked'; readonly keep: number | null; readonly olderThanMs: number | null };
 
-/** Tells whether a run is too many, by its place among the runs of its workflow, the newest being 0, and its age. */
+/** Whether a run is surplus, by its position among the runs of its workflow (the newest is 0) and its age. */
 export type IsTooMany = (place: number, ageMs: number) => boolean;
 
-/** The default of `histRetentionDays`, for workflows whose runs have all lost what they were made from. */
+/** The default of `histRetentionDays`, for workflows of which no stored file is left. */
 const usualDays = 30;
 const dayMs = 86_400_000;
 
-/** The rule for the runs of one workflow, newest first. The last one is never too many. */
+/** Returns the rule for the runs of one workflow, newest first. The last run is never surplus. */
 export function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunArchive): IsTooMany {
   switch (rule.type) {
     case 'asked': {
@@ -25,7 +25,7 @@ export function retentionOf(ids: readonly string[], rule: RetentionRule, archive
     }
     case 'settings': {
       const days = retentionDays(ids, archive);
-      // As in Dagu: then no run is ever too old.
+      // As in Dagu: no run is too old.
       const limitMs = days < 0 ? Number.POSITIVE_INFINITY : days * dayMs;
       const { keepRuns } = rule;
       return (place, ageMs) => place > 0 && (ageMs > limitMs || (keepRuns !== null && place >= keepRuns));
@@ -33,7 +33,7 @@ export function retentionOf(ids: readonly string[], rule: RetentionRule, archive
   }
 }
 
-/** As the file said when the workflow last ran. */
+/** Returns the setting in the file of the last run. */
 function retentionDays(ids: readonly string[], archive: RunArchive): number {
   for (const runId of ids) {
     const workflow = readPastRun(archive, runId)?.stored?.workflow;

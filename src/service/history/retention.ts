@@ -13,42 +13,42 @@ export type RetentionRequest = {
   readonly workflow: string | null;
   /** Changes nothing. */
   readonly dryRun: boolean;
-  /** A run that stays in any case. */
+  /** A run that is never removed. */
   readonly spare: string | null;
-  /** When aborted, what is not removed yet stays. */
+  /** Aborting keeps the runs that are not removed yet. */
   readonly signal: AbortSignal;
 };
 
-/** A run that was removed, or would be. */
+/** A removed run; of a dry run, a run that would be removed. */
 export type RemovedRun = {
   readonly runId: string;
-  /** As it was before; null where nothing could be read of it. */
+  /** The run before its removal; null if nothing of it could be read. */
   readonly run: PastRun | null;
   readonly label: RunLabel | null;
-  /** When it was made. */
+  /** Its time of creation. */
   readonly time: number;
-  /** What that freed of the disk. */
+  /** The freed disk space. */
   readonly bytes: number;
 };
 
 export type RetentionReport = {
   readonly removed: readonly RemovedRun[];
-  /** With what was left by removals that were cut short. */
+  /** Includes the files of interrupted removals. */
   readonly freedBytes: number;
-  /** What could not be removed, and why, as sentences. */
+  /** The failed removals with their reasons, as sentences. */
   readonly problems: readonly string[];
 };
 
 export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhere'> & {
   readonly archive: RunArchive & RunRemoval;
   readonly history: Pick<History, 'read'>;
-  /** Where files of workflows are looked for. */
+  /** The directory for relative paths of workflow files. */
   readonly cwd: string;
 };
 
 /**
- * Removes the runs that are too many, with their logs. What stays in any case: the last run of each workflow, every run that
- * is going on or waits, and those that one of these retries. What the disk refuses is told in the report.
+ * Removes surplus runs with their logs. It always keeps the last run of each workflow, every running or waiting run, and
+ * the runs that one of these retries. The report lists what the disk refused.
  */
 export async function applyRetention(request: RetentionRequest, tools: RetentionTools): Promise<RetentionReport> {
   const removed: RemovedRun[] = [];
@@ -57,7 +57,7 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
   for (const group of groupsOf(request.workflow, tools)) {
     const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
     for (const candidate of candidatesOf(group, isTooMany, tools)) {
-      // Removing waits for nothing by itself: without a turn for others no signal would come through.
+      // Removing is synchronous: without a pause no signal would be handled.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (request.signal.aborted) break;
       if (candidate.runId === request.spare) continue;
@@ -76,7 +76,7 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
 /** The runs of one workflow, newest first. */
 type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] };
 
-/** A run that may be too many, as far as its time tells. */
+/** A run that may be surplus, judged by its time of creation. */
 type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly place: number };
 
 function groupsOf(workflow: string | null, { archive, cwd }: RetentionTools): Iterable<Group> {
@@ -95,7 +95,7 @@ function groupsOf(workflow: string | null, { archive, cwd }: RetentionTools): It
   return groups.values();
 }
 
-/** The oldest first, so that whatever comes between leaves the newest. */
+/** Returns the oldest first, so that an interruption keeps the newest. */
 function candidatesOf(
   { ids, label }: Group,
   isTooMany: IsTooMany,
@@ -127,12 +127,12 @@ async function removeIfOver(
   const run = readPastRun(archive, runId);
   const wasLost = run !== null && (await isLost(run, { archive, isAlive, isElsewhere }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
-  // A run may have taken long: it is as old as the last that is known of it.
+  // A run may have taken long: its age counts from its last known event.
   if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
   if (dryRun) return { runId, run, label, time, bytes: archive.sizeOf(runId) };
-  // What a process that has died has left running must not outlive the record of it.
+  // Processes that a dead owner left running must be ended before their record is removed.
   if (wasLost) await history.read(runId);
-  // Its owner may have died, in another namespace, between its last event and giving it up.
+  // An owner in another namespace may have died after its last event and before it released the run.
   else await archive.judgeOwner(runId).catch(leaveToRemoval);
   const bytes = archive.remove(runId, () => {
     const found = readPastRun(archive, runId);
@@ -145,7 +145,7 @@ function lastTime(run: PastRun | null, time: number): number {
   return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
 }
 
-/** What the disk refuses here it refuses the removal too, which tells it. */
+/** Ignores a storage error: the removal meets it again and reports it. */
 function leaveToRemoval(error: unknown): void {
   if (!(error instanceof WfError)) throw error;
 }

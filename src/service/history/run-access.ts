@@ -7,37 +7,37 @@ import type { RunFilter } from './history.ts';
 import type { LogReader } from './log-view.ts';
 
 /**
- * The workflows and runs of one place as commands see them: those of this machine, or those of a daemon. A word means a run by
- * its id or the unique beginning of it, as `@latest` or `@failed`, or as the last run of a workflow. Every method throws a
- * `WfError` for what cannot be done, the same from both places.
+ * The workflows and runs of this machine or of a daemon, for commands. A reference names a run by its id or a unique
+ * prefix of it, by `@latest` or `@failed`, or by a workflow (its last run). Every method throws a `WfError` if it fails,
+ * the same from both.
  */
 export type RunAccess = {
-  /** Where the workflows are, for a person: a directory, an address. */
+  /** The location of the workflows for messages: a directory or an address. */
   readonly workflowsPlace: string;
-  /** What a command needs to look at the same place again: ` --server https://ops.example.com`, or nothing. */
+  /** The options by which another command reaches the same runs: ` --server https://ops.example.com`, or nothing. */
   readonly commandOptions: string;
-  /** In the order of their paths. `wholeRuns`: their last runs with steps, handlers and warnings too. */
+  /** Returns the workflows in the order of their paths. `wholeRuns`: includes steps, handlers and warnings of their last runs. */
   readonly workflows: (detail: { readonly wholeRuns: boolean }) => Promise<readonly WorkflowEntry[]>;
-  /** Newest first. Throws `not-found` for a workflow that nobody knows. */
+  /** Returns runs, newest first. Throws `not-found` for an unknown workflow. */
   readonly runs: (filter: RunFilter) => Promise<readonly RunSummary[]>;
-  /** Throws `not-found`, or `usage` when several runs are meant. */
+  /** Throws `not-found`, or `usage` if several runs match. */
   readonly summary: (word: string) => Promise<RunSummary>;
   readonly view: (word: string) => Promise<RunView>;
-  /** Throws as `summary` does, and `not-found` for a step or an attempt that the run does not have. */
+  /** Throws as `summary` does, and `not-found` for an unknown step or attempt. */
   readonly logs: (word: string, request: LogRequest) => Promise<RunLogs>;
-  /** What is going on under a name: one run by its id, or every run of a workflow, newest first; and the one last made. */
+  /** Returns the running and waiting runs of a reference (one run, or every run of a workflow), newest first, and the last run. */
   readonly meant: (word: string) => Promise<MeantSummaries>;
-  /** Whether a run can be killed at once. */
+  /** Whether runs can be killed without a grace period. */
   readonly canForce: boolean;
   readonly stop: (runId: string, request: StopRequest) => Promise<StopAnswer>;
-  /** Records a run as lost whose process is gone, where that cannot be found out. Throws as `summary` does, and `run-active`. */
+  /** Records a run as lost whose process cannot be checked. Throws as `summary` does, and `run-active`. */
   readonly declareLost: (word: string) => Promise<RunSummary>;
-  /** Resolves to the run when it is over. */
+  /** Resolves to the run when it has finished. */
   readonly untilOver: (runId: string) => Promise<RunSummary>;
   readonly mark: (word: string, mark: StepMark) => Promise<RunSummary>;
 };
 
-/** A workflow, also one that has errors. */
+/** A workflow, valid or not. */
 export type WorkflowEntry = {
   readonly name: string;
   readonly group: string;
@@ -45,7 +45,7 @@ export type WorkflowEntry = {
   readonly description: string;
   readonly tags: readonly string[];
   readonly schedule: Schedule;
-  /** In ISO 8601; null for never, or not by the time. */
+  /** In ISO 8601; null: never, or not scheduled. */
   readonly next: string | null;
   readonly suspended: boolean;
   readonly lastRun: RunSummary | null;
@@ -53,21 +53,21 @@ export type WorkflowEntry = {
   readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
 };
 
-/** One run with all that is to be shown of it. */
+/** One run with the data that commands show. */
 export type RunView = {
   readonly summary: RunSummary;
   readonly state: RunState;
-  /** Null when what the run was made from is lost. */
+  /** Null if the stored workflow is lost. */
   readonly workflow: Workflow | null;
-  /** Where its failed steps stand in their files; those that are missing have no place. */
+  /** The positions of failed steps in their files, as far as they are known. */
   readonly places: ReadonlyMap<string, Place>;
   /** The last lines of its failed steps. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
-  /** Present: its stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  /** Present: secrets in the stored workflow are masked, so that a retry needs the file. */
   readonly masked?: true;
 };
 
-/** Which output of a run. */
+/** Selects output of a run. */
 export type LogRequest = {
   /** Null: all. */
   readonly step: string | null;
@@ -75,33 +75,33 @@ export type LogRequest = {
   readonly attempt: number | null;
   /** Null: both. */
   readonly stream: 'stdout' | 'stderr' | null;
-  /** Only the last so many lines are shown of what is stored, so that the rest need not be sent; null: all. */
+  /** The number of last stored lines to show, so that the rest need not be sent; null: all. */
   readonly tail: number | null;
-  /** Whether every byte counts, or lines are enough. */
+  /** Whether the bytes must be exact; otherwise lines are enough. */
   readonly exact: boolean;
-  /** Goes on until the run is over; of a workflow that has not run yet, from its first run on. */
+  /** Continues until the run has finished; for a workflow without runs, waits for its first run. */
   readonly follow: boolean;
-  /** Takes a line for the person who waits. */
+  /** Receives a line for the waiting user. */
   readonly tell: (line: string) => void;
 };
 
-/** The output of a run, still to be read. */
+/** The output of a run, not read yet. */
 export type RunLogs = {
   readonly runId: string;
-  /** The steps of the workflow, in the order of the file; null when that is lost. */
+  /** The steps of the workflow, in the order of the file; null if the stored workflow is lost. */
   readonly steps: readonly { readonly name: string }[] | null;
-  /** Resolves when all is read, or the signal is aborted. */
+  /** Resolves when all output is read, or the signal is aborted. */
   readonly read: (reader: LogReader, signal: AbortSignal) => Promise<void>;
 };
 
-/** The runs that a word means. */
+/** The runs that a reference selects. */
 export type MeantSummaries = { readonly active: readonly RunSummary[]; readonly last: RunSummary };
 
-/** Who wants a run stopped, and whether at once. */
+/** A request to stop a run: the user, and whether to kill at once. */
 export type StopRequest = { readonly by: string; readonly force: boolean };
 
-/** `over`: it had ended before. `forced`: it is killed, since that was asked for, or it was asked to stop before. */
+/** `over`: the run had already finished. `forced`: the run is killed, by `force` or because this is the second request. */
 export type StopAnswer = { readonly result: 'asked' | 'canceled' | 'over'; readonly forced: boolean };
 
-/** How a step of a finished run counts. */
+/** The status that a user assigns to a step of a finished run. */
 export type StepMark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };

@@ -6,11 +6,11 @@ import { evolveIfFit } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
 import { stepViewJson } from './run-view-json.ts';
 
-/** A run that is followed: its state after each event, and which of its steps have changed. */
+/** The state of a followed run after each event, and the steps that changed. */
 export type RunProgress = {
   /** The number of the last event that was added. */
   readonly position: () => number;
-  /** Adds one event; answers the step that it has changed, if any. */
+  /** Adds one event and returns the changed step, if any. */
   readonly add: (event: StoredEvent) => string | null;
   readonly state: () => RunState;
   /** A step or handler as `GET /runs/{id}/view` shows it. */
@@ -18,7 +18,7 @@ export type RunProgress = {
   readonly warnings: () => readonly string[];
 };
 
-/** Goes on from what was read of a run. */
+/** Creates the progress of a run, beginning with the events already read. */
 export function followProgress({ state: read, stored, damage }: PastRun): RunProgress {
   const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
   let state = read;
@@ -43,7 +43,7 @@ export function followProgress({ state: read, stored, damage }: PastRun): RunPro
   };
 }
 
-/** The step whose view an event changes. */
+/** Returns the step whose view an event changes. */
 export function stepOf(event: StoredEvent): string | null {
   return 'step' in event && event.type !== 'run.warned' ? event.step : null;
 }

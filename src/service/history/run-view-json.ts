@@ -5,10 +5,10 @@ import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { DrawnRun } from './draw-run.ts';
 
-/** Of a step with more attempts, only the last are in a view. */
+/** The last attempts of a step in a view; earlier attempts are left out. */
 const MAX_ATTEMPTS = 100;
 
-/** A run as JSON that a page or a report can be drawn from, without the output of its steps. */
+/** Returns the JSON of a run for a page or a report, without the output of its steps. */
 export function runViewJson(drawn: DrawnRun) {
   const { run, summary, attempts, sources, children, fileStatus } = drawn;
   const view = (step: StepSummary) => stepViewJson(step, attempts.get(step.name) ?? []);
@@ -25,13 +25,13 @@ export function runViewJson(drawn: DrawnRun) {
   };
 }
 
-/** A run without its steps, handlers and warnings. */
+/** Returns a run without its steps, handlers and warnings. */
 export function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers' | 'warnings'> {
   const { steps: _, handlers: __, warnings: ___, ...head } = summary;
   return head;
 }
 
-/** A step of a run with its attempts. */
+/** Returns a step of a run with its attempts. */
 export function stepViewJson(step: StepSummary, attempts: readonly AttemptRecord[]) {
   return { ...step, history: attempts.slice(-MAX_ATTEMPTS).map(attemptJson) };
 }
@@ -50,7 +50,7 @@ function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: At
   };
 }
 
-/** Nodes with their positions, handlers included; `to` depends on `from`. */
+/** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
 function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
   const indexes = new Map(sources.map(({ path }, index) => [path, index]));
   const nodes = graph.nodes.map(({ name, executor }, number) => {

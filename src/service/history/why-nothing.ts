@@ -2,7 +2,7 @@ import { originOf } from '../../core/run/origin.ts';
 import { stepState } from '../../core/run/run-state.ts';
 import type { PastRun } from './past-run.ts';
 
-/** Why a run, or a step of it, has no output to show: nothing printed at all would look like a mistake. */
+/** Explains why a run or a step has no output. */
 export function whyNothing({ state, runId }: PastRun, step: string | null): string {
   if (step === null) return `no step of run ${runId} has been started`;
   const origin = originOf(state, stepState(state, step));

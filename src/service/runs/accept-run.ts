@@ -4,16 +4,16 @@ import { WfError } from '../../errors.ts';
 import type { AcceptedRun } from './run-desk.ts';
 import { runRequest, type StartRequest } from './runs.ts';
 
-/** Where a run was asked for: what the process that will carry it out makes its configuration from. */
+/** The context of the requester, from which the carrier loads its configuration. */
 export type RunContext = {
   readonly env: Environment;
   readonly cwd: string;
-  /** The workflows directory that was named; null: the usual one. */
+  /** The workflows directory given by an option; null: the default. */
   readonly dags: string | null;
   readonly isDaemon: boolean;
 };
 
-/** All that the process which will carry a run has to know, with its secrets. */
+/** The data that the carrier needs to run it, secrets included. */
 export type Launch = {
   readonly format: typeof launchFormat;
   readonly request: RunRequest;
@@ -22,15 +22,15 @@ export type Launch = {
 
 const launchFormat = 1;
 
-/** What accepting takes; `store` puts a run that waits on the disk. */
+/** The dependencies of accepting; `store` writes a waiting run to the disk. */
 export type AcceptTools = {
   readonly context: RunContext;
   readonly store: (request: RunRequest, own: { processEnv: Environment; launch: string }) => Promise<void>;
 };
 
 /**
- * Takes a run in, to be carried out by a process that is started later. A run of that name that exists is answered with.
- * Throws a `WfError`: `usage` for a parameter or an id that cannot be, `storage`.
+ * Accepts a run, which a process that is started later carries out. If a run with that id exists, it is returned. Throws
+ * a `WfError`: `usage` for an invalid parameter or id, `storage`.
  */
 export async function acceptRun(asked: StartRequest, { context, store }: AcceptTools): Promise<AcceptedRun> {
   const request = runRequest(asked);
@@ -51,7 +51,7 @@ export function parseLaunch(text: string): Launch | null {
   return launch.format === launchFormat ? launch : null;
 }
 
-/** Variables by which a process is known to belong to a run and would be ended with it. */
+/** Variables that mark a process as part of a run, with which it would be ended. */
 const ofRuns = [
   'WF_RUN_ID',
   'WF_WORKFLOW',
@@ -63,7 +63,7 @@ const ofRuns = [
   'DAG_EXECUTION_LOG_PATH',
 ];
 
-/** The environment for what outlives the step that it was asked for in. */
+/** Returns the environment for a process that outlives the step that starts it. */
 export function withoutRun(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ofRuns.includes(name)));
 }

@@ -6,24 +6,24 @@ import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 
-/** Names that change what a shell or a program does: a file that wants one from outside must say so under `params`. */
+/** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
 const steeringNames = new Set([
   ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND'],
   ...['MAKEFLAGS', 'TAR_OPTIONS', 'DOCKER_HOST'],
 ]);
 const steeringPrefixes = /^(?:BASH_|LD_|DYLD_|NODE_|PYTHON|PERL|RUBY|JAVA_|GIT_|SSH_|WF_)/;
 
-/** A message repeats no more than this of what it was given. */
+/** Faults listed in one message. */
 const mostFaults = 20;
 const mostNames = 20;
 const longestName = 60;
 
-/** A parameter that a workflow does not take, and how the file could take it. */
+/** A rejected parameter, and how the file could accept it. */
 type Fault = { readonly message: string; readonly help: string };
 
 /**
- * Checks given parameters against what the workflow takes: a name that it declares or mentions, a position that it
- * declares or mentions. Throws a `WfError` `invalid-params` that names every fault.
+ * Checks that the workflow declares or mentions the name or position of every given parameter. Throws a `WfError`
+ * `invalid-params` that lists the faults.
  */
 export function checkGivenParams(workflow: Workflow, given: readonly Param[]): void {
   if (given.length === 0) return;
@@ -40,12 +40,12 @@ export function checkGivenParams(workflow: Workflow, given: readonly Param[]): v
   });
 }
 
-/** Whether a parameter of this name changes what programs do, so that only a declaration lets it in. */
+/** Whether a parameter of this name changes the behavior of programs, so that the file must declare it. */
 function isSteering(name: string): boolean {
   return steeringNames.has(name) || steeringPrefixes.test(name);
 }
 
-/** Names that the workflow does not take, each once. */
+/** Returns the names that the workflow does not accept, each once. */
 function refusedNames(workflow: Workflow, given: readonly Param[]): readonly string[] {
   const declared = new Set(declaredNames(workflow));
   const unknown = new Set(given.flatMap(({ name }) => (name === null || declared.has(name) ? [] : [name])));
@@ -61,7 +61,7 @@ function nameFault(name: string, workflow: Workflow): Fault {
     return { message: `"${shown}" is not the name of a parameter`, help: 'a name has letters, digits and "_"' };
   }
   if (isSteering(name)) {
-    return { message: `parameter "${shown}" changes what programs do, and the file does not declare it`, help };
+    return { message: `parameter "${shown}" changes the behavior of programs, and the file does not declare it`, help };
   }
   const mentioned = [...workflowMentions(workflow).names].filter((other) => !isSteering(other));
   const near = didYouMean(nearNames(name, new Set([...declaredNames(workflow), ...mentioned])));
@@ -70,7 +70,7 @@ function nameFault(name: string, workflow: Workflow): Fault {
   return { message: `unknown parameter "${shown}": ${guess}${start} takes ${takenText(workflow)}`, help };
 }
 
-/** The parameters that the file declares, as a person would name them. */
+/** Lists the declared parameters for a message. */
 function takenText(workflow: Workflow): string {
   const names = declaredNames(workflow);
   const positional = workflow.params.length - names.length;
@@ -79,7 +79,7 @@ function takenText(workflow: Workflow): string {
   return shown.length === 0 ? 'no declared parameters' : shown.join(', ');
 }
 
-/** One fault for all that are too many. A place that another parameter has taken counts with it. */
+/** Returns one fault for all surplus positional parameters. A position that a named parameter sets counts too. */
 function positionFaults(workflow: Workflow, given: readonly Param[]): readonly Fault[] {
   const merged = mergeParams(workflow.params, given);
   const first = merged.findIndex(({ name }, index) => index >= workflow.params.length && name === null);

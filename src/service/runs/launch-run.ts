@@ -2,15 +2,15 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { type ErrorCode, WfError } from '../../errors.ts';
 
-/** A process that was started to carry out one run. */
+/** The process that carries out one run. */
 export type Carrier = {
-  /** Resolves when the process owns the run. Rejects with a `WfError` that says what kept it from that, a `CarrierDied` without its report. */
+  /** Resolves when the process owns the run. Rejects with the reported `WfError`, or with a `CarrierDied` if there is no report. */
   readonly owned: Promise<void>;
-  /** Resolves when the process has ended, which says nothing about the run. */
+  /** Resolves when the process has ended, whatever the outcome of the run. */
   readonly ended: Promise<void>;
 };
 
-/** What the process tells through its pipe, as one line of JSON: that it owns the run, or what it refuses it for. */
+/** The report of the process through its pipe, as one line of JSON: it owns the run, or why it refuses the run. */
 export type CarrierReport =
   | { readonly owned: true }
   | { readonly owned: false; readonly code: ErrorCode; readonly message: string; readonly help: string | null };
@@ -21,7 +21,7 @@ export const reportFd = 3;
 /** The process ended without a report, or could not be started. */
 export class CarrierDied extends WfError {}
 
-/** How processes that carry runs are started, with descriptors for their standard output and error and the pipe. */
+/** The functions that start carriers, with descriptors for their standard output, standard error and the pipe. */
 export type LaunchTools = {
   readonly openProcessLog: (runId: string) => { readonly fd: number; readonly path: string };
   readonly closeLog: (fd: number) => void;
@@ -29,8 +29,8 @@ export type LaunchTools = {
 };
 
 /**
- * Starts a process of its own for a run that waits. It outlives this one and the terminal. Throws a `WfError` `storage`
- * when the run has no directory any more.
+ * Starts the carrier of a waiting run, which outlives this process and the terminal. Throws a `WfError` `storage` if the
+ * run's directory no longer exists.
  */
 export function launchRun(runId: string, { openProcessLog, closeLog, spawn }: LaunchTools): Carrier {
   const log = openProcessLog(runId);
@@ -38,7 +38,7 @@ export function launchRun(runId: string, { openProcessLog, closeLog, spawn }: La
     const child = spawn(['ignore', log.fd, log.fd, 'pipe']);
     const ended = endOf(child);
     const owned = ownership(child, ended, { runId, path: log.path });
-    // Both are for whoever wants to know; a daemon may look at one of them only.
+    // The caller may await only one of the two promises.
     owned.catch(() => {});
     return { owned, ended: ended.then(() => {}) };
   } finally {
@@ -52,16 +52,16 @@ async function ownership(
   { runId, path }: { readonly runId: string; readonly path: string },
 ): Promise<void> {
   const report = await readReport(child);
-  // Only now: without a report it is its end that tells, and this process has to be there for that.
+  // Not earlier: without a report, only the end of the process is a sign, and this process must wait for it.
   if (report !== null) child.unref();
   if (report?.owned === true) return;
   if (report !== null)
     throw new WfError(report.code, report.message, report.help === null ? {} : { help: report.help });
-  const message = `the process that was to carry run ${runId} ended before it had begun: ${await ended}`;
-  throw new CarrierDied('storage', message, { help: `what it said is in "${path}"` });
+  const message = `the process that should carry run ${runId} ended before the run began: ${await ended}`;
+  throw new CarrierDied('storage', message, { help: `its output is in "${path}"` });
 }
 
-/** One line. Null when the pipe is closed without a word, or could not even be made. */
+/** Reads one line. Null if the pipe is closed without a line, or could not be created. */
 function readReport(child: ChildProcess): Promise<CarrierReport | null> {
   const pipe = child.stdio?.[reportFd] as Readable | null | undefined;
   if (!pipe || pipe.destroyed) return Promise.resolve(null);

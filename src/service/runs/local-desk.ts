@@ -18,19 +18,19 @@ import type { StartRequest } from './runs.ts';
 import { startCarrier } from './start-carrier.ts';
 import { type StopTools, stopRun } from './stop-run.ts';
 
-/** What a desk works with. */
+/** The dependencies of the desk. */
 export type DeskTools = {
   readonly places: WorkflowPlaces;
   readonly read: ReadWorkflow;
   /** Failures that `continueOn.failure` tolerates fail every run. */
   readonly strict?: boolean;
   readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
-  /** What becomes of a run that was accepted: `beginRun`, or a place in a queue. */
+  /** Handles an accepted run: `beginRun`, or adding it to a queue. */
   readonly begin: (runId: string) => Promise<void>;
   readonly stop: StopTools;
 };
 
-/** The desk of one machine: what it accepts is carried by processes of its own. */
+/** Creates the desk of this machine; each run has a process of its own. */
 export function createRunDesk(tools: DeskTools): RunDesk {
   const { accept, begin, stop } = tools;
   const take = async (request: StartRequest): Promise<AcceptedRun> => {
@@ -49,9 +49,9 @@ export function createRunDesk(tools: DeskTools): RunDesk {
 }
 
 /**
- * Starts the process for a waiting run, and resolves when that process owns the run, or has owned it and died. Throws what kept
- * it from that: then the run has failed for the same reason. Throws a `WfError` `storage` when that could not be recorded, so
- * that the run still waits.
+ * Starts the process for a waiting run, and resolves when that process owns the run, or has owned it and died. If the
+ * process cannot start, throws the reason, which is recorded as the failure of the run. Throws a `WfError` `storage` if
+ * the failure cannot be recorded; the run then still waits.
  */
 export async function beginRun(
   runId: string,
@@ -78,7 +78,7 @@ async function refuseFor(error: unknown, runId: string, tools: QueueTools): Prom
   try {
     await refuseQueued(runId, reason, tools);
   } catch (cause) {
-    const message = `run ${runId} could not begin and still waits: ${reason}; its end cannot be recorded: ${reasonOf(cause)}`;
+    const message = `run ${runId} could not begin and still waits: ${reason}; its failure cannot be recorded: ${reasonOf(cause)}`;
     throw new WfError('storage', message, { cause });
   }
 }
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
   return systemProblem(error)?.message ?? messageOf(error);
 }
 
-/** What an order to start comes to. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
+/** Converts an order to start into a request. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
 async function startRequest(order: RunOrder, { places, read, strict }: DeskTools): Promise<StartRequest> {
   const { workflow, params, runId, trigger } = order;
   const isStrict = strict === true || order.strict === true;
@@ -95,7 +95,7 @@ async function startRequest(order: RunOrder, { places, read, strict }: DeskTools
   return { ...loaded, params: params ?? [], runId, trigger, strict: isStrict };
 }
 
-/** What an order to retry comes to; null when there is nothing to do. Throws as `RunDesk` says. */
+/** Converts an order to retry into a request; null if no step is left to run. Throws as `RunDesk.retry` does. */
 async function requestToRetry(order: RetryOrder, tools: DeskTools): Promise<StartRequest | null> {
   const { places, read, stop, strict } = tools;
   const { runId, selection, params, useFile, newRunId } = order;
@@ -107,7 +107,7 @@ async function requestToRetry(order: RetryOrder, tools: DeskTools): Promise<Star
   return request === null ? null : { ...request, trigger: 'api' };
 }
 
-/** The workflow of a run as its file says today. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
+/** Loads the workflow of a run from its present file. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
 export function fileOf(run: PastRun, places: WorkflowPlaces): LoadedWorkflow {
   return getWorkflow(referenceOf(run), places);
 }
@@ -115,6 +115,6 @@ export function fileOf(run: PastRun, places: WorkflowPlaces): LoadedWorkflow {
 function referenceOf({ runId, state }: PastRun): WorkflowReference {
   if (state.file !== null) return { name: state.file };
   throw new WfError('usage', `run ${runId} was not made from a file`, {
-    help: `what it ran is kept with it: once it has ended, wf retry ${runId} runs it again`,
+    help: `its steps are stored with it: after it has finished, wf retry ${runId} runs them again`,
   });
 }

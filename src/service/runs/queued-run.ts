@@ -8,27 +8,27 @@ import type { RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import { type Launch, parseLaunch } from './accept-run.ts';
 
-/** What taking over a run that waits takes. */
+/** The dependencies of claiming a waiting run. */
 export type QueueTools = {
   readonly archive: RunArchive;
   readonly queue: Pick<RunQueue, 'readLaunch' | 'removeLaunch'>;
   readonly clock: Clock;
 };
 
-/** A run that waited and belongs to this process now. */
+/** A waiting run that this process has claimed. */
 export type ClaimedRun = {
   readonly launch: Launch;
   /** For the engine. */
   readonly taken: TakenRun;
-  /** To be called when the first steps are scheduled: what the run began with is removed. */
+  /** Removes the launch data. Call it when the first steps are scheduled. */
   readonly begun: () => void;
-  /** Instead: ends the run, which could not begin, and gives it up. */
+  /** Call it instead of `begun` if the run cannot begin: fails the run and releases it. */
   readonly refuse: (message: string) => Promise<void>;
 };
 
 /**
- * Takes a run that waits, to carry it out; of several processes that try one succeeds. Throws a `WfError`: `not-found`,
- * `run-active` when somebody else has it, `run-exists` when it is over, `storage` when what it was to begin with is lost.
+ * Claims a waiting run in order to run it; only one of several processes succeeds. Throws a `WfError`: `not-found`,
+ * `run-active` if another process owns the run, `run-exists` if it has finished, `storage` if its launch data is lost.
  */
 export async function claimRun(runId: string, tools: QueueTools): Promise<ClaimedRun> {
   const { queue } = tools;
@@ -37,7 +37,7 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   const text = queue.readLaunch(runId);
   const launch = text === null ? null : parseLaunch(text);
   if (launch === null) {
-    const message = 'what it was to begin with is lost, or was written by another version of wf';
+    const message = 'its launch data is lost, or was written by another version of wf';
     await refuse(message);
     throw new WfError('storage', `run ${runId} cannot begin: ${message}`);
   }
@@ -50,7 +50,7 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   };
 }
 
-/** What is left of it goes with the run's other files at its end: no reason to fail a run that has begun. */
+/** Removes the launch data. A failure is ignored, since the data is removed with the run's other files later. */
 function removeLaunch(runId: string, queue: QueueTools['queue']): void {
   try {
     queue.removeLaunch(runId);
@@ -59,12 +59,12 @@ function removeLaunch(runId: string, queue: QueueTools['queue']): void {
   }
 }
 
-/** Cancels a run that waits; false when it does not wait any more. Throws a `WfError` `not-found` or `storage`. */
+/** Cancels a waiting run; false if it no longer waits. Throws a `WfError` `not-found` or `storage`. */
 export async function cancelQueued(runId: string, message: string, tools: QueueTools): Promise<boolean> {
   return endQueued(runId, { type: 'cancel', reason: 'stop', message, force: false }, tools);
 }
 
-/** Ends a run that waits and cannot begin; false when it does not wait any more. */
+/** Fails a waiting run that cannot begin; false if it no longer waits. */
 export async function refuseQueued(runId: string, message: string, tools: QueueTools): Promise<boolean> {
   return endQueued(runId, { type: 'refuse', reason: 'error', message }, tools);
 }
@@ -92,14 +92,14 @@ async function end({ journal, run }: Taken, { clock }: QueueTools, ending: Endin
   }
 }
 
-/** Looked at twice: whoever was faster may have carried the run to its end before this process got hold of it. */
+/** Claims the run and reads it again, since another process may have finished it in the meantime. */
 async function take(runId: string, { archive }: QueueTools): Promise<Taken> {
   requireQueued(runId, readPastRun(archive, runId));
   const journal = archive.openForRecovery(runId);
   try {
     return { journal, run: requireQueued(runId, readPastRun(archive, runId)) };
   } catch (error) {
-    // Its owner may have died before the first step: then the run is to wait again, with what it begins with.
+    // If the owner died before the first step, the run waits again and needs its launch data.
     await journal.handBack();
     throw error;
   }
@@ -110,9 +110,9 @@ function requireQueued(runId: string, run: PastRun | null): PastRun {
   const { state } = run;
   if (isFinished(state)) {
     const why = state.message === '' ? '' : `: ${state.message}`;
-    throw new WfError('run-exists', `run ${runId} is over already, ${state.status.replace('_', ' ')}${why}`);
+    throw new WfError('run-exists', `run ${runId} has already finished, ${state.status.replace('_', ' ')}${why}`);
   }
   if (state.promise !== null) return run;
   const owner = state.owner === null ? 'another process' : `process ${state.owner.pid} on "${state.owner.host}"`;
-  throw new WfError('run-active', `run ${runId} is carried out by ${owner} already`);
+  throw new WfError('run-active', `run ${runId} is already carried out by ${owner}`);
 }

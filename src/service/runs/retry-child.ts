@@ -8,12 +8,12 @@ import type { ChildRetryRequest } from '../../engine/engine.ts';
 import type { History } from '../history/history.ts';
 import { isEndMissing } from './retry-run.ts';
 
-/** The run to retry in the step, and what is taken over from it. */
+/** The run to retry in the step, and the steps restored from it. */
 export type ChildRetry = { readonly retryOf: string; readonly restored: readonly RestoredStep[] };
 
 /**
- * Plans how the run that an earlier run of the step made is retried. Null where a new one begins from the start: the earlier
- * one is gone, has nothing left to do, or was of another file or other parameters.
+ * Plans the retry of the sub-workflow run of an earlier attempt. Null if a new run begins from the start: the earlier
+ * run was removed, has no step left to run, or had another file or other parameters.
  */
 export async function retryChild(
   { retryOf, step, workflow, params }: ChildRetryRequest,
@@ -26,7 +26,7 @@ export async function retryChild(
   return rerun.length === 0 && !isEndMissing(child) ? null : { retryOf: child.runId, restored };
 }
 
-/** A retry that ended before it came to the step leaves the run that it retried to be asked. */
+/** Finds the earlier child run. If a retry ended before the step, the run that it retried is searched. */
 async function earlierChild(retryOf: string, step: string, history: Pick<History, 'read'>): Promise<string | null> {
   const seen = new Set<string>();
   for (let runId: string | null = retryOf; runId !== null && !seen.has(runId); ) {
@@ -41,7 +41,7 @@ async function earlierChild(retryOf: string, step: string, history: Pick<History
   return null;
 }
 
-/** A parameter that was not kept because it is secret is never known to be the same. */
+/** Whether file and parameters are the same. A secret parameter is not stored, so it never counts as the same. */
 function isSame(
   { file, workflow: name, givenParams }: RunState,
   workflow: Workflow,

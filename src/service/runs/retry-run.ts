@@ -9,12 +9,12 @@ import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
 import type { StartRequest } from './runs.ts';
 
-/** What of a run is to be run again, and with what. */
+/** The steps of a run to retry, and their input. */
 export type RetryRequest = {
   readonly selection: RetrySelection;
-  /** Instead of those that the run was given; null: the same again. */
+  /** Replaces the parameters of the run; null: the same parameters. */
   readonly params: readonly Param[] | null;
-  /** Instead of the workflow as it was then; null: the same again. */
+  /** Replaces the stored workflow; null: the stored workflow. */
   readonly current: LoadedWorkflow | null;
   readonly runId: string | null;
   /** Failures that `continueOn.failure` tolerates fail the new run, as they do when they failed the run that is retried. */
@@ -22,9 +22,9 @@ export type RetryRequest = {
 };
 
 /**
- * The request for the run that retries another one; null when there is nothing left to do. Throws a `WfError`:
- * `run-active`, `invalid-params`, `not-found` for a step, `storage` when what the run was made from is lost, `usage` when secrets that were
- * not kept would be needed.
+ * Returns the request for the retry of a run; null if no step is left to run. Throws a `WfError`: `run-active`,
+ * `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage` if the retry needs
+ * secrets, which are not stored.
  */
 export function retryRequest(run: PastRun, request: RetryRequest): StartRequest | null {
   if (!isFinished(run.state)) throw stillActive(run);
@@ -39,7 +39,7 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
   return { workflow, sources, warnings, params, runId: request.runId, trigger: 'cli', strict, retry };
 }
 
-/** All steps came out well, but a handler failed, or the process died over what comes after them. */
+/** Whether all steps succeeded, but a handler failed or the process died after the steps. */
 export function isEndMissing({ state }: PastRun): boolean {
   return state.reason === 'handler' || state.reason === 'lost';
 }
@@ -52,13 +52,13 @@ function plan({ state }: PastRun, selection: RetrySelection, graph: Graph): Retr
 }
 
 function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
-  const help = 'use --file to run the file as it is today';
+  const help = 'use --file to run the present file';
   if (stored === null) throw new WfError('storage', `run ${runId} cannot be retried: ${damage.join(' ')}`, { help });
   if (!stored.masked) return { workflow: stored.workflow, sources: stored.sources, warnings: [] };
-  throw new WfError('usage', `the workflow of run ${runId} spells out secrets, which are not kept`, { help });
+  throw new WfError('usage', `the workflow of run ${runId} contains secrets, which are not stored`, { help });
 }
 
-/** The parameters that a run was given. Throws a `WfError` `usage` where they were secret: a mask is no value. */
+/** Returns the stored parameters of a run. Throws a `WfError` `usage` if some were secret and so are not stored. */
 export function keptParams({ runId, state }: PastRun): readonly Param[] {
   const masked = state.givenParams.filter((param) => param.masked);
   if (masked.length === 0) return state.givenParams;
@@ -90,5 +90,5 @@ function stillActive(run: PastRun): WfError {
     });
   }
   const owner = state.owner === null ? '' : `: process ${state.owner.pid} on "${state.owner.host}" runs it`;
-  return new WfError('run-active', `run ${runId} is still going${owner}`, { help: 'retry it when it has ended' });
+  return new WfError('run-active', `run ${runId} is still running${owner}`, { help: 'retry it after it has finished' });
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** A UUID of version 7 (RFC 9562): 48 bits of time in milliseconds, then randomness, so that ids sort by time. */
+/** Creates a UUID of version 7 (RFC 9562): 48 bits of time in milliseconds and then random bits, so that ids sort by time. */
 export function newRunId(now: number = Date.now()): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now, 0, 6);
@@ -11,8 +11,8 @@ export function newRunId(now: number = Date.now()): string {
 }
 
 /**
- * From the system's own generator, which `node:crypto` draws from too: loading that module for these few bytes would cost
- * every start three milliseconds. It is for systems without the device.
+ * Reads random bytes from the system's generator, as `node:crypto` does; loading that module would add three
+ * milliseconds to every start. It serves systems without the device.
  */
 function randomBytes(count: number): Buffer {
   const bytes = Buffer.alloc(count);

@@ -5,25 +5,25 @@ import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
 import { newRunId } from './run-id.ts';
 
-/** A run that somebody asks for. */
+/** A request for a run. */
 export type StartRequest = LoadedWorkflow & {
-  /** As given: data, never evaluated. */
+  /** Literal data, never evaluated. */
   readonly params: readonly Param[];
-  /** Null: a new one is made. */
+  /** Null: a new id. */
   readonly runId: string | null;
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
-  /** Of a retry: the run that is retried, and what is taken over from it. */
+  /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly RestoredStep[] };
 };
 
-/** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that no program can be given, `run-exists`, `storage`. */
+/** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */
 export function startRun(engine: Engine, request: StartRequest, watcher: RunWatcher): ActiveRun {
   return engine.start(runRequest(request), watcher);
 }
 
-/** The request as an engine takes it. Throws a `WfError`: `invalid-params`, or `usage` for a value that no program can be given. */
+/** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, strict = false, retry } = request;
   checkGivenParams(workflow, params);
@@ -42,7 +42,7 @@ export function runRequest(request: StartRequest): RunRequest {
   };
 }
 
-/** What an earlier run has kept of a secret is no value to run with. */
+/** Rejects masked parameters: an earlier run does not store the values of secrets. */
 function refuseMasked(params: readonly Param[]): void {
   const masked = params.find((param) => param.masked);
   if (masked === undefined) return;
@@ -55,11 +55,11 @@ function refuseMasked(params: readonly Param[]): void {
   );
 }
 
-/** No program can be given such a value, neither as a word nor in its environment. */
+/** Rejects values that cannot be passed to a program, neither as an argument nor in its environment. */
 function refuseUnusable(params: readonly Param[]): void {
   const index = params.findIndex(({ value }) => value.includes('\0'));
   if (index === -1) return;
   const name = params[index]?.name;
   const which = name === null ? `parameter ${index + 1}` : `parameter "${name}"`;
-  throw new WfError('usage', `the value of ${which} holds the character U+0000`, { help: 'give it without' });
+  throw new WfError('usage', `the value of ${which} contains the character U+0000`, { help: 'remove that character' });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { systemProblem } from '../../system-problem.ts';
 import { type Carrier, CarrierDied } from './launch-run.ts';
 
-/** What starting the carrier of a waiting run takes. */
+/** The dependencies of starting the carrier of a waiting run. */
 export type StartTools = {
   readonly launch: (runId: string) => Carrier;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export type StartTools = {
 const restartPausesMs = [100, 500, 2500];
 
 /**
- * Starts the process for a waiting run and resolves to it once it owns the run; to null when the run is not wanted any more. A
+ * Starts the process for a waiting run and resolves to the process once it owns the run; to null if the run is no longer wanted. A
  * carrier that ended without a report, or that the machine could not start, owned nothing, so it is started again, at most 3
  * times. Throws what `launch` and `Carrier.owned` throw.
  */

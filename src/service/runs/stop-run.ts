@@ -6,21 +6,21 @@ import type { History } from '../history/history.ts';
 import type { PastRun } from '../history/past-run.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';
 
-/** What stopping a run of any process takes. */
+/** The dependencies of stopping a run. */
 export type StopTools = QueueTools & {
   readonly history: Pick<History, 'read'>;
   readonly control: Pick<RunControl, 'requestStop' | 'readStop' | 'knock'>;
-  /** Lets a process go on that was suspended (Ctrl-Z); nothing happens to any other. */
+  /** Continues a process that was suspended (Ctrl-Z); has no effect on others. */
   readonly wake: (owner: Owner) => void;
 };
 
-/** How long a run that cannot be listened to is left alone. */
+/** The polling interval for a run whose events cannot be followed. */
 const lookAgainMs = 50;
 
 /**
- * Asks the owner of a run to end it, and resolves when the request is on the disk: it counts even if the owner hangs. One that
- * is suspended is woken. A run that waits is canceled at once. Asking again changes nothing, unless it is to `force`. `over`: the run had ended, or its
- * owner had died. Throws a `WfError` `not-found` or `storage`.
+ * Asks the owner of a run to stop it, and resolves when the request is on the disk, so that a hanging owner finds it
+ * later. A suspended owner is continued. A waiting run is canceled at once. A second request has no effect unless it
+ * adds `force`. `over`: the run had finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
  */
 export async function stopRun(
   runId: string,
@@ -38,7 +38,7 @@ export async function stopRun(
   return 'asked';
 }
 
-/** Resolves to the run when it is over, whoever ends it; one whose owner dies meanwhile is settled. */
+/** Resolves to the run when it has finished. If its owner dies meanwhile, the run is settled. */
 export async function untilOver(runId: string, tools: StopTools): Promise<PastRun> {
   const { control, clock } = tools;
   for (;;) {
@@ -50,8 +50,9 @@ export async function untilOver(runId: string, tools: StopTools): Promise<PastRu
 }
 
 /**
- * Records a run as lost whose process cannot be seen from here, since a person says that it is gone. Nothing is signalled. Throws a
- * `WfError`: `not-found`, `run-active` for a run whose process is known to live, or whose end cannot be recorded, `storage`.
+ * Records a run as lost whose process is not visible here, because the user states that it has ended. Sends no signal.
+ * Throws a `WfError`: `not-found`, `run-active` if the process is known to be alive or the loss cannot be recorded,
+ * `storage`.
  */
 export async function declareLost(
   runId: string,
@@ -68,7 +69,7 @@ export async function declareLost(
   tools.archive.declareGone(runId);
   const run = await requireRun(runId, tools);
   if (isFinished(run.state)) return run;
-  throw new WfError('run-active', `run ${runId} cannot be recorded as lost: nothing tells ${who} from others`);
+  throw new WfError('run-active', `run ${runId} cannot be recorded as lost: ${who} cannot be identified`);
 }
 
 async function requireRun(runId: string, { history }: Pick<StopTools, 'history'>): Promise<PastRun> {

@@ -6,7 +6,7 @@ import { pathKind } from './path-kind.ts';
 import { findWorkflowFiles } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
-/** Whether a file can be used, and everything to say about it. */
+/** Whether a file is valid, with its diagnostics. */
 export type CheckedFile = {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -14,8 +14,8 @@ export type CheckedFile = {
 };
 
 /**
- * The files that names stand for: a directory for every workflow file below it, no name at all for the workflows directory.
- * Throws a `WfError` `not-found` where a directory has no workflow file.
+ * Returns the files that names select: a directory selects every workflow file below it, an empty list the workflows
+ * directory. Throws a `WfError` `not-found` if a directory has no workflow file.
  */
 export function filesToCheck(names: readonly string[], { cwd, dagsDir }: WorkflowPlaces): readonly string[] {
   if (names.length > 0) return names.flatMap((name) => filesBelow(name, cwd) ?? [name]);
@@ -26,7 +26,7 @@ export function filesToCheck(names: readonly string[], { cwd, dagsDir }: Workflo
   throw new WfError('usage', `no file is named, and ${where}`, { help: 'wf validate FILE, or a directory' });
 }
 
-/** Null for what is no directory. Paths are relative where they are shorter so. */
+/** Lists the files below a directory; null if the name is no directory. Paths are relative if that is shorter. */
 function filesBelow(name: string, cwd: string): readonly string[] | null {
   const directory = resolve(cwd, name);
   if (name === '-' || pathKind(directory) !== 'directory') return null;
@@ -39,8 +39,8 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
 }
 
 /**
- * Everything that is wrong with a workflow, or with a base configuration: the configured one, or a `base.yaml` without steps.
- * `environment`: the names of the variables that a run would inherit.
+ * Checks a workflow or a base configuration (the configured one, or a `base.yaml` without steps). `environment`: the
+ * names of the variables that a run would inherit.
  */
 export function checkFile(
   reference: WorkflowReference,
@@ -60,7 +60,7 @@ function baseNamed(name: string, { cwd, base }: WorkflowPlaces): string | null {
   return isBase && pathKind(path) === 'file' ? path : null;
 }
 
-/** A base counts beneath any workflow, here the smallest. */
+/** Checks a base configuration by merging it into a minimal workflow. */
 function checkBase(base: string): CheckedFile {
   const result = loadWorkflow({ text: 'steps: [{name: step, command: "true"}]', file: null, dir: dirname(base), base });
   const { workflow, diagnostics, sources } = result;

@@ -4,8 +4,9 @@ import type { ListedPlaces } from './listed-workflow.ts';
 import type { CheckResult, CheckWorkflow } from './load-workflow.ts';
 
 /**
- * What is wrong with a text that came from elsewhere. What it imports is looked for in the workflows directory, as if it lay
- * there, and never outside of it. `environment`: the names of the variables that a run would inherit. Rejects with a `WfError` `usage` where there is no such directory, `storage` when it cannot be made.
+ * Checks the text of a workflow from elsewhere. Imports are resolved as if the file were in the workflows directory, and
+ * never outside of it. `environment`: the names of the variables that a run would inherit. Rejects with a `WfError`
+ * `usage` if there is no workflows directory, `storage` if it cannot be created.
  */
 export async function checkText(
   text: string,
@@ -19,7 +20,7 @@ export async function checkText(
     mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     const why = messageOf(error);
-    throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be made: ${why}`, { cause: error });
+    throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be created: ${why}`, { cause: error });
   }
   return check({ text, file: null, dir: dagsDir, base, environment });
 }

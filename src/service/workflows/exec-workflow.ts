@@ -3,8 +3,8 @@ import { wordsAsList } from '../../core/words/list-words.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from './workflows.ts';
 
 /**
- * A workflow of one step that runs exactly these words: no shell, no variables. It goes through the same reading as any
- * file, so that every default and the user's `base.yaml` count for it too; a place in a text that nobody wrote is not kept.
+ * Returns a workflow of one step that runs exactly these arguments: no shell, no variables. It is read like any file, so
+ * that every default and the user's `base.yaml` apply. Positions in the generated text are dropped.
  */
 export function execWorkflow(
   words: readonly string[],
@@ -19,7 +19,7 @@ export function execWorkflow(
   return { ...loaded, workflow: { ...workflow, steps }, sources: [] };
 }
 
-/** The program's name, where it is one that reads well in front of every line. */
+/** Returns the program's name if it is suitable as the prefix of every line. */
 function stepName([program = '']: readonly string[]): string {
   const name = basename(program);
   return /^\w[\w.+-]{0,39}$/.test(name) && !name.startsWith('handlerOn.') ? name : 'command';

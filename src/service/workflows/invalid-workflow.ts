@@ -1,7 +1,7 @@
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 
-/** The file cannot be run; the diagnostics say why. */
+/** The file cannot be run; the diagnostics contain the reasons. */
 export class InvalidWorkflow extends WfError {
   readonly diagnostics: readonly Diagnostic[];
   readonly sources: readonly Source[];
@@ -12,7 +12,7 @@ export class InvalidWorkflow extends WfError {
     this.sources = sources;
   }
 
-  /** The message with the first problem and its place, for where there is room for no more. */
+  /** The message with the first problem and its position, on one line. */
   get inOneLine(): string {
     const errors = this.diagnostics.filter(({ severity }) => severity === 'error');
     const [first] = errors;

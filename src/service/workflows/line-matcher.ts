@@ -1,7 +1,7 @@
 import { WfError } from '../../errors.ts';
 import { patternProblem, patternSize, patternTest } from '../../language/check/pattern.ts';
 
-/** Tells whether a line matches what is searched for. */
+/** Whether a line matches the search. */
 export type LineMatcher = (line: string) => boolean;
 
 /** The largest expression to search for, as `patternSize` measures it. */
@@ -9,8 +9,8 @@ const mostPatternSize = 10_000;
 const metaCharacters = /[\\^$.|?*+()[\]{}]/;
 
 /**
- * Searches by a regular expression in RE2 syntax, whatever the case. Throws a `WfError` `usage` for one that is invalid or too
- * large.
+ * Creates a matcher for a regular expression in RE2 syntax, ignoring case. Throws a `WfError` `usage` if the expression
+ * is invalid or too large.
  */
 export function lineMatcher(expression: string): LineMatcher {
   if (!metaCharacters.test(expression)) {

@@ -4,13 +4,13 @@ import { type LoadResult, loadWorkflow } from '../../language/load.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 import { groupOf } from './workflow-files.ts';
 
-/** A workflow of the workflows directory, also one that has errors; then its `workflow` is null. */
+/** A workflow of the workflows directory; if it has errors, its `workflow` is null. */
 export type ListedWorkflow = LoadResult & { readonly file: string; readonly name: string; readonly group: string };
 
-/** Where listed workflows lie, and the configuration beneath them all, which need not exist. */
+/** The workflows directory, and the base configuration, which need not exist. */
 export type ListedPlaces = { readonly dagsDir: string | null; readonly base: string | null };
 
-/** Reads a file for a listing. One that cannot be read is listed too: that costs none of the others. */
+/** Reads a file for a listing. An unreadable file is listed too and does not affect the others. */
 export function readListed(file: string, places: ListedPlaces): ListedWorkflow {
   const request = requestOf(file, places);
   return listed(
@@ -19,7 +19,7 @@ export function readListed(file: string, places: ListedPlaces): ListedWorkflow {
   );
 }
 
-/** The same with a loader that may read later. */
+/** Reads a file for a listing by a loader that may be asynchronous. */
 export function loadListed(
   file: string,
   places: ListedPlaces,
@@ -50,7 +50,7 @@ function orTold<T>(load: () => T): T | LoadResult {
 }
 
 function toldOf(error: unknown): LoadResult {
-  // What the machine refuses just now is no mistake of the file, and must not be taken for one until it changes.
+  // A temporary error of the machine is not a fault of the file and must not be cached as one.
   if (!(error instanceof WfError) || error.code === 'storage') throw error;
   return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
 }

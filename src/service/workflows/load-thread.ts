@@ -4,7 +4,7 @@ import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/
 import { type CheckResult, checkWorkflow } from './load-workflow.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
-/** What a thread is asked to do: plain data, since functions cannot be sent to it. */
+/** A task for a thread: plain data, since functions cannot be sent to it. */
 export type LoadOrder =
   | { readonly kind: 'load'; readonly request: LoadRequest }
   | { readonly kind: 'check'; readonly request: LoadRequest }
@@ -24,7 +24,7 @@ export function answerLoads(port: MessagePort): void {
   port.on('message', (order: LoadOrder) => port.postMessage(answer(order)));
 }
 
-/** Errors lose their class on the way to another thread. */
+/** Runs a task. Errors are sent as plain data, since they would lose their class. */
 function answer(order: LoadOrder): LoadAnswer {
   try {
     return { kind: 'result', result: resultOf(order) };

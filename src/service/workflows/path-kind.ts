@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** What a path leads to; a file is anything that can be read, also a pipe. Null: nothing that can be reached. */
+/** Returns the kind of a path; `file` includes pipes and devices. Null: the path cannot be reached. */
 export function pathKind(path: string): 'file' | 'directory' | null {
   try {
     return statSync(path).isDirectory() ? 'directory' : 'file';

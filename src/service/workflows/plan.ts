@@ -12,34 +12,34 @@ import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/envi
 import { checkGivenParams } from '../runs/given-params.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
-/** What a run of a workflow would do; nothing of it was run, so backticks stand as written. */
+/** The actions of a run that did not take place; backticks are kept as written. */
 export type Plan = {
   readonly workflow: string;
   readonly params: readonly Param[];
   readonly env: Environment;
-  /** Names of steps that may run at the same time, wave after wave. */
+  /** Names of the steps that may run at the same time, by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly PlannedStep[];
-  /** Those that the workflow has; which of them would run is only known at the end of a run. */
+  /** All handlers of the workflow; which of them run depends on the outcome. */
   readonly handlers: readonly PlannedStep[];
-  /** Why nothing would run; null where the workflow's own preconditions are met, or decided by the run. */
+  /** The reason why no step would run; null: the workflow's preconditions are met, or known only during a run. */
   readonly skipped: string | null;
 };
 
-/** One step of a plan, with the variables that are known beforehand replaced. */
+/** One step of a plan, with the variables replaced that are known before a run. */
 export type PlannedStep = {
   readonly name: string;
   readonly depends: readonly string[];
   readonly executor: string;
   readonly command: string;
   readonly dir: string;
-  /** The most attempts that are made, retries included. */
+  /** The maximum number of attempts, retries included. */
   readonly attempts: number;
-  /** Why it would be skipped; null where it would run, or where that is decided by the run. */
+  /** The reason why the step would be skipped; null: it would run, or that is known only during a run. */
   readonly skipped: string | null;
 };
 
-/** Works out what would run, in which order and with what; without its secrets. Throws a `WfError` `invalid-params`. */
+/** Computes the steps that would run, their order and their input, with secrets masked. Throws a `WfError` `invalid-params`. */
 export async function planRun(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
   checkGivenParams(workflow, given);
   if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
@@ -72,7 +72,7 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
   };
 }
 
-/** Nothing is run for a plan: a substitution stands as it is written. */
+/** Returns a command substitution as written, since a plan runs no command. */
 function asWritten(_command: string, _env: Environment, written: string): Promise<string> {
   return Promise.resolve(`\`${written}\``);
 }
@@ -96,7 +96,7 @@ function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
   };
 }
 
-/** What a step sees before a run: all that is known, and its own `env`. */
+/** Returns the variables of a step before a run: the known ones and its own `env`. */
 function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
   const own = new Map<string, string>();
   const scope = (name: string) => own.get(name) ?? known.get(name);
@@ -127,7 +127,7 @@ function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scop
   const { command, args, script, executor } = step;
   const expand = (word: string) => previewText(word, scope);
   const isShell = readsQuotes.has(executor.type);
-  // Where no backtick is written, one comes from a variable whose value only the run has.
+  // Without a backtick in the file, it comes from a variable that is set only during a run.
   const isWritten = JSON.stringify([command, args]).includes('`');
   const quote = (word: string) => (isShell ? quoteTemplate(word, !isWritten) : word);
   const words =
@@ -141,7 +141,7 @@ function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scop
   return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
 }
 
-/** The executors that read a command as a shell does. */
+/** The executors that parse a command as a shell does. */
 const readsQuotes = new Set(['command', 'docker', 'ssh']);
 
 type Reading = {
@@ -150,20 +150,20 @@ type Reading = {
   readonly quote: (word: string) => string;
 };
 
-/** A command that can be pasted: the words that are started, or the text for the shell with its variables filled in. */
+/** Returns a command that can be pasted: the arguments, or the text for the shell with its variables replaced. */
 function commandLine(command: string, { expand, scope, quote }: Reading): string {
   const parsed = parseCommand(command);
   if (parsed.kind === 'shell') return expandUnquoted(command, expand);
   try {
     return expandWords(parsed.words, scope).map(quote).join(' ');
   } catch (error) {
-    // A path into a value that only the run has.
+    // A path into a value that is set only during a run.
     if (error instanceof PathProblem) return expandUnquoted(command, expand);
     throw error;
   }
 }
 
-/** As written where single quotes or a backslash keep what is there. */
+/** Expands variables, except after a backslash and within single quotes. */
 function expandUnquoted(command: string, expand: (text: string) => string): string {
   return command.replace(
     /(\\[\s\S]|'[^']*')|"(?:\\[\s\S]|[^"\\])*"|[^\\'"]+/g,
@@ -171,7 +171,7 @@ function expandUnquoted(command: string, expand: (text: string) => string): stri
   );
 }
 
-/** Steps by the length of the longest way to them. */
+/** Groups steps by the length of the longest path to them. */
 function waves(workflow: Workflow): readonly (readonly string[])[] {
   const { nodes, stepCount, dependencies, dependents } = buildGraph(workflow);
   const unmet = dependencies.map((numbers) => numbers.length);

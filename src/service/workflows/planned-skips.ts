@@ -6,8 +6,8 @@ import { firstUnmet } from '../../engine/local/environment/precondition.ts';
 type Scope = (name: string) => string | undefined;
 
 /**
- * Why each step that would be skipped would be: its own precondition, or a step before it that is skipped. Only conditions that
- * can be decided without running a command count, and only with values that are known before a run.
+ * Returns the reason for each step that would be skipped: its own precondition, or a skipped dependency. Only conditions
+ * that need no command and only known values are considered.
  */
 export async function plannedSkips(
   workflow: Workflow,
@@ -25,7 +25,7 @@ export async function plannedSkips(
   return skips;
 }
 
-/** Why nothing of what has these preconditions would run; null: it would, or that is not known before a run. */
+/** Returns the unmet precondition; null: all are met, or that is not known before a run. */
 export function plannedSkip(
   workflow: Workflow,
   preconditions: readonly Precondition[],
@@ -41,7 +41,7 @@ function isDecidable(workflow: Workflow, { condition, expected }: Precondition, 
   let isKnown = true;
   const watched = (name: string) => {
     const value = scope(name);
-    // A run sets the first itself; the value of the last has a command in it that a plan does not run.
+    // The first is set during a run; the last contains a command, which a plan does not run.
     if (/^(WF|DAG)_/.test(name) || outputs.has(name) || value?.includes('`')) isKnown = false;
     return value;
   };

@@ -17,9 +17,8 @@ import { basename, dirname, join } from 'node:path';
 import { removeIfPossible } from '../../remove-file.ts';
 
 /**
- * Puts a text in the place of a file, whole or not at all, also if the machine goes down: whoever reads it finds the old text
- * or the new one. Mode and, where that is allowed, owner stay. A draft that a crash leaves behind is no workflow: its name
- * begins with a dot.
+ * Replaces a file atomically: readers find the old text or the new one, also after a crash of the machine. Keeps the
+ * mode and, if permitted, the owner. A draft left by a crash is not listed as a workflow: its name begins with a dot.
  */
 export function replaceFile(path: string, text: string): void {
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
@@ -42,7 +41,7 @@ export function replaceFile(path: string, text: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Makes a file that was not there; throws the system's `EEXIST` where one is. */
+/** Creates a file; throws the system's `EEXIST` if it exists. */
 export function createFile(path: string, text: string): void {
   const fd = openSync(path, 'wx', 0o600);
   try {
@@ -54,20 +53,20 @@ export function createFile(path: string, text: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Gives a file another name in its directory; throws the system's `EEXIST` where that is taken, unlike a plain rename. */
+/** Renames a file within its directory; throws the system's `EEXIST` if the name is taken, unlike a plain rename. */
 export function renameFile(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
     if (isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) throw error;
-    // Not every file system has hard links, and not every file may get one.
+    // Some file systems have no hard links, and some files may not be linked.
     copyFileSync(from, to, constants.COPYFILE_EXCL);
   }
   unlinkSync(from);
   syncDirectory(dirname(to));
 }
 
-/** Whether an error is the system's, of that code. */
+/** Whether an error is a system error with the code. */
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
@@ -87,7 +86,7 @@ function syncDirectory(path: string): void {
   try {
     fsyncSync(fd);
   } catch (error) {
-    // Some file systems keep directories safe by themselves and refuse to be asked.
+    // Some file systems flush directories by themselves and refuse `fsync`.
     if (!isCode(error, 'EINVAL') && !isCode(error, 'ENOTSUP')) throw error;
   } finally {
     closeSync(fd);

@@ -4,13 +4,13 @@ import type { Workflow } from '../../core/workflow.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 
-/** The workflow as it may be shown to those who watch a run of it. */
+/** Returns the workflow for users who watch a run, with secrets masked. */
 export function shownWorkflow(workflow: Workflow, given: readonly Param[], processEnv: Environment): Workflow {
   if (!hasSecrets(workflow)) return workflow;
   return maskWorkflow(workflow, secretsAtRest(workflow, knownSecrets(workflow, given, processEnv)));
 }
 
-/** The text of a workflow's file as it may be shown to those who cannot change it. */
+/** Returns the text of a workflow's file for users who may not edit it, with secrets masked. */
 export function shownText(text: string, workflow: Workflow, processEnv: Environment): string {
   if (!hasSecrets(workflow)) return text;
   return secretsAtRest(workflow, knownSecrets(workflow, [], processEnv)).mask(text);

@@ -1,6 +1,6 @@
 import type { Step, Workflow } from '../../core/workflow.ts';
 
-/** What is different in a later version of a workflow, as short phrases; empty when nothing is. */
+/** Lists the changes of a later version of a workflow as short phrases; empty if there are none. */
 export function workflowChanges(before: Workflow, after: Workflow): readonly string[] {
   const { steps: oldSteps, ...oldRest } = before;
   const { steps: newSteps, ...newRest } = after;

@@ -9,28 +9,28 @@ import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
 
 /**
- * Changes the files of the workflows directory. Only files that the catalog lists are touched. Every method rejects with
- * a `WfError` `storage` when the disk refuses.
+ * Edits the files of the workflows directory that the catalog lists. Every method rejects with a `WfError` `storage` if
+ * the disk fails.
  */
 export type WorkflowEditor = {
-  /** The text of a file as it is on the disk. Throws a `WfError` `not-found`, `storage`. */
+  /** Reads the text of a file from the disk. Throws a `WfError` `not-found`, `storage`. */
   readonly read: (workflow: ListedWorkflow) => string;
-  /** Puts a text in the place of a file. Rejects with an `InvalidWorkflow` when it could not be run; then nothing is changed. */
+  /** Replaces the text of a file. Rejects with an `InvalidWorkflow` if the text is invalid; the file is then unchanged. */
   readonly save: (workflow: ListedWorkflow, text: string, options?: SaveOptions) => Promise<void>;
-  /** Makes a workflow and answers its file. Rejects with a `WfError`: `usage` for an unusable name, `conflict` for a taken one. */
+  /** Creates a workflow and returns its file. Rejects with a `WfError`: `usage` for an invalid name, `conflict` for a taken one. */
   readonly create: (name: string, options?: CreateOptions) => Promise<string>;
-  /** Answers the new file. Rejects as `create` does. */
+  /** Renames a workflow and returns its new file. Rejects as `create` does. */
   readonly rename: (workflow: ListedWorkflow, name: string, check?: CheckText) => Promise<string>;
   readonly remove: (workflow: ListedWorkflow, check?: CheckText) => Promise<void>;
 };
 
-/** Looks at the present text of a file right before that is changed; what it throws is thrown on, and nothing is changed. */
+/** Checks the present text of a file right before a change. An error is passed on and prevents the change. */
 export type CheckText = (present: string) => void;
 
-/** How a text is saved; `allowInvalid`: also one that could not be run. */
+/** Options of saving; `allowInvalid`: saves an invalid text too. */
 export type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: boolean };
 
-/** What a new file holds: by default a first step. */
+/** The text of a new file; by default a workflow of one step. */
 export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean };
 
 /** The known files of the workflows directory, and how to read them again after a change. */
@@ -40,19 +40,19 @@ export type EditorParts = {
   readonly places: ListedPlaces;
   readonly catalog: ListedFiles;
   readonly suspensions: Suspensions;
-  /** Checks a text before it is saved; at once by default. */
+  /** Checks a text before it is saved; synchronous by default. */
   readonly check?: CheckWorkflow;
 };
 
-/** Letters and digits of any script, and what is common between them; nothing that a path or a shell gives a meaning. */
+/** Letters and digits of any script, and common separators; no character that is special in paths or shells. */
 const usableName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
 const longestNameBytes = 200;
-/** So much of a name that is too long is told, in characters. */
+/** Characters of a too long name in a message. */
 const shownOfLong = 40;
 
 const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
 
-/** An editor that tells the catalog of each change. */
+/** Creates an editor that notifies the catalog of each change. */
 export function createWorkflowEditor({
   places,
   catalog,
@@ -73,7 +73,7 @@ export function createWorkflowEditor({
       const file = editableFile(workflow, places);
       check?.(read(workflow));
       if (!allowInvalid) await refuseInvalid(workflow.file, text, { base: places.base, check: checkWhole });
-      // Again: a long text is read while other requests are answered.
+      // Check again: other requests are handled while a long text is read.
       check?.(read(workflow));
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
@@ -110,16 +110,16 @@ export function createWorkflowEditor({
   };
 }
 
-/** The name without extension. Two workflows of one name could not be called by it any more, wherever they lie. */
+/** Returns the name without extension. Throws if it is taken anywhere in the directory, since references would be ambiguous. */
 function freeName(given: string, catalog: Pick<ListedFiles, 'list'>): string {
   const name = given.trim().replace(/\.ya?ml$/, '');
   requireUsable(name);
   const other = catalog.list().find(({ file }) => parse(file).name === name);
   if (other === undefined) return name;
-  throw new WfError('conflict', `a workflow "${name}" exists already`, { help: `it is "${other.file}"` });
+  throw new WfError('conflict', `a workflow "${name}" exists already`, { help: `its file is "${other.file}"` });
 }
 
-/** Throws a `WfError` `usage` that says which names there can be; a long one is not told whole. */
+/** Throws a `WfError` `usage` for an invalid name; the message shortens a long name. */
 function requireUsable(name: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes > longestNameBytes) {
@@ -134,7 +134,7 @@ function requireUsable(name: string): void {
   });
 }
 
-/** What a link leads to is edited in its own place; one that leads out of the directory is not followed. */
+/** Resolves a link to the file to edit. Throws if that file is outside the workflows directory. */
 function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): string {
   const real = storing(`read "${file}"`, () => realpathSync(file));
   const way = relative(
@@ -142,12 +142,12 @@ function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): stri
     real,
   );
   if (!isAbsolute(way) && way !== '..' && !way.startsWith('../')) return real;
-  throw new WfError('usage', `"${file}" is a link to "${real}", which lies outside of the workflows directory`, {
+  throw new WfError('usage', `"${file}" is a link to "${real}", which is outside the workflows directory`, {
     help: 'edit that file itself',
   });
 }
 
-/** A text whose imports are looked for where the file lies. */
+/** Checks a text; imports are resolved from the directory of the file. */
 async function refuseInvalid(
   file: string,
   text: string,
@@ -168,8 +168,8 @@ function storing<T>(what: string, work: () => T): T {
   } catch (error) {
     if (error instanceof WfError) throw error;
     const why = messageOf(error);
-    if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: there is a file of that name`);
-    if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file is gone`);
+    if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: a file of that name exists`);
+    if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file no longer exists`);
     throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });
   }
 }

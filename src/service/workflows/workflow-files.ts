@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 
-/** What a look into the workflows directory found, as absolute paths. */
+/** The contents of the workflows directory, as absolute paths. */
 export type WorkflowFiles = {
   /** In the order of their paths. */
   readonly files: readonly string[];
@@ -10,8 +10,8 @@ export type WorkflowFiles = {
 };
 
 /**
- * Finds the workflow files of a directory and of those below it. What begins with a dot is left out, as are directories
- * behind symbolic links. Throws the system's error where the disk fails; what is not there or is forbidden is passed over.
+ * Finds the workflow files of a directory and its subdirectories. Skips names that begin with a dot, and symbolic links
+ * to directories. Skips missing and forbidden paths; throws the system's error if the disk fails.
  */
 export function findWorkflowFiles(dagsDir: string): WorkflowFiles {
   const found = { files: [] as string[], directories: [] as string[] };
@@ -20,13 +20,13 @@ export function findWorkflowFiles(dagsDir: string): WorkflowFiles {
   return found;
 }
 
-/** Whether a file of that name is taken for a workflow. */
+/** Whether a file name is that of a workflow. */
 export function isWorkflowFile(name: string): boolean {
-  // Editors and version control keep their own files under hidden names: a lock such as ".#deploy.yaml".
+  // Editors and version control use hidden names for their own files: a lock such as ".#deploy.yaml".
   return !name.startsWith('.') && (extname(name) === '.yaml' || extname(name) === '.yml');
 }
 
-/** The sub-directory of the workflows directory that holds the file, with `/`; empty for any other place. */
+/** Returns the subdirectory of the workflows directory that contains the file, with `/`; empty for any other file. */
 export function groupOf(file: string, dagsDir: string | null): string {
   if (dagsDir === null) return '';
   const group = relative(dagsDir, dirname(file));

@@ -6,10 +6,10 @@ import type { LoadAnswer, LoadOrder, LoadResults } from './load-thread.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
-/** Reads the workflow that a reference names as `readWorkflow` does, at once or later. */
+/** Reads the workflow of a reference as `readWorkflow` does, synchronously or by a promise. */
 export type ReadWorkflow = (reference: WorkflowReference, places: WorkflowPlaces) => LoadResult | Promise<LoadResult>;
 
-/** Reads workflows for a process that others wait for. */
+/** Reads workflows without blocking the event loop for long. */
 export type WorkflowLoader = {
   readonly load: LoadWorkflow;
   readonly check: CheckWorkflow;
@@ -17,13 +17,13 @@ export type WorkflowLoader = {
   readonly close: () => void;
 };
 
-/** A workflow of this size takes about 20 ms, and several may come in one turn of the event loop. */
+/** The maximum size that is read synchronously: about 20 ms, and one turn of the event loop may read several. */
 const MAX_BYTES_AT_ONCE = 32 * 1024;
 
 /**
- * A loader that reads small workflows at once, and those that are large with their imports and their base in a thread, one after
- * the other. The thread is started for the first of them and ended after the last, since it keeps the memory that a large text
- * took. `start`: starts a thread that answers each `LoadOrder` with a `LoadAnswer`.
+ * Creates a loader that reads small workflows synchronously, and large ones (with imports and base) in a thread, one
+ * after the other. The thread starts for the first large workflow and ends after the last, since it retains the memory
+ * of a large text. `start`: starts a thread that answers each `LoadOrder` with a `LoadAnswer`.
  */
 export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
   let thread: Worker | null = null;
@@ -38,7 +38,7 @@ export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
       thread ??= startUnreferenced(start);
       return resultOf(await ask(thread, order));
     } catch (error) {
-      // One that has failed answers nothing more.
+      // A failed thread sends no more answers.
       if (!(error instanceof WfError)) close();
       throw error;
     } finally {
@@ -72,7 +72,7 @@ export function createWorkflowLoader(start: () => Worker): WorkflowLoader {
   };
 }
 
-/** It must not keep a process running that has nothing else to do. */
+/** Starts a thread that does not keep the process running. */
 function startUnreferenced(start: () => Worker): Worker {
   const thread = start();
   thread.unref();

@@ -11,11 +11,11 @@ import { type ListedWorkflow, readListed } from './listed-workflow.ts';
 import { pathKind } from './path-kind.ts';
 import { findWorkflowFiles, groupOf, isWorkflowFile } from './workflow-files.ts';
 
-/** Where workflows are looked for. */
+/** The directories in which workflows are found. */
 export type WorkflowPlaces = {
   readonly cwd: string;
   readonly dagsDir: string | null;
-  /** The configuration that is merged beneath every workflow; it need not exist. */
+  /** The base configuration, which provides defaults for every workflow; it need not exist. */
   readonly base: string | null;
 };
 
@@ -23,12 +23,12 @@ export type WorkflowPlaces = {
 export type WorkflowReference =
   | {
       readonly name: string;
-      /** A file of that name may also be a pipe: a person has typed it. */
+      /** The name may be a pipe, because the user typed it. */
       readonly mayBePipe?: boolean;
     }
   | { readonly text: Uint8Array };
 
-/** A workflow that can be run, with what its diagnostics warn of. */
+/** A valid workflow with its warnings. */
 export type LoadedWorkflow = {
   readonly workflow: Workflow;
   readonly sources: readonly Source[];
@@ -36,7 +36,8 @@ export type LoadedWorkflow = {
 };
 
 /**
- * The result of loading, problems included; `checks` adds those of `wf validate`. Throws a `WfError` `not-found` when there is no such workflow.
+ * Loads a workflow and returns the result, problems included; `checks` adds those of `wf validate`. Throws a `WfError`
+ * `not-found` for an unknown workflow.
  */
 export function readWorkflow(
   reference: WorkflowReference,
@@ -48,12 +49,12 @@ export function readWorkflow(
   const beside = { base, runTargets, ...checks };
   if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, ...beside });
   const file = findWorkflow(reference.name, places);
-  // A name is typed too, but what it is found to be in the workflows directory is not.
+  // The user typed the name, but not the file that was found for it in the workflows directory.
   const mayBePipe = reference.mayBePipe === true && file === resolve(places.cwd, reference.name);
   return loadWorkflow({ file, group: groupOf(file, places.dagsDir), ...beside, mayBePipe });
 }
 
-/** The workflows that a step can run from a directory. */
+/** Returns the workflows that a step can run from a directory. */
 function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
   const listed = () => listWorkflowFiles(dagsDir);
   return {
@@ -63,31 +64,31 @@ function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
   };
 }
 
-/** A workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
+/** Loads a workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
 export function getWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadedWorkflow {
   return runnable(reference, readWorkflow(reference, places));
 }
 
-/** Takes what was read for a workflow to run. Throws an `InvalidWorkflow` for one with errors. */
+/** Returns the loaded workflow. Throws an `InvalidWorkflow` if it has errors. */
 export function runnable(reference: WorkflowReference, result: LoadResult): LoadedWorkflow {
   const { workflow, sources, diagnostics } = result;
   if (!workflow) throw new InvalidWorkflow('name' in reference ? reference.name : '-', diagnostics, sources);
   return { workflow, sources, warnings: diagnostics };
 }
 
-/** Every workflow of the workflows directory, in the order of their paths. */
+/** Returns every workflow of the workflows directory, in the order of their paths. */
 export function listWorkflows(places: WorkflowPlaces): readonly ListedWorkflow[] {
   return listWorkflowFiles(places.dagsDir).map((file) => readListed(file, places));
 }
 
-/** How large the file is that a reference names, without what it imports; 0 for what has no size, such as a pipe. */
+/** Returns the size of a workflow's file without its imports; 0 for a pipe or another input without a size. */
 export function workflowBytes(reference: WorkflowReference, places: WorkflowPlaces): number {
   return 'text' in reference ? reference.text.length : statSync(findWorkflow(reference.name, places)).size;
 }
 
 /**
- * The absolute path of a workflow: a file (its extension may be left out) as seen from the current directory, else a
- * file of that name anywhere in the workflows directory. Throws a `WfError` when there is none, or more than one.
+ * Returns the absolute path of a workflow: a file (its extension is optional) relative to the current directory, else a
+ * file of that name anywhere in the workflows directory. Throws a `WfError` if none or several match.
  */
 export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): string {
   const beside = withExtension(resolve(cwd, name));
@@ -102,7 +103,7 @@ export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): st
   });
 }
 
-/** None where the directory cannot be read. */
+/** Lists the workflow files; empty if the directory cannot be read. */
 function listWorkflowFiles(dagsDir: string | null): readonly string[] {
   try {
     return dagsDir === null ? [] : findWorkflowFiles(dagsDir).files;
@@ -115,7 +116,7 @@ function withExtension(path: string): string | null {
   return [path, `${path}.yaml`, `${path}.yml`].find(isFile) ?? null;
 }
 
-/** Anything that can be read counts, also a pipe such as `<(generate)`; a directory does not. */
+/** Whether the path is readable and no directory; a pipe such as `<(generate)` counts. */
 function isFile(path: string): boolean {
   return pathKind(path) === 'file';
 }
@@ -134,7 +135,7 @@ function notFound(name: string, cwd: string, dagsDir: string | null, listed: rea
   return new WfError('not-found', `no workflow "${name}"`, { help });
 }
 
-/** Of more files only one is named. */
+/** Files listed in a message; of more, only one is named. */
 const mostNamed = 5;
 
 function directoryNamed(name: string, cwd: string): WfError {

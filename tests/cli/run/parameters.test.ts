@@ -31,7 +31,7 @@ describe('a parameter that the file does not take', () => {
       const flags = ['w.yaml', '-p', 'AA=1', '-p', 'PATH=/x', '--', 'x', 'y', 'z'];
       const report = [
         'error: unknown parameter "AA": did you mean "A"? It takes A, B',
-        'error: parameter "PATH" changes what programs do, and the file does not declare it',
+        'error: parameter "PATH" changes the behavior of programs, and the file does not declare it',
         'error: positional parameter 3 is not used: the workflow takes 2 (A, B)',
         '  help: declare it under "params" in the file to accept it: "- AA: value"',
         '',
@@ -69,7 +69,7 @@ describe('a parameter that the file does not take', () => {
       const { code, stdout } = await run('run', 'parent.yaml', '--reporter', 'json');
       expect(code).toBe(1);
       expect(stdout).toContain(
-        'unknown parameter \\"C\\": it takes A, B; parameter \\"LD_PRELOAD\\" changes what programs do, and the file does not declare it',
+        'unknown parameter \\"C\\": it takes A, B; parameter \\"LD_PRELOAD\\" changes the behavior of programs, and the file does not declare it',
       );
     });
   });

@@ -85,7 +85,7 @@ describe('a name that changes what programs do', () => {
 
   it.each(steering)('%s has to be declared', (name) => {
     const given: Param[] = [{ name, value: 'x' }];
-    const message = `parameter "${name}" changes what programs do, and the file does not declare it`;
+    const message = `parameter "${name}" changes the behavior of programs, and the file does not declare it`;
     expect(() => checkGivenParams(mentioning(`echo $${name}`), given)).toThrow(
       expect.objectContaining({
         code: 'invalid-params',

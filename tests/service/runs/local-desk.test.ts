@@ -114,7 +114,7 @@ describe('a desk', () => {
       const archive = { ...control.archive, openForRecovery };
       await expect(beginRun(runId, { ...control, archive, launch })).rejects.toMatchObject({
         code: 'storage',
-        message: `run ${runId} could not begin and still waits: spawn E2BIG; its end cannot be recorded: the disk is full`,
+        message: `run ${runId} could not begin and still waits: spawn E2BIG; its failure cannot be recorded: the disk is full`,
       });
       await desk.stop(runId, 'the test');
       expect(await end(runId)).toEqual(['canceled', 'api', 'stopped by the test']);

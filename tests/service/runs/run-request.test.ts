@@ -12,8 +12,8 @@ const request = {
 } as const;
 
 test.each<[Param, string]>([
-  [{ name: 'A', value: 'x\0y' }, 'the value of parameter "A" holds the character U+0000'],
-  [{ name: null, value: '\0' }, 'the value of parameter 1 holds the character U+0000'],
+  [{ name: 'A', value: 'x\0y' }, 'the value of parameter "A" contains the character U+0000'],
+  [{ name: null, value: '\0' }, 'the value of parameter 1 contains the character U+0000'],
   [{ name: 'B', value: '1' }, 'unknown parameter "B": it takes A'],
   [{ name: 'A', value: '***', masked: true }, 'the value of parameter "A" was not kept: it is or holds a secret'],
 ])('a parameter that no step could use is refused before anything is made: %j', (param, message) => {

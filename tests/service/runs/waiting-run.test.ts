@@ -153,7 +153,7 @@ describe('a run that waits', () => {
       expect((await world.history.read('r1'))?.state).toMatchObject({ status: 'canceled', message: 'stopped by ann' });
       expect(await refusal(claimRun('r1', world))).toEqual([
         'run-exists',
-        'run r1 is over already, canceled: stopped by ann',
+        'run r1 has already finished, canceled: stopped by ann',
       ]);
       expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('over');
       expect(await cancelQueued('r1', 'again', world)).toBe(false);
