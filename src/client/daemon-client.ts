@@ -5,17 +5,17 @@ import { isObject, type JsonMap } from './transport/json-fields.ts';
 import { problemError } from './transport/problem.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** The v2 API of one daemon. Every method throws a `WfError` for what the daemon refuses, as if it were refused here. */
+/** The v2 API of one daemon. Every method throws the daemon's errors as a `WfError`, as local functions do. */
 export type DaemonClient = Pick<Transport, 'settings' | 'limits' | 'close'> & {
-  /** Takes a line for a person: the daemon is away, and waited for. */
+  /** Receives a line for the user while the client waits for a daemon that does not answer. */
   readonly tell: (line: string) => void;
-  /** The object that is answered. Paths begin behind `/api/v2`. */
+  /** Returns the object of the response. Paths are relative to `/api/v2`. */
   readonly get: (path: string) => Promise<JsonMap>;
-  /** `slow`: the daemon answers when a run has begun. */
+  /** Posts a body. `slow`: the daemon responds only when a run has begun. */
   readonly post: (path: string, body: unknown, options?: { readonly slow?: boolean }) => Promise<Answer>;
-  /** How many bytes would be answered. */
+  /** Returns the number of bytes of a response without reading it. */
   readonly size: (path: string) => Promise<number>;
-  /** An answer to be read as it comes; its status is 2xx. */
+  /** Opens a response for streaming; its status is 2xx. */
   readonly open: (
     path: string,
     signal: AbortSignal,
@@ -23,12 +23,12 @@ export type DaemonClient = Pick<Transport, 'settings' | 'limits' | 'close'> & {
   ) => Promise<IncomingMessage>;
 };
 
-/** What is answered to a request that changes something. */
+/** The response to a request that changes something. */
 export type Answer = { readonly status: number; readonly body: JsonMap };
 
 const never = new AbortController().signal;
 
-/** A client of the daemon behind a transport. */
+/** Creates a client that uses a transport. */
 export function createDaemonClient(transport: Transport, tell: DaemonClient['tell']): DaemonClient {
   const { settings, limits, close } = transport;
   const usual = { headers: {}, body: null, answerMs: limits.answerMs, isStream: false, signal: never };
@@ -61,9 +61,9 @@ export function createDaemonClient(transport: Transport, tell: DaemonClient['tel
   };
 }
 
-/** A segment of a path. */
+/** Encodes a segment of a path. */
 export function segment(text: string): string {
-  // A path that ends in these means another one.
+  // A path that ends in one of these would be resolved to another path.
   return text === '.' || text === '..' ? text.replaceAll('.', '%2E') : encodeURIComponent(text);
 }
 
@@ -73,7 +73,7 @@ async function accepted(incoming: IncomingMessage, transport: Transport): Promis
   const { location = '', 'retry-after': retryAfter = null } = headers;
   if (status >= 300 && status < 400) {
     incoming.destroy();
-    throw notUnderstood(transport.settings, `it leads to ${JSON.stringify(location)}, where no login is sent`);
+    throw notUnderstood(transport.settings, `it redirects to ${JSON.stringify(location)}, where no login is sent`);
   }
   const body = await answerText(incoming, transport);
   throw problemError({ status, retryAfter, body }, transport.settings);
@@ -87,5 +87,5 @@ function parseObject(text: string, { settings }: Transport): JsonMap {
     throw notUnderstood(settings, 'it is not JSON');
   }
   if (isObject(value)) return value;
-  throw notUnderstood(settings, 'it is no object');
+  throw notUnderstood(settings, 'it is not an object');
 }

@@ -10,12 +10,12 @@ import { createPatience } from './transport/patience.ts';
 
 const mostAtOnce = 500;
 
-/** A run, and whether it was named by its workflow. */
+/** A run, and whether its workflow was the reference. */
 export type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
 
 /**
- * The run that a word means. Ids and `@latest` are the daemon's to find; it takes no workflow for a run, since what is its last
- * run now need not be when it is asked for. Throws a `WfError`: `not-found`, or `usage` when several runs are meant.
+ * Returns the run that a reference names. The daemon resolves ids and `@latest`, but not workflows, since their last run
+ * may change between two requests. Throws a `WfError`: `not-found`, or `usage` if several runs match.
  */
 export async function findRun(client: DaemonClient, word: string): Promise<MeantRun> {
   try {
@@ -29,18 +29,18 @@ export async function findRun(client: DaemonClient, word: string): Promise<Meant
   }
 }
 
-/** The last run of a workflow, by its name or file; null where it has none. */
+/** Returns the last run of a workflow, by its name or file; null if it has none. */
 export async function lastRunOf(client: DaemonClient, workflow: string): Promise<RunSummary | null> {
   const [last = null] = await listRuns(client, { ...everyRun, workflow, limit: 1 });
   return last;
 }
 
-/** The runs that go on or wait under a name, newest first. */
+/** Returns the running and waiting runs of a workflow, newest first. */
 export function activeRunsOf(client: DaemonClient, workflow: string): Promise<readonly RunSummary[]> {
   return listRuns(client, { ...everyRun, workflow, statuses: ['queued', 'running', 'canceling', 'handling'] });
 }
 
-/** Runs, newest first, as many pages as it takes. */
+/** Returns runs, newest first, from as many pages as needed. */
 export async function listRuns(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
   const runs: RunSummary[] = [];
   let cursor: string | null = null;
@@ -57,8 +57,8 @@ export async function listRuns(client: DaemonClient, filter: RunFilter): Promise
 }
 
 /**
- * The run that a word means, once there is one: a workflow that has not run yet is waited for, which `tell` is told. Throws as
- * `findRun` does.
+ * Returns the run that a reference names. For a workflow without runs, reports that to `tell` and waits for the first
+ * run. Throws as `findRun` does.
  */
 export async function awaitRun(client: DaemonClient, word: string, tell: (line: string) => void): Promise<RunSummary> {
   try {
@@ -80,14 +80,14 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
   }
 }
 
-/** How often it is looked for a run that does not exist yet. */
+/** The polling interval for a run that does not exist yet. */
 const lookMs = 1000;
 
-/** What to ask the next page with; null on the last. Throws a `WfError` `unreachable` for pages that go in a circle. */
+/** Returns the cursor of the next page; null on the last. Throws a `WfError` `unreachable` if a cursor repeats. */
 export function nextPage(page: JsonMap, before: string | null, { settings }: DaemonClient): string | null {
   const cursor = textIn(page, 'nextCursor');
   if (cursor === null || cursor !== before) return cursor;
-  throw notUnderstood(settings, 'its pages do not end');
+  throw notUnderstood(settings, 'its pages repeat');
 }
 
 /** Whether the daemon has a workflow of that name. */
@@ -114,7 +114,7 @@ function queryOf({ workflow, statuses, from, to }: RunFilter, limit: number, cur
   });
 }
 
-/** The daemon speaks to programs; whoever types a command has other ways. */
+/** Replaces help about the API by help for commands. */
 function withoutApiHelp({ message, help }: WfError): WfError {
   return new WfError('not-found', message, {
     help: help === null || help.includes('/api/v2') ? 'wf history lists the runs' : help,

@@ -7,7 +7,7 @@ import { readSummary } from './read-summary.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
 const mostAtOnce = 1000;
-/** What of a diagnostic `wf list --json` prints. */
+/** The fields of a diagnostic that `wf list --json` prints. */
 const diagnosticKeys = [
   'severity',
   'code',
@@ -20,7 +20,7 @@ const diagnosticKeys = [
   'help',
 ] as const;
 
-/** The workflows of a daemon. Listings hold of a last run all but its steps: with `wholeRuns` each is asked for. */
+/** Returns the workflows of a daemon. Listings leave out the steps of last runs: `wholeRuns` requests each of these runs. */
 export async function listWorkflows(
   client: DaemonClient,
   { wholeRuns }: { readonly wholeRuns: boolean },

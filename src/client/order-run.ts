@@ -10,10 +10,10 @@ import { findRun } from './find-runs.ts';
 import { readSummary } from './read-summary.ts';
 import { sourcesOfWorkflow } from './remote-workflow.ts';
 
-/** A run that a daemon has accepted. `isNew`: false when there was one of that id already. */
+/** A run that a daemon has accepted. `isNew`: false if a run with that id existed. */
 export type OrderedRun = { readonly summary: RunSummary; readonly isNew: boolean };
 
-/** A run that is asked for; `params` null: the defaults of the file, `runId` null: any. */
+/** An order to start a run; `params` null: the defaults of the file, `runId` null: a new id. */
 export type StartOrder = {
   readonly workflow: string;
   readonly params: readonly Param[] | null;
@@ -22,10 +22,10 @@ export type StartOrder = {
   readonly strict: boolean;
 };
 
-/** A retry that is asked for. */
+/** An order to retry a run. */
 export type RetryOrder = {
   readonly run: string;
-  /** What the run must be one of; null: any. */
+  /** The workflow to which the run must belong; null: any. */
   readonly workflow: string | null;
   readonly selection: RetrySelection;
   readonly params: readonly Param[] | null;
@@ -35,7 +35,7 @@ export type RetryOrder = {
 };
 
 /**
- * Has a daemon start a workflow. The id is made here, so that the request can be sent twice. Throws a `WfError`: `not-found`,
+ * Lets a daemon start a workflow. The client creates the id, so that the request can be repeated. Throws a `WfError`: `not-found`,
  * an `InvalidWorkflow`, `usage` (a parameter), `run-exists` (of another workflow), `busy`.
  */
 export async function startRemotely(client: DaemonClient, order: StartOrder): Promise<OrderedRun> {
@@ -46,8 +46,8 @@ export async function startRemotely(client: DaemonClient, order: StartOrder): Pr
 }
 
 /**
- * Has a daemon retry a run; null when there is nothing to do. Throws as `startRemotely`, and `run-active`. `cwd` is where a
- * path of the workflow begins.
+ * Lets a daemon retry a run; null if no step is left to run. Throws as `startRemotely` does, and `run-active`. `cwd`:
+ * the base of relative workflow paths.
  */
 export async function retryRemotely(
   client: DaemonClient,
@@ -69,7 +69,7 @@ export async function retryRemotely(
     const answer = await withSources(client, retried.workflow, () => client.post(path, body, { slow: true }));
     return { retried, ordered: accepted(client, answer, runId) };
   } catch (error) {
-    // The one conflict that a run which succeeded can have.
+    // The only possible conflict of a run that succeeded.
     if (error instanceof WfError && error.code === 'conflict' && retried.status === 'succeeded') {
       return { retried, ordered: null };
     }
@@ -81,7 +81,7 @@ function accepted({ settings }: DaemonClient, { status, body }: Answer, runId: s
   return { summary: readSummary(body, settings), isNew: status === 201 || runId === null };
 }
 
-/** Diagnostics come without the texts that they are about, which a person wants to see. */
+/** Adds the source texts to the diagnostics of an error, for display. */
 async function withSources(client: DaemonClient, workflow: string, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();

@@ -13,8 +13,8 @@ import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
 /**
- * A run as a daemon tells it. Fields that this version does not know are left out; those that may be missing are null or empty.
- * Throws a `WfError` `unreachable` where one is missing without which a run cannot be shown, or is of another kind.
+ * Parses a run sent by a daemon. Unknown fields are dropped; missing optional fields are null or empty. Throws a
+ * `WfError` `unreachable` if a required field is missing or has the wrong type.
  */
 export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary {
   const owner = objectIn(run, 'owner');
@@ -82,7 +82,7 @@ function required(from: JsonMap, field: string, settings: ClientSettings): strin
   throw notUnderstood(settings, `there is no "${field}" in it`);
 }
 
-/** ISO 8601; what is none would make every table fail later. */
+/** Reads a time in ISO 8601. An invalid time is rejected here, since every table would fail on it. */
 function timeIn(from: JsonMap, field: string, settings: ClientSettings): string | null {
   const text = textIn(from, field);
   if (text === null || !Number.isNaN(Date.parse(text))) return text;

@@ -16,7 +16,7 @@ import { readSummary } from './read-summary.ts';
 import { readRemoteRun } from './remote-run.ts';
 import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
 
-/** A client of the daemon that the settings name. `tell` takes lines for a person: it is away, and waited for. */
+/** Creates a client of the configured daemon. `tell` receives lines for the user while the daemon does not answer. */
 export function openDaemon(
   settings: ClientSettings,
   tell: DaemonClient['tell'],
@@ -25,7 +25,7 @@ export function openDaemon(
   return createDaemonClient(createTransport(settings, { ...clientLimits, ...limits }), tell);
 }
 
-/** The workflows and runs of a daemon. */
+/** Creates access to the workflows and runs of a daemon. */
 export function openRemoteAccess(client: DaemonClient): RunAccess {
   return {
     workflowsPlace: client.settings.url,
@@ -43,7 +43,7 @@ export function openRemoteAccess(client: DaemonClient): RunAccess {
     },
     stop: (runId, request) => stop(client, runId, request),
     declareLost: async () => {
-      throw new WfError('usage', 'a daemon cannot be told that the process of a run is gone', {
+      throw new WfError('usage', 'a daemon does not accept --owner-gone', {
         help: 'use wf stop --owner-gone on the machine of the daemon',
       });
     },
@@ -56,12 +56,12 @@ export function openRemoteAccess(client: DaemonClient): RunAccess {
   };
 }
 
-/** What a command needs to ask the same daemon: nothing where it is configured. */
+/** Returns the options by which another command reaches the same daemon; empty if it is configured. */
 export function commandOptionsOf({ settings: { url, source } }: DaemonClient): string {
   return source === '--server' ? ` --server ${url}` : '';
 }
 
-/** A run by its id. */
+/** Returns a run by its id. */
 export async function summaryOf({ get, settings }: DaemonClient, runId: string): Promise<RunSummary> {
   return readSummary(await get(`/runs/${segment(runId)}`), settings);
 }
@@ -98,12 +98,12 @@ async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunVi
   };
 }
 
-/** A recap shows no more failed steps. */
+/** The maximum number of failed steps in a recap. */
 const mostTails = 20;
 
 async function stop(client: DaemonClient, runId: string, { force }: StopRequest): Promise<StopAnswer> {
   if (force) {
-    throw new WfError('usage', 'a daemon cannot be asked to kill a run at once', {
+    throw new WfError('usage', 'a daemon does not accept --force', {
       help: 'stop it without --force, or use wf stop --force on the machine of the daemon',
     });
   }

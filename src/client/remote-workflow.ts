@@ -7,16 +7,16 @@ import type { Source } from '../language/diagnostic.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
-/** As much of a run's workflow as its daemon tells: enough to show the run, not to run it. */
+/** The parts of a run's workflow that the daemon sends: enough to show the run, not to run it. */
 export type RemoteWorkflow = {
   readonly workflow: Workflow;
-  /** The file as it is today, where it still has the steps of the run; else none. */
+  /** The present file if it still has the steps of the run; else empty. */
   readonly sources: readonly Source[];
 };
 
 /**
- * The workflow of a run. Its steps are those of the run; what they depend on and how often they are tried is taken from the
- * file as it is today, where that has the same steps.
+ * Returns the workflow of a run. The steps are those of the run; dependencies and retries come from the present file if
+ * it has the same steps.
  */
 export async function workflowOf(client: DaemonClient, summary: RunSummary): Promise<RemoteWorkflow> {
   const detail = await detailOf(client, summary);
@@ -39,7 +39,7 @@ export async function workflowOf(client: DaemonClient, summary: RunSummary): Pro
   };
 }
 
-/** The texts that a workflow of a daemon is made from, as far as it tells them; none where it knows no such workflow. */
+/** Returns the texts of a daemon's workflow that it sends; empty for an unknown workflow. */
 export async function sourcesOfWorkflow(client: DaemonClient, name: string): Promise<readonly Source[]> {
   return sourcesOf(await getIfThere(client, name));
 }
@@ -50,7 +50,7 @@ function sourcesOf(detail: JsonMap): readonly Source[] {
   return path === null || text === null ? [] : [{ path, text }];
 }
 
-/** Nothing where the file is gone, or was none. */
+/** Returns the details of the file; empty if the file was removed, or the run had none. */
 function detailOf(client: DaemonClient, { file, group }: RunSummary): Promise<JsonMap> {
   return file === null ? Promise.resolve({}) : getIfThere(client, `${group}/${posix.basename(file)}`);
 }
@@ -76,7 +76,7 @@ function readStep(name: string, step: JsonMap): Step {
   };
 }
 
-/** Which a run has is known once it reaches them: one that has no such handler tells nothing of it. */
+/** Every handler, since a run reports a handler only once it is reached. */
 const everyHandler: Workflow['handlers'] = {
   success: { ...plainStep, name: handlerName('success') },
   failure: { ...plainStep, name: handlerName('failure') },

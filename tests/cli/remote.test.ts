@@ -290,7 +290,10 @@ test(
       writeFileSync(join(place.cwd, 'back'), '');
 
       const { stdout, stderr, code } = await followed.ended;
-      expect([code, stderr]).toEqual([0, `wf: ${first.url} is away; trying again\nwf: ${first.url} is back\n`]);
+      expect([code, stderr]).toEqual([
+        0,
+        `wf: ${first.url} does not answer; trying again\nwf: ${first.url} answers again\n`,
+      ]);
       for (const step of ['left', 'right']) {
         const printed = stdout.split('\n').flatMap(
           (line) =>
@@ -348,9 +351,9 @@ test(
         clientOf(place, url, env).wf('run', 'greet', '--detach', '--run-id', 'one', ...args);
 
       const none = await status({});
-      expect([none.code, none.stderr.split('\n')[0]]).toEqual([2, `error: ${url} wants a login`]);
+      expect([none.code, none.stderr.split('\n')[0]]).toEqual([2, `error: ${url} requires a login`]);
       const wrong = await status({ WF_TOKEN: 'wrong' });
-      expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, `error: ${url} does not take the login`]);
+      expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, `error: ${url} rejects the login`]);
       expect(wrong.stderr).not.toContain('wrong\n');
       const reader = await status({ WF_TOKEN: 'look-only' });
       expect(reader.stderr).toMatch(
@@ -379,7 +382,7 @@ test(
       expect([unknown.code, unknown.stderr]).toEqual([
         2,
         expect.stringMatching(
-          /^error: nobody that is trusted vouches for the certificate of https:.*\n {2}help: .*--server-ca/,
+          /^error: the certificate of https:.* is not signed by a trusted authority.*\n {2}help: .*--server-ca/,
         ),
       ]);
 

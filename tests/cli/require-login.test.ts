@@ -131,8 +131,8 @@ test('commands with another home, or with a login of their own, do not use it', 
     const { url } = await serve('--require-login');
     const list = (more: Readonly<Record<string, string>>) =>
       startWf(['list', '--server', url], { cwd, env: { ...env, ...more } }).ended;
-    expect((await list({ WF_HOME: join(cwd, 'other') })).stderr).toMatch(/wants a login/);
-    expect((await list({ WF_TOKEN: 'some-other-token' })).stderr).toMatch(/does not take the login/);
+    expect((await list({ WF_HOME: join(cwd, 'other') })).stderr).toMatch(/requires a login/);
+    expect((await list({ WF_TOKEN: 'some-other-token' })).stderr).toMatch(/rejects the login/);
     expect((await list({})).code).toBe(0);
   }));
 

@@ -30,8 +30,8 @@ describe('an answer that cannot be understood is told', () => {
     ['no JSON', (response) => response.end('<html>'), 'it is not JSON'],
     ['nothing', (response) => response.end(), 'it is not JSON'],
     ['no UTF-8', (response) => response.end(Buffer.from([0x22, 0xff, 0x22])), 'it is not UTF-8'],
-    ['a list', json([]), 'it is no object'],
-    ['null', json(null), 'it is no object'],
+    ['a list', json([]), 'it is not an object'],
+    ['null', json(null), 'it is not an object'],
     ['a field that is missing', json({ ...run, workflow: undefined }), 'there is no "workflow" in it'],
     ['a field of another kind', json({ ...run, runId: 7 }), 'there is no "runId" in it'],
     ['no time', json({ ...run, createdAt: 'soon' }), 'its "createdAt" is no time'],
@@ -39,7 +39,7 @@ describe('an answer that cannot be understood is told', () => {
     ['a step without a name', json({ ...run, steps: [{ status: 'pending' }] }), 'there is no "name" in it'],
     ['too much', json({ ...run, more: 'x'.repeat(200_000) }), 'it is larger than 100000 bytes'],
     ['too much without an end', pour, 'it is larger than 100000 bytes'],
-    ['a way to another place', leadAway, 'it leads to "http://elsewhere.example/"'],
+    ['a way to another place', leadAway, 'it redirects to "http://elsewhere.example/"'],
     ['a status of no use', json({}, 418), 'status 418'],
   ])('%s', async (_, answer, told) => {
     const { summary } = await answering(answer);
@@ -64,14 +64,14 @@ describe('a daemon that does not answer is not waited for without end', () => {
     const { summary } = await answering(() => {});
     await expect(summary('one')).rejects.toMatchObject({
       code: 'unreachable',
-      message: expect.stringMatching(/has not answered for 0.3 s$/),
+      message: expect.stringMatching(/did not answer for 0.3 s$/),
     });
   });
 
   test('it begins and says no more', async () => {
     const { summary } = await answering((response) => void response.writeHead(200).write('{'));
     await expect(summary('one')).rejects.toMatchObject({
-      message: expect.stringMatching(/has not answered for 0.3 s$/),
+      message: expect.stringMatching(/did not answer for 0.3 s$/),
     });
   });
 
@@ -85,12 +85,12 @@ describe('a daemon that does not answer is not waited for without end', () => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
     });
-    await expect(summary('one')).rejects.toMatchObject({ message: expect.stringMatching(/broke the connection off$/) });
+    await expect(summary('one')).rejects.toMatchObject({ message: expect.stringMatching(/closed the connection$/) });
   });
 
   test('nobody is there', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
-    await expect(access(url).summary('one')).rejects.toMatchObject({ message: `nothing listens at ${url}` });
+    await expect(access(url).summary('one')).rejects.toMatchObject({ message: `no program listens at ${url}` });
   });
 
   test('it speaks something else', async () => {
@@ -206,6 +206,6 @@ test('pages that go in a circle are not followed', async () => {
   const { runs, workflows } = access(server.url);
   const filter = { workflow: null, statuses: null, from: null, to: null };
   expect(await runs({ ...filter, limit: 2 })).toHaveLength(2);
-  await expect(runs({ ...filter, limit: 3 })).rejects.toThrow('its pages do not end');
-  await expect(workflows({ wholeRuns: false })).rejects.toThrow('its pages do not end');
+  await expect(runs({ ...filter, limit: 3 })).rejects.toThrow('its pages repeat');
+  await expect(workflows({ wholeRuns: false })).rejects.toThrow('its pages repeat');
 });

@@ -7,7 +7,7 @@ import { createKnownOutput, type KnownOutput } from './known-output.ts';
 import { type FeedItem, readEvent } from './read-output.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 
-/** What has happened to a run so far, without what this version does not know. */
+/** Returns the events of a run so far, without those that this version does not know. */
 export async function storedEvents(client: DaemonClient, runId: string): Promise<readonly StoredEvent[]> {
   const feed = { path: `${pathOf(runId)}?follow=false`, lastId: '', signal: new AbortController().signal };
   const events: StoredEvent[] = [];
@@ -18,15 +18,15 @@ export async function storedEvents(client: DaemonClient, runId: string): Promise
   return events;
 }
 
-/** Where to follow a run from. */
+/** The position from which a run is followed. */
 export type Following = {
   readonly runId: string;
-  /** The place of the last event that is known; 0: none is. */
+  /** The number of the last known event; 0: none. */
   readonly after: number;
   readonly signal: AbortSignal;
 };
 
-/** Which output is wanted, and how much is known of the attempts that are under way. */
+/** The output to follow, and the known bytes of running attempts. */
 export type OutputWanted = {
   /** Null: of all steps. */
   readonly step: string | null;
@@ -34,9 +34,9 @@ export type OutputWanted = {
 };
 
 /**
- * What happens to a run, and what its steps print where that is wanted, until the run is over or the signal is aborted. A daemon
- * that is away is waited for: then it goes on behind the last event and the last byte that came, so that nothing is missing
- * and nothing comes twice. Throws a `WfError` when it is away for too long, or says that there is no such run.
+ * Yields the events of a run, and on request the output of its steps, until the run has finished or the signal is
+ * aborted. If the daemon does not answer, waits for it and continues after the last event and the last byte, so that
+ * nothing is lost or repeated. Throws a `WfError` if the daemon does not answer for too long, or does not know the run.
  */
 export async function* followRun(
   client: DaemonClient,
@@ -58,7 +58,7 @@ export async function* followRun(
         yield item;
       }
       if (await isOver(client, { runId, lastId, signal })) return;
-      throw notUnderstood(client.settings, 'the events of the run broke off');
+      throw notUnderstood(client.settings, 'the events of the run ended early');
     } catch (error) {
       if (signal.aborted) return;
       await patience.wait(error, signal).catch((failure: unknown) => {
@@ -80,7 +80,7 @@ type Feed = {
   readonly opened: () => void;
 };
 
-/** Nothing at all where the run is over and all of it is known. */
+/** Opens the feed; yields nothing if the run has finished and all of it is known. */
 async function* openFeed(
   client: DaemonClient,
   { path, lastId, signal, opened }: Feed,
@@ -90,7 +90,7 @@ async function* openFeed(
   if (incoming.statusCode === 204) return;
   if (!incoming.headers['content-type']?.startsWith('text/event-stream')) {
     incoming.destroy();
-    throw notUnderstood(client.settings, 'it is no stream of events');
+    throw notUnderstood(client.settings, 'it is not a stream of events');
   }
   opened();
   try {
@@ -100,7 +100,7 @@ async function* openFeed(
   }
 }
 
-/** A stream may end because the daemon does. */
+/** Whether the run has finished; a stream also ends when the daemon exits. */
 async function isOver(
   client: DaemonClient,
   { runId, lastId, signal }: { readonly runId: string; readonly lastId: string; readonly signal: AbortSignal },

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { type FeedItem, readOutput } from './read-output.ts';
 
-/** How much is known of the output of an attempt that is under way, in bytes. */
+/** The number of known bytes of a running attempt's output. */
 export type KnownOutput = {
   readonly step: string;
   readonly attempt: number;
@@ -9,22 +9,22 @@ export type KnownOutput = {
   readonly stderr: number;
 };
 
-/** What has come of a run's output. */
+/** The received output of a run. */
 export type OutputLedger = {
-  /** What of a chunk has not come before; null for nothing. */
+  /** Returns the new part of a chunk; null if all of it was received before. */
   readonly take: (data: string) => FeedItem | null;
-  /** Attempts begin and end by events. */
+  /** Notes the begin and end of attempts. */
   readonly note: (event: StoredEvent) => void;
-  /** How to ask for what is missing. */
+  /** Returns the query that requests the missing output. */
   readonly query: (step: string | null) => URLSearchParams;
 };
 
-/** What is left out of a request, which may not be of any length, is sent again and passed over. */
+/** Limits the request line. Output of positions beyond the limit is sent again and skipped. */
 const mostToldBytes = 4096;
 
 type Counted = { readonly step: string; readonly attempt: number; stdout: number; stderr: number };
 
-/** Counts bytes, so that what is sent again after a break is known again. */
+/** Creates a ledger that counts bytes, so that output repeated after a reconnect is recognized. */
 export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
   const underWay = new Map<string, Counted>(known.map((each) => [each.step, { ...each }]));
   return {
@@ -41,7 +41,7 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
     note: (event) => {
       if (event.type === 'step.started') {
         const { step, attempt } = event;
-        // Told again where a journal was damaged.
+        // A damaged journal may repeat an event.
         if (underWay.get(step)?.attempt !== attempt) underWay.set(step, { step, attempt, stdout: 0, stderr: 0 });
       } else if (event.type === 'step.waiting' || event.type === 'step.finished') underWay.delete(event.step);
     },
@@ -50,7 +50,7 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
   };
 }
 
-/** The most valuable first. */
+/** Lists the known positions, the largest first. */
 function told(underWay: ReadonlyMap<string, Counted>): string {
   const entries = [...underWay.values()].filter(({ stdout, stderr }) => stdout + stderr > 0);
   entries.sort((a, b) => b.stdout + b.stderr - a.stdout - a.stderr);

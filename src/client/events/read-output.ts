@@ -2,15 +2,15 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import type { LogChunk } from '../../store/store.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
-/** What comes of a run: an event, or what a step has printed since; all that an attempt has printed comes before its end. */
+/** An item of a run's feed: an event or output of a step. The output of an attempt comes before its end. */
 export type FeedItem =
   | { readonly kind: 'event'; readonly event: StoredEvent }
   | { readonly kind: 'output'; readonly chunk: RemoteChunk };
 
-/** What a step has printed, and where it stands in that stream of the attempt. */
+/** Output of a step, with its offset in that stream of the attempt. */
 export type RemoteChunk = LogChunk & { readonly offset: number };
 
-/** Output as a daemon tells it; null for what is none. */
+/** Parses output sent by a daemon; null if it is invalid. */
 export function readOutput(data: string): RemoteChunk | null {
   const output = parse(data);
   if (!isObject(output)) return null;
@@ -33,7 +33,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What of an event has to be there for a run to be told by it. */
+/** The required fields of each event type. */
 const needed: {
   readonly [type in StoredEvent['type']]: { readonly [field: string]: 'text' | 'number' | 'list' | 'object' };
 } = {
@@ -56,7 +56,7 @@ const needed: {
   'run.finished': { status: 'text', message: 'text' },
 };
 
-/** An event as a daemon tells it; null for what this version does not know, or is none. */
+/** Parses an event sent by a daemon; null if it is unknown to this version or invalid. */
 export function readEvent(data: string): StoredEvent | null {
   const event = parse(data);
   if (!isObject(event)) return null;

@@ -1,20 +1,20 @@
 import { textLines } from '../logs/text-lines.ts';
 
-/** One event of a stream, as the HTML standard has it under "server-sent events". */
+/** One event of a stream, as defined by the HTML standard under "server-sent events". */
 export type ServerEvent = {
-  /** The last id that the stream has given; empty before the first. */
+  /** The last id of the stream; empty before the first. */
   readonly id: string;
-  /** `message` where none is named. */
+  /** Default: `message`. */
   readonly type: string;
   readonly data: string;
 };
 
-/** A stream whose event is longer is none that we could keep. */
+/** The maximum length of an event in characters. */
 const longestEvent = 16 * 1024 * 1024;
 
 /**
- * Reads a stream of events. What breaks off without its empty line is no event. Throws a `RangeError` for one that never ends.
- * `lastId` is what a stream that is taken up again begins with.
+ * Reads a stream of events. An event without its final empty line is dropped. Throws a `RangeError` for an event that is
+ * too long. `lastId`: the initial id of a resumed stream.
  */
 export async function* serverEvents(
   bytes: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ export async function* serverEvents(
   }
 }
 
-/** A comment is a field without a name. */
+/** Splits a line into name and value; a comment has an empty name. */
 function field(line: string): readonly [name: string, value: string] {
   const colon = line.indexOf(':');
   if (colon === -1) return [line, ''];

@@ -8,10 +8,10 @@ import { notUnderstood } from '../transport/connection-problem.ts';
 import { isObject, type JsonMap, numberIn, textIn } from '../transport/json-fields.ts';
 import { textLines } from './text-lines.ts';
 
-/** A line of a log has no limit; this is more than anybody reads. */
+/** The maximum length of a line in characters; logs themselves have no limit. */
 const longestLine = 256 * 1024 * 1024;
 
-/** Stored logs that are wanted; `path` leads to their lines in JSON. */
+/** A request for stored logs; `path`: the path of their lines in JSON. */
 export type LineRequest = {
   readonly path: string;
   readonly reader: Pick<LogReader, 'push' | 'end' | 'isBehind' | 'caughtUp' | 'isClosed'>;
@@ -19,7 +19,7 @@ export type LineRequest = {
   readonly isWanted: (attempt: AttemptReference) => boolean;
 };
 
-/** Hands the lines of stored logs to a reader, all from one request; resolves to whether there were any. */
+/** Pushes the lines of stored logs to a reader, from one request; resolves to whether there were any. */
 export async function readLogLines(
   client: DaemonClient,
   { path, reader, signal, isWanted }: LineRequest,
@@ -44,7 +44,7 @@ function readLine(line: string, { settings }: DaemonClient): LogChunk {
   const [step, text] = [textIn(fields, 'step'), textIn(fields, 'text')];
   const [attempt, stream] = [numberIn(fields, 'attempt'), textIn(fields, 'stream')];
   if (step === null || attempt === null || text === null || (stream !== 'stdout' && stream !== 'stderr')) {
-    throw notUnderstood(settings, 'a line of a log is none');
+    throw notUnderstood(settings, 'a line of a log is invalid');
   }
   return { step, attempt, stream, bytes: Buffer.from(fields['continues'] === true ? text : `${text}\n`) };
 }
@@ -58,12 +58,12 @@ function parse(line: string): JsonMap {
   }
 }
 
-/** Lines are looked for by parts of this size from the end, and no further back than four of them. */
+/** The size of the parts in which lines are searched from the end, at most four parts. */
 const partBytes = 1024 * 1024;
 const mostParts = 4;
 const lineEnd = 0x0a;
 
-/** Where to begin in the logs of a run, so that only the last lines of all that is stored have to be sent. */
+/** Returns the start of the last lines in the stored logs of a run, so that only these are sent. */
 export async function tailStart(
   client: DaemonClient,
   run: PastRun,
@@ -75,7 +75,7 @@ export async function tailStart(
     const paths = run.stored?.logPaths(attempt.step, attempt.attempt);
     for (const name of ['stderr', 'stdout'] as const) {
       if (paths === undefined || (stream ?? name) !== name) continue;
-      // Nothing more is wanted of what can no longer grow.
+      // The lines are complete, and this stream no longer grows: skip it.
       if (left === 0 && !isGoingOn(run, attempt)) continue;
       const { offset, found } = await findTail(client, name === 'stdout' ? paths.stdoutPath : paths.stderrPath, left);
       left -= found;
@@ -85,7 +85,7 @@ export async function tailStart(
   return (attempt, name) => starts.get(key(attempt, name)) ?? null;
 }
 
-/** The offset of the last lines of a log, and how many there are, the last of which may have no end yet. */
+/** Finds the offset and the number of the last lines of a log; the last line may be incomplete. */
 async function findTail(client: DaemonClient, path: string, lines: number): Promise<{ offset: number; found: number }> {
   const size = await client.size(path);
   if (size === 0 || lines === 0) return { offset: size, found: 0 };
@@ -98,7 +98,7 @@ async function findTail(client: DaemonClient, path: string, lines: number): Prom
   }
 }
 
-/** Where line ends stand, as offsets in the log. */
+/** Returns the offsets of line ends in the log. */
 async function lineEnds(
   client: DaemonClient,
   path: string,

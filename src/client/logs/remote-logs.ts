@@ -14,10 +14,10 @@ import { answerBytes } from '../transport/answer-bytes.ts';
 import { createPatience } from '../transport/patience.ts';
 import { readLogLines, tailStart } from './log-lines.ts';
 
-/** Each attempt costs the daemon a look at the run: the lines of more of them are asked for at once. */
+/** Attempts requested one by one, each of which makes the daemon read the run; more are requested together. */
 const mostSingleAttempts = 20;
 
-/** The output of a run of a daemon. Throws as `RunAccess` says. */
+/** Returns the output of a run of a daemon. Throws as `RunAccess.logs` does. */
 export async function remoteLogs(client: DaemonClient, word: string, request: LogRequest): Promise<RunLogs> {
   const { step, attempt, follow, tell } = request;
   const summary = await (follow ? awaitRun(client, word, tell) : findRun(client, word).then((found) => found.summary));
@@ -51,7 +51,7 @@ async function readAll(reading: Reading, summary: RunSummary): Promise<void> {
   if (goesOn) await readOn(reading, run, known);
 }
 
-/** What is stored: attempt after attempt, of each first standard output and then standard error. */
+/** Pushes the stored logs: attempt by attempt, standard output before standard error. */
 async function readStored(
   reading: Reading,
   run: PastRun,
@@ -82,7 +82,7 @@ type StoredStream = {
   readonly start: NonNullable<LogView['start']>;
 };
 
-/** Answers up to where the stream was read. */
+/** Pushes one stored stream and returns the offset that was reached. */
 async function readStream({ run, each, stream, start }: StoredStream, reading: Reading): Promise<number> {
   const { client, request, reader, signal } = reading;
   const paths = run.stored?.logPaths(each.step, each.attempt);
@@ -129,7 +129,7 @@ function isSame(one: AttemptReference, other: AttemptReference): boolean {
   return one.step === other.step && one.attempt === other.attempt;
 }
 
-/** The daemon knows best what a step of its is called. */
+/** Asks the daemon for the attempt, so that its error names unknown steps. */
 async function requireAttempt(client: DaemonClient, { runId }: RunSummary, request: LogRequest): Promise<void> {
   const { signal } = new AbortController();
   const incoming = await client.open(`/runs/${segment(runId)}/logs?${queryOf(request, 0)}`, signal);
@@ -147,8 +147,8 @@ function queryOf({ step, attempt, stream }: LogRequest, tail: number | null): UR
 }
 
 /**
- * The bytes of a log from an offset up to where it ends now, even if the daemon is away for a while in between.
- * `path` is one of `remoteLogPaths`.
+ * Reads a log from an offset to its present end, and waits if the daemon does not answer for a while. `path`: one of
+ * `remoteLogPaths`.
  */
 async function* readRemoteLog(
   client: DaemonClient,
@@ -171,7 +171,7 @@ async function* readRemoteLog(
   }
 }
 
-/** A log from an offset on. */
+/** The part of a log after an offset. */
 type LogPart = {
   readonly path: string;
   readonly offset: number;

@@ -2,13 +2,13 @@ import type { DaemonClient } from '../daemon-client.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { remoteLogPaths } from './log-path.ts';
 
-/** More is not looked at, as with logs of this machine. */
+/** The bytes read from the end of a log, as for local logs. */
 const mostBytes = 64 * 1024;
 const tailLines = 10;
 
 /**
- * The last lines of an attempt's output, without line ends. What a program says of its failure it says on standard error: that
- * comes last and has precedence.
+ * Returns the last lines of an attempt's output, without line ends. Standard error comes last and has precedence, since
+ * programs report failures there.
  */
 export async function readRemoteTail(
   client: DaemonClient,

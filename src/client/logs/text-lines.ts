@@ -1,6 +1,6 @@
 /**
- * Lines of UTF-8 without their ends, which are CR LF, LF or CR; what comes behind the last of them is none. Throws a
- * `RangeError` for a line of more than `longest` characters.
+ * Yields the lines of UTF-8 text without their ends, which are CR LF, LF or CR; text after the last line end is dropped.
+ * Throws a `RangeError` for a line of more than `longest` characters.
  */
 export async function* textLines(bytes: AsyncIterable<Uint8Array>, longest: number): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();

@@ -4,8 +4,8 @@ import { connectionProblem, noAnswer, notUnderstood } from './connection-problem
 import type { Transport } from './transport.ts';
 
 /**
- * The body of an answer as it comes. Throws a `WfError` `unreachable` when it breaks off, or nothing comes for too long; what
- * the reader itself takes is not counted. Leaving the loop early ends the connection.
+ * Yields the body of a response as it arrives. Throws a `WfError` `unreachable` if the connection breaks, or no byte
+ * arrives for too long (not counting the reader's own time). Leaving the loop early closes the connection.
  */
 export async function* answerBytes(
   incoming: IncomingMessage,
@@ -26,7 +26,7 @@ export async function* answerBytes(
   }
 }
 
-/** A whole body as text. Throws a `WfError` `unreachable` also for one that is too large or is not UTF-8. */
+/** Reads a whole body as text. Throws a `WfError` `unreachable` also for a body that is too large or not UTF-8. */
 export async function answerText(incoming: IncomingMessage, transport: Transport): Promise<string> {
   const { settings, limits } = transport;
   const chunks: Uint8Array[] = [];

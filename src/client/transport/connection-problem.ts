@@ -1,7 +1,7 @@
 import type { ClientSettings } from '../../config/client-settings.ts';
 import { WfError } from '../../errors.ts';
 
-/** Why a daemon could not be talked to, with what can be done about it. */
+/** Converts an error of the connection to a daemon, with help for the user. */
 export function connectionProblem(error: NodeJS.ErrnoException, settings: ClientSettings): WfError {
   const { url } = settings;
   const code = error.code ?? '';
@@ -9,13 +9,16 @@ export function connectionProblem(error: NodeJS.ErrnoException, settings: Client
   if (tls !== null) return tls;
   switch (code) {
     case 'ECONNREFUSED':
-      return unreachable(`nothing listens at ${url}`, `start the daemon there with wf serve, ${orAnother(settings)}`);
+      return unreachable(
+        `no program listens at ${url}`,
+        `start the daemon there with wf serve, ${orAnother(settings)}`,
+      );
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return unreachable(`there is no address for "${new URL(url).hostname}"`, orAnother(settings));
+      return unreachable(`no address found for "${new URL(url).hostname}"`, orAnother(settings));
     case 'ECONNRESET':
     case 'EPIPE':
-      return unreachable(`${url} broke the connection off`, brokenHelp(settings));
+      return unreachable(`${url} closed the connection`, brokenHelp(settings));
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
       return unreachable(
@@ -33,15 +36,15 @@ export function connectionProblem(error: NodeJS.ErrnoException, settings: Client
   }
 }
 
-/** The daemon let a deadline pass. */
+/** Creates the error for a daemon that does not answer in time. */
 export function noAnswer(settings: ClientSettings, afterMs: number): WfError {
-  return unreachable(`${settings.url} has not answered for ${afterMs / 1000} s`, orAnother(settings));
+  return unreachable(`${settings.url} did not answer for ${afterMs / 1000} s`, orAnother(settings));
 }
 
-/** Who answers is no daemon of this program, or of another version of it. */
+/** Creates the error for a response that is invalid: from another program, or from another version of `wf`. */
 export function notUnderstood({ url, source }: ClientSettings, what: string): WfError {
   return unreachable(
-    `the answer of ${url} cannot be understood: ${what}`,
+    `invalid answer from ${url}: ${what}`,
     `is that a wf daemon, of this version or a newer one? Its address comes from ${source}`,
   );
 }
@@ -55,16 +58,16 @@ function tlsProblem(code: string, message: string, settings: ClientSettings): Wf
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return unreachable(
-        `nobody that is trusted vouches for the certificate of ${url}: ${message}`,
+        `the certificate of ${url} is not signed by a trusted authority: ${message}`,
         'name the certificate of its authority, or its own where it is self-signed, with --server-ca or "serverCa"',
       );
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
-      return unreachable(`the certificate of ${url} is not valid today: ${message}`, 'it has to be renewed there');
+      return unreachable(`the certificate of ${url} is not valid today: ${message}`, 'renew it on the daemon');
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return unreachable(
         `the certificate of ${url} is for other names: ${message}`,
-        `use a name that is in it; ${itComesFrom(settings)}`,
+        `use a name in the certificate; ${itComesFrom(settings)}`,
       );
     default:
       return null;
@@ -78,7 +81,7 @@ function brokenHelp(settings: ClientSettings): string {
 }
 
 function orAnother({ source }: ClientSettings): string {
-  return `see to its address, which comes from ${source}`;
+  return `check its address, which comes from ${source}`;
 }
 
 function itComesFrom({ source }: ClientSettings): string {

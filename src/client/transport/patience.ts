@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WfError } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 
-/** Patience with a daemon that is away, while something of it is followed. */
+/** Waits for a daemon that does not answer, while a run is followed. */
 export type Patience = {
   /**
-   * Resolves when it may be tried again. Throws the error itself when that would not help, or after too long; the signal's
-   * reason when that is aborted.
+   * Resolves when a retry is due. Throws the error itself if a retry would not help, or after too long; throws the
+   * signal's reason if it is aborted.
    */
   readonly wait: (error: unknown, signal: AbortSignal) => Promise<void>;
-  /** The daemon has answered. */
+  /** Notes that the daemon has answered. */
   readonly refresh: () => void;
 };
 
-/** Whoever waits is told when the daemon is missed, and when it is back. */
+/** Creates the waiting; `tell` receives a line when the daemon stops answering, and when it answers again. */
 export function createPatience({ settings, limits, tell }: DaemonClient): Patience {
   let goneSince: number | null = null;
   let isTold = false;
@@ -26,13 +26,13 @@ export function createPatience({ settings, limits, tell }: DaemonClient): Patien
       if (performance.now() - goneSince > limits.patienceMs) throw error;
       if (pauseMs > limits.pauseMs && !isTold) {
         isTold = true;
-        tell(`${settings.url} is away; trying again`);
+        tell(`${settings.url} does not answer; trying again`);
       }
       await pause(pauseMs, undefined, { signal });
       pauseMs = Math.min(pauseMs * 2, limits.longestPauseMs);
     },
     refresh: () => {
-      if (isTold) tell(`${settings.url} is back`);
+      if (isTold) tell(`${settings.url} answers again`);
       goneSince = null;
       isTold = false;
       pauseMs = limits.pauseMs;
@@ -40,7 +40,7 @@ export function createPatience({ settings, limits, tell }: DaemonClient): Patien
   };
 }
 
-/** Whether it may come right by itself: a daemon that is away, starts again, or has too much to do. */
+/** Whether an error is temporary: the daemon does not answer, restarts, or is busy. */
 function isPassing(error: unknown): boolean {
   return error instanceof WfError && (error.code === 'unreachable' || error.code === 'busy');
 }

@@ -5,10 +5,10 @@ import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import { notUnderstood } from './connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 
-/** An answer that tells of an error. */
+/** An error response. */
 export type Refusal = { readonly status: number; readonly retryAfter: string | null; readonly body: string };
 
-/** The codes that mean the same on both sides; those of the daemon that are not here are told by their status. */
+/** The error codes with the same meaning in daemon and client; other errors are converted by their status. */
 const sharedCodes: readonly ErrorCode[] = [
   'usage',
   'invalid-params',
@@ -23,8 +23,8 @@ const sharedCodes: readonly ErrorCode[] = [
 ];
 
 /**
- * What a daemon refused, as if it had been refused here: an error of a workflow file with its diagnostics, else the same code
- * and message. `settings` is for what it says of the daemon itself.
+ * Converts an error response into the error of a local call: an error of a workflow file with its diagnostics, else the
+ * same code and message. `settings`: for messages about the daemon itself.
  */
 export function problemError({ status, retryAfter, body }: Refusal, settings: ClientSettings): WfError {
   const problem = parseProblem(body);
@@ -33,7 +33,7 @@ export function problemError({ status, retryAfter, body }: Refusal, settings: Cl
   const code = sharedCodes.find((known) => known === textIn(problem, 'code')) ?? null;
   if (code === 'invalid-workflow') return invalidWorkflow(problem, message);
   if (code === 'busy') return new WfError('busy', message, { help: help ?? laterHelp(retryAfter) });
-  // Said by routes, which mean what they say; what stands before them says it of the daemon.
+  // From a route, which reports about the request; other messages are about the daemon.
   if (code !== null && message !== '') return new WfError(code, message, help === null ? {} : { help });
   return daemonError({ status, retryAfter, message }, settings);
 }
@@ -45,32 +45,34 @@ function daemonError({ status, retryAfter, message }: Said, settings: ClientSett
   const said = message === '' ? '' : `: ${message}`;
   switch (status) {
     case 401:
-      return new WfError('denied', authorization === null ? `${url} wants a login` : `${url} does not take the login`, {
-        help: 'set WF_TOKEN, --token-file, or WF_USERNAME and WF_PASSWORD to what the daemon was given',
+      return new WfError('denied', authorization === null ? `${url} requires a login` : `${url} rejects the login`, {
+        help: 'set WF_TOKEN, --token-file, or WF_USERNAME and WF_PASSWORD to the login of the daemon',
       });
     case 403:
-      return new WfError('denied', `${url} does not allow this${said}`, {
-        help: 'a token that allows everything is needed, as WF_TOKEN or with --token-file',
+      return new WfError('denied', `${url} forbids this request${said}`, {
+        help: 'use a token that is not read-only, as WF_TOKEN or with --token-file',
       });
     case 404:
     case 405:
-      return new WfError('unreachable', `${url} knows nothing of this${said}`, {
+      return new WfError('unreachable', `${url} does not know this path${said}`, {
         help: `is that a wf daemon with its base path, of this version? Its address comes from ${settings.source}`,
       });
     case 421:
-      return new WfError('unreachable', `${url} does not go by that name${said}`, {
+      return new WfError('unreachable', `${url} does not accept this host name${said}`, {
         help: 'allow the name there with --allowed-hosts',
       });
     case 429:
     case 503:
-      return new WfError('busy', `${url} takes no more requests now${said}`, { help: laterHelp(retryAfter) });
+      return new WfError('busy', `${url} accepts no more requests at present${said}`, { help: laterHelp(retryAfter) });
     case 400:
     case 413:
     case 415:
-      return new WfError('usage', message === '' ? `${url} does not take this request` : message);
+      return new WfError('usage', message === '' ? `${url} does not accept this request` : message);
     default:
       return status >= 500
-        ? new WfError('unreachable', `${url} failed with status ${status}${said}`, { help: 'its own log tells more' })
+        ? new WfError('unreachable', `${url} failed with status ${status}${said}`, {
+            help: 'see the log of the daemon',
+          })
         : notUnderstood(settings, `status ${status}${said}`);
   }
 }
@@ -79,7 +81,7 @@ function laterHelp(retryAfter: string | null): string {
   return retryAfter !== null && /^\d+$/.test(retryAfter) ? `try again in ${retryAfter} s` : 'try again later';
 }
 
-/** An error page of a proxy is as good as none. */
+/** Parses a problem document; empty for another body, such as the error page of a proxy. */
 function parseProblem(body: string): JsonMap {
   try {
     const value: unknown = JSON.parse(body);

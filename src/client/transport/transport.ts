@@ -5,20 +5,20 @@ import type { ClientSettings } from '../../config/client-settings.ts';
 import type { WfError } from '../../errors.ts';
 import { connectionProblem, noAnswer } from './connection-problem.ts';
 
-/** How long a daemon may take, in milliseconds, and how much it may answer. */
+/** The limits for a daemon: times in milliseconds, and the size of responses. */
 export type ClientLimits = {
-  /** From the request to the first byte of the answer. */
+  /** From the request to the first byte of the response. */
   readonly answerMs: number;
-  /** The same of requests that wait for a run to begin. */
+  /** The same for requests that wait for a run to begin. */
   readonly startMs: number;
-  /** Without a byte, where an answer or a stream is going on. */
+  /** The longest pause within a response or stream. */
   readonly silenceMs: number;
-  /** The longest answer that is not a stream. */
+  /** The maximum size of a response that is not a stream. */
   readonly answerBytes: number;
-  /** The pause before a stream that broke off is tried again; doubled each time, up to `longestPauseMs`. */
+  /** The pause before a broken stream is reopened; doubled each time, up to `longestPauseMs`. */
   readonly pauseMs: number;
   readonly longestPauseMs: number;
-  /** How long a daemon that is away is waited for, where something is followed. */
+  /** The maximum time without an answer of the daemon while a run is followed. */
   readonly patienceMs: number;
 };
 
@@ -33,38 +33,38 @@ export const clientLimits: ClientLimits = {
   patienceMs: 120_000,
 };
 
-/** What is asked of a daemon. */
+/** A request to a daemon. */
 export type RemoteRequest = {
   readonly method: 'GET' | 'HEAD' | 'POST';
-  /** Behind the address, encoded, with its query: `/api/v2/runs?limit=1`. */
+  /** Relative to the address, encoded, with its query: `/api/v2/runs?limit=1`. */
   readonly path: string;
   /** Sent as JSON; null: no body. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly answerMs: number;
-  /** Whether the answer may go on for long: such do not wait for each other. */
+  /** Whether the response may last long; streams are not limited by `mostSockets`. */
   readonly isStream: boolean;
   readonly signal: AbortSignal;
 };
 
-/** One daemon, over connections that are used again. */
+/** The connections to one daemon, which are reused. */
 export type Transport = {
   readonly settings: ClientSettings;
   readonly limits: ClientLimits;
   /**
-   * Resolves to the answer with its body still to be read, whatever its status. Rejects with a `WfError` `unreachable` when
-   * there is none in time, and with the signal's reason when that is aborted.
+   * Resolves to the response with an unread body, whatever its status. Rejects with a `WfError` `unreachable` if there
+   * is no response in time, and with the signal's reason if it is aborted.
    */
   readonly send: (request: RemoteRequest) => Promise<IncomingMessage>;
   readonly close: () => void;
 };
 
-/** Requests that are no streams and go on at once. */
+/** The maximum number of concurrent requests, streams not included. */
 const mostSockets = 8;
 
 /**
- * Node's own client: whatever knows more takes longer to load than most commands run. Redirects are not followed. What is sent
- * must do no harm when it is sent twice: a connection that was kept may turn out to be closed.
+ * Creates a transport with Node's own HTTP client, since other clients take longer to load than most commands run.
+ * Redirects are not followed. Requests must be idempotent: after a failure on a reused connection they are sent again.
  */
 export function createTransport(settings: ClientSettings, limits: ClientLimits): Transport {
   const isTls = settings.url.startsWith('https:');
@@ -93,12 +93,12 @@ export function createTransport(settings: ClientSettings, limits: ClientLimits):
   };
 }
 
-/** Naming authorities would else replace those that Node knows. */
+/** Adds authorities to those of Node; otherwise they would replace them. */
 function trust({ ca }: ClientSettings): { ca?: string[] } {
   return ca === null ? {} : { ca: [...rootCertificates, ca] };
 }
 
-/** The daemon had closed the connection before the request came. */
+/** The daemon closed the reused connection before it received the request. */
 class KeptTooLong extends Error {}
 
 type Sending = {
