@@ -1,17 +1,17 @@
-/** Changes in the order in which they came, numbered from 1; only the newest are kept. */
+/** Changes in order, numbered from 1; only the newest are kept. */
 export type ChangeLog<Change> = {
-  /** `key` names what has changed: an older change of the same is passed over from then on. */
+  /** Adds a change. `key` identifies its subject: older changes with the same key are dropped. */
   readonly add: (key: string, change: Change) => void;
-  /** The number of the newest change. */
+  /** Returns the number of the newest change. */
   readonly position: () => number;
-  /** The changes after a position, each thing once; null when older ones than are kept would be among them. */
+  /** Returns the changes after a position, one for each key; null if the log no longer goes back to the position. */
   readonly since: (position: number) => readonly NumberedChange<Change>[] | null;
 };
 
 /** A change and its number. */
 export type NumberedChange<Change> = { readonly position: number; readonly change: Change };
 
-/** An empty log that keeps at most so many changes. */
+/** Creates an empty log that keeps at most `maxChanges` changes. */
 export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {
   let kept: (NumberedChange<Change> & { readonly key: string })[] = [];
   const newest = new Map<string, number>();
@@ -26,7 +26,7 @@ export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {
       count += 1;
       kept.push({ position: count, key, change });
       newest.set(key, count);
-      // Rarely, since it copies what is kept.
+      // Rare, since it copies the kept changes.
       if (kept.length >= 2 * maxChanges) forget(kept.length - maxChanges);
     },
     since: (position) => {

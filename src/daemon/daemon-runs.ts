@@ -12,23 +12,23 @@ import type { RunStamps } from './run-board.ts';
 import { createRunWatch, type RunWatch, type RunWatchParts } from './run-watch.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
-/** What becomes of the runs of a daemon when it ends. */
+/** The treatment of a daemon's runs when it exits. */
 export type RunsAtEnd = 'detach' | 'stop' | 'wait';
 
-/** The runs of a daemon, from the moment in which they are asked for to their end, over its own death. */
+/** The runs of a daemon from request to finish; they survive the daemon. */
 export type DaemonRuns = {
   readonly desk: RunDesk;
-  /** Finds out what daemons before have left: what waits gets its place in the queue, what has lost its process is settled. */
+  /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
   readonly adopt: () => Promise<void>;
-  /** From now on runs begin. */
+  /** Begins to start runs. */
   readonly open: () => void;
-  /** From now on none begins; those that wait are for the next daemon. */
+  /** Stops starting runs; waiting runs remain for the next daemon. */
   readonly rest: () => void;
-  /** Resolves when the runs of this daemon may be left. Runs of persons and of their shells are left alone. */
+  /** Resolves when the daemon may exit. Runs that users started from a shell are not affected. */
   readonly end: (how: RunsAtEnd) => Promise<void>;
-  /** Resolves when nothing is looked at any more. */
+  /** Stops all checks and resolves when the last has finished. */
   readonly close: () => Promise<void>;
-  /** How many wait. */
+  /** Returns the number of waiting runs. */
   readonly depth: () => number;
   readonly queue: () => RunQueueState;
   /** How many go on, whoever started them. */
@@ -56,19 +56,19 @@ export type DaemonRunsParts = {
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly memory: RunWatchParts['memory'];
-  /** Ends what carriers that died have left in control groups of their own. */
+  /** Ends the processes that dead carriers left in their control groups. */
   readonly endDeadGroups: () => Promise<void>;
-  /** Told once of each run that is over. */
+  /** Called once for each finished run. */
   readonly over: (run: PastRun) => void;
-  /** Takes lines for whoever runs the daemon. */
+  /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly report: (error: unknown) => void;
 };
 
-/** Handlers and notices come after the grace in which a run's steps end. */
+/** The time for handlers and notifications, after the grace period of a run's steps. */
 const handlingMs = 10_000;
 
-/** Runs that are not looked at yet. */
+/** Creates the runs of a daemon; `adopt` reads them. */
 export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
   const { control, limits, log, report } = parts;
   const queue = createStartQueue({
@@ -91,7 +91,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
       parts.endDeadGroups().catch(report);
       await watch.open();
       const [waiting, running] = [queue.depth(), queue.running().length];
-      if (waiting + running > 0) log(`took over ${runs(waiting)} waiting and ${runs(running)} going on`);
+      if (waiting + running > 0) log(`took over ${waiting} waiting and ${running} running runs`);
     },
     open: queue.open,
     rest: queue.close,
@@ -103,7 +103,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
   };
 }
 
-/** A watch that keeps the queue up to date. */
+/** Creates a watch that keeps the queue up to date. */
 function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
   const { control, log, over } = parts;
   return createRunWatch({
@@ -129,14 +129,14 @@ function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
   });
 }
 
-/** A desk whose runs go into the queue. */
+/** Creates a desk whose runs go into the queue. */
 function deskBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunDesk {
   const isThere = (runId: string) => control.archive.readCreated(runId) !== null;
   const desk = createRunDesk({
     places: control.places,
     read,
     strict: control.strict,
-    // Who repeats a request is answered also when there is no room for another run.
+    // A repeated request is answered even if the queue is full.
     accept: async (request) =>
       queue.isFull() && request.runId !== null && isThere(request.runId)
         ? { runId: request.runId, isNew: false }
@@ -164,26 +164,26 @@ async function endRuns(how: RunsAtEnd, runIds: readonly string[], tools: EndTool
   if (runIds.length === 0) return;
   switch (how) {
     case 'detach':
-      return log(`${runs(runIds.length)} going on without a daemon`);
+      return log(`${runs(runIds.length)} left running without a daemon`);
     case 'wait':
-      log(`waiting for ${runs(runIds.length)} to end`);
+      log(`waiting for ${runs(runIds.length)} to finish`);
       return idle(new AbortController().signal);
     case 'stop':
       return stopAll(runIds, tools);
   }
 }
 
-/** Not for longer than the most patient of them may take. */
+/** Stops all runs and waits at most for the longest grace period. */
 async function stopAll(runIds: readonly string[], { control, stop, idle, log, report }: EndTools): Promise<void> {
   const { clock, archive } = control;
   log(`stopping ${runs(runIds.length)}`);
   const graces = runIds.map((runId) => archive.read(runId)?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
   const takeBackTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
-    log('some runs are still ending: they are left to themselves');
+    log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });
-  const asked = runIds.map((runId) => stop(runId, 'the daemon, which is ending').catch(report));
+  const asked = runIds.map((runId) => stop(runId, 'the daemon, which is exiting').catch(report));
   await Promise.all([...asked, idle(impatience.signal)]);
   takeBackTimer();
 }

@@ -6,37 +6,37 @@ import type { Catalog } from './catalog/catalog.ts';
 import { createChangeLog, type NumberedChange } from './change-log.ts';
 import type { RunBoard } from './run-board.ts';
 
-/** What has changed, not how: whoever is told asks for its present state. */
+/** The subject of a change; the reader requests its present state. */
 export type Change =
   | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'workflow'; readonly file: string }
   | { readonly kind: 'daemon' };
 
-/** How the daemon is, as far as it changes while it runs. */
+/** The variable state of the daemon. */
 export type DaemonStatus = {
   readonly version: string;
-  /** Runs that some process carries out. */
+  /** The number of running runs. */
   readonly running: number;
-  /** Runs that wait for a place. */
+  /** The number of queued runs. */
   readonly queued: number;
 };
 
 /**
- * The changes of all runs and workflows, for any number of readers, each at its own pace: a reader keeps a position, and the log
- * keeps what has changed since. Nothing is looked for while there are no readers.
+ * The changes of all runs and workflows, for any number of readers, each at its own pace: a reader keeps a position, and
+ * the log keeps later changes. Without readers, nothing is checked.
  */
 export type LiveChanges = {
-  /** Positions of another daemon, or of this one before its restart, mean nothing here: they carry another word. */
+  /** Identifies this process; positions of another daemon, or from before a restart, are invalid. */
   readonly epoch: string;
   readonly position: () => number;
-  /** Null: the position is unknown here, or too old. */
+  /** Returns the changes after a position; null: the position is unknown or too old. */
   readonly since: (position: number) => readonly NumberedChange<Change>[] | null;
-  /** Begins to look for changes; resolves after the first look. An attended run is looked at even when it is over. */
+  /** Adds a reader and resolves after the first check. An attended run is checked even after it has finished. */
   readonly join: (wake: () => void, attended: AttendedRun | null) => Promise<() => void>;
   readonly daemon: () => DaemonStatus;
 };
 
-/** A run that a reader sees step by step; `look` is called whenever something has happened to it. */
+/** A run that a reader shows in detail; `look` is called after each of its changes. */
 export type AttendedRun = { readonly runId: string; readonly look: () => void };
 
 export type LiveChangesParts = {
@@ -49,13 +49,13 @@ export type LiveChangesParts = {
   readonly report: (error: unknown) => void;
 };
 
-/** A reader resumes within so many changes. */
+/** Changes kept for readers that resume. */
 const MAX_CHANGES = 10_000;
 const lookMs = 250;
-/** Schedules are read a little later than files. */
+/** The delay after a change of files before schedules are compared. */
 const scheduleDelayMs = 1000;
 
-/** A log that is empty, and no reader. */
+/** Creates an empty log without readers. */
 export function createLiveChanges(parts: LiveChangesParts): LiveChanges {
   const changes = new Changes(parts);
   return {
@@ -74,7 +74,7 @@ class Changes {
   #looking: Promise<void> | null = null;
   #takeBackTimer = () => {};
   #daemon = '';
-  /** By file: whether it is suspended, and when it starts next. */
+  /** By file: whether its schedule is suspended, and its next start. */
   #schedules: ReadonlyMap<string, string> | null = null;
   #schedulesOf = '';
   #schedulesUntil = 0;
@@ -110,7 +110,7 @@ class Changes {
     this.#add(`workflow ${file}`, { kind: 'workflow', file });
   }
 
-  /** Looks now, and again after a while for as long as there are readers. */
+  /** Checks now, and periodically while there are readers. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookNow()
       .catch(this.#parts.report)
@@ -133,7 +133,7 @@ class Changes {
     this.#daemon = daemon;
   }
 
-  /** All of them, but only when one can have changed. */
+  /** Compares all schedules if one may have changed. */
   #compareSchedules(): void {
     const { catalog, suspensions, clock } = this.#parts;
     const key = `${catalog.version()} ${suspensions.stamp()}`;

@@ -4,16 +4,16 @@ import { isSettled } from '../core/run/run-state.ts';
 import { allSteps, type Workflow } from '../core/workflow.ts';
 import type { PastRun } from '../service/history/past-run.ts';
 
-/** What a daemon counts, and how Prometheus asks for it. */
+/** The metrics of a daemon for Prometheus. */
 export type Metrics = {
-  /** To be told once of each run that is over. */
+  /** Counts a finished run. Call it once for each run. */
   readonly countRun: (run: PastRun) => void;
   readonly countRequest: (request: CountedRequest) => void;
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 };
 
-/** A request that was answered. `route` is the pattern of its path, `none` where no route was reached. */
+/** An answered request. `route`: the pattern of its path, `none` if no route was reached. */
 export type CountedRequest = {
   readonly method: string;
   readonly route: string;
@@ -21,7 +21,7 @@ export type CountedRequest = {
   readonly seconds: number;
 };
 
-/** What is asked for when the metrics are. */
+/** The functions that return present values when the metrics are requested. */
 export type MetricSources = {
   readonly version: string;
   readonly runsActive: () => number;
@@ -30,20 +30,20 @@ export type MetricSources = {
   readonly schedulesMissed: () => number;
 };
 
-/** More names of workflows than this are counted together, as `other`. */
+/** Workflows with a label of their own; all others are counted as `other`. */
 const mostWorkflows = 1000;
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const stepSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 const runSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 86_400];
 
-/** Metrics that begin at zero. */
+/** Creates metrics that begin at zero. */
 export async function createMetrics(sources: MetricSources): Promise<Metrics> {
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
   addPresent(prometheus, registry, sources);
   const requests = new prometheus.Histogram({
     name: 'wf_http_request_duration_seconds',
-    help: 'How long requests took, by the pattern of their path.',
+    help: 'Duration of requests, by the pattern of their path.',
     labelNames: ['method', 'route', 'status'],
     buckets: requestSeconds,
     registers: [registry],
@@ -61,13 +61,13 @@ function runCounter(prometheus: Prometheus, registry: Registry): (run: PastRun) 
   const registers = [registry];
   const runs = new prometheus.Counter({
     name: 'wf_runs_total',
-    help: 'Runs that are over, by their workflow and how they ended.',
+    help: 'Finished runs, by workflow and status.',
     labelNames: ['workflow', 'status'],
     registers,
   });
   const durations = new prometheus.Histogram({
     name: 'wf_run_duration_seconds',
-    help: 'How long runs took from their start to their end.',
+    help: 'Duration of runs from start to finish.',
     buckets: runSeconds,
     registers,
   });
@@ -87,13 +87,13 @@ function stepCounter(prometheus: Prometheus, registry: Registry): CountStep {
   const registers = [registry];
   const steps: Counter = new prometheus.Counter({
     name: 'wf_steps_total',
-    help: 'Steps and handlers of runs that are over, by executor and how they ended.',
+    help: 'Steps and handlers of finished runs, by executor and status.',
     labelNames: ['executor', 'status'],
     registers,
   });
   const durations: Histogram = new prometheus.Histogram({
     name: 'wf_step_duration_seconds',
-    help: 'How long steps took with all their attempts.',
+    help: 'Duration of steps, all attempts included.',
     buckets: stepSeconds,
     registers,
   });
@@ -103,7 +103,7 @@ function stepCounter(prometheus: Prometheus, registry: Registry): CountStep {
   };
 }
 
-/** A step that was taken over from the run that is retried did not run again. */
+/** Counts the steps of a run, without those restored from the retried run. */
 function countSteps({ state, stored }: PastRun, count: CountStep): void {
   const executors = executorsOf(stored?.workflow ?? null);
   for (const step of firstItems(state.nodes, state.nodes.length)) {
@@ -119,7 +119,7 @@ function executorsOf(workflow: Workflow | null): ReadonlyMap<string, string> {
   return new Map(allSteps(workflow).map(({ name, executor }) => [name, executor.type]));
 }
 
-/** What is not counted but is as it is. */
+/** Adds the metrics of present values. */
 function addPresent({ Counter, Gauge }: Prometheus, registry: Registry, sources: MetricSources): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
@@ -130,12 +130,12 @@ function addPresent({ Counter, Gauge }: Prometheus, registry: Registry, sources:
         this.set(value());
       },
     });
-  gauge('wf_runs_active', 'Runs that go on, whoever started them.', sources.runsActive);
-  gauge('wf_queue_depth', 'Runs that wait to be started.', sources.queueDepth);
-  gauge('wf_scheduler_lag_seconds', 'How late what was due last was dealt with.', sources.schedulerLagSeconds);
+  gauge('wf_runs_active', 'Running runs, whatever started them.', sources.runsActive);
+  gauge('wf_queue_depth', 'Runs waiting to be started.', sources.queueDepth);
+  gauge('wf_scheduler_lag_seconds', 'Delay of the last handled due time.', sources.schedulerLagSeconds);
   new Counter({
     name: 'wf_schedule_missed_total',
-    help: 'Moments of schedules that nobody acted on.',
+    help: 'Due times of schedules that were missed.',
     registers: [registry],
     collect() {
       this.reset();
@@ -150,7 +150,7 @@ function addPresent({ Counter, Gauge }: Prometheus, registry: Registry, sources:
   }).set({ version: sources.version, node: process.versions.node }, 1);
 }
 
-/** Values for a label of which there may be no more than so many: those that come later are all `other`. */
+/** Limits the values of a label to `most`; later values become `other`. */
 export function boundedLabel(most: number): (value: string) => string {
   const known = new Set<string>();
   return (value) => {

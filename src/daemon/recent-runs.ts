@@ -5,39 +5,39 @@ import { foldRun } from '../service/history/fold-run.ts';
 import { readPastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
 
-/** As much of a past run as a row of ticks needs. */
+/** The data of a past run for a row of ticks. */
 export type RecentRun = { readonly runId: string; readonly status: RunStatus; readonly durationMs: number | null };
 
-/** The last runs of workflows. What has finished is read once. */
+/** The last runs of workflows. Finished runs are read once. */
 export type RecentRuns = {
-  /** Newest first; null for a workflow that `read` has not come to yet. */
+  /** Returns the last runs, newest first; null if `read` has not reached the workflow yet. */
   readonly of: (file: string) => readonly RecentRun[] | null;
   /**
-   * Reads the last runs of these workflows. Resolves when all are read, or, where they are very many, when some thousand runs are;
-   * the others are read afterwards, and `changed` is called for each of their workflows.
+   * Reads the last runs of these workflows. Resolves when all are read, or `MAX_AWAITED_RUNS` of them; the others are
+   * read afterwards, and `changed` is called for each of their workflows.
    */
   readonly read: (files: readonly string[]) => Promise<void>;
-  /** What is known of a run may not be true any more. */
+  /** Drops a run that may have changed. */
   readonly forget: (runId: string) => void;
 };
 
 export type RecentRunsParts = {
   readonly archive: RunArchive;
-  /** All runs of a workflow, newest first. */
+  /** Returns the ids of all runs of a workflow, newest first. */
   readonly idsOf: (file: string) => readonly string[];
-  /** A run that is known already. */
+  /** Returns a run if it is known. */
   readonly knownRun: (runId: string) => RecentRun | null;
   readonly changed: (file: string) => void;
 };
 
-/** Of each workflow. */
+/** Runs kept for each workflow. */
 const MAX_RECENT = 20;
-/** Runs that a request waits for. */
+/** The maximum number of runs for which a request waits. */
 const MAX_AWAITED_RUNS = 2000;
-/** Other work waits no longer than this while runs are read. */
+/** The maximum time of reading runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** Nothing is read yet. */
+/** Creates the list; runs are read by `read`. */
 export function createRecentRuns(parts: RecentRunsParts): RecentRuns {
   return new LocalRecentRuns(parts);
 }
@@ -45,7 +45,7 @@ export function createRecentRuns(parts: RecentRunsParts): RecentRuns {
 class LocalRecentRuns implements RecentRuns {
   readonly #parts: RecentRunsParts;
   readonly #files = new Set<string>();
-  /** Finished ones. */
+  /** Finished runs by id. */
   readonly #runs = new Map<string, RecentRun>();
 
   constructor(parts: RecentRunsParts) {
@@ -86,7 +86,7 @@ class LocalRecentRuns implements RecentRuns {
     }
   }
 
-  /** Answers how many runs it has read. */
+  /** Reads the last runs of a workflow and returns their number. */
   #readOne(file: string): number {
     const before = this.#runs.size;
     for (const runId of this.#idsOf(file)) this.#run(runId);
@@ -113,14 +113,14 @@ class LocalRecentRuns implements RecentRuns {
   }
 }
 
-/** By its events alone; null for one that is gone or damaged. */
+/** Reads a run from its events only; null if it was removed or is damaged. */
 function readRecent(
   runId: string,
   archive: RecentRunsParts['archive'],
 ): { readonly run: RecentRun; readonly isFinished: boolean } | null {
   try {
     const { events } = archive.readEvents(runId);
-    // What marks make of a run depends on its workflow, too, which takes longer to read.
+    // The effect of marks depends on the workflow too, which takes longer to read.
     const isMarked = events.some(({ type }) => type === 'step.marked');
     const state = isMarked ? readPastRun(archive, runId)?.state : foldRun(null, events).state;
     if (state === undefined) return null;

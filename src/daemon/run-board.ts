@@ -5,40 +5,40 @@ import type { RunArchive } from '../store/store.ts';
 import { createRecentRuns, type RecentRuns } from './recent-runs.ts';
 
 /**
- * The last and the active runs of every workflow, for processes that live long. Runs are changed by other processes, so
- * `refresh` looks at them; everything else answers from memory, as of the last look.
+ * The last and the active runs of every workflow, in the memory of a daemon. Other processes change runs, so `refresh`
+ * checks them; all other methods return the state of the last check from memory.
  */
 export type RunBoard = {
-  /** Looks for what has changed, no more than some times a second. Reads only runs that are new or have gone on. */
+  /** Checks for changes, at most some times a second. Reads only new and changed runs. */
   readonly refresh: () => Promise<void>;
-  /** The next `refresh` looks in any case, after a change. `runId`: a run that had finished was changed. */
+  /** Makes the next `refresh` check in any case. `runId`: a finished run that was changed. */
   readonly touch: (runId?: string) => void;
-  /** Another number whenever `lastRunOf` or `activeOf` would differ. */
+  /** Returns a number that changes with the results of `lastRunOf` and `activeOf`. */
   readonly version: () => number;
-  /** The newest run of a workflow, by its absolute file. */
+  /** Returns the newest run of a workflow, by the absolute path of its file. */
   readonly lastRunOf: (file: string) => BoardRun | null;
-  /** Runs that are not over, newest first, queued ones too. */
+  /** Returns the unfinished runs of a workflow, queued ones too, newest first. */
   readonly activeOf: (file: string) => readonly BoardRun[];
-  /** The ids of all runs of a workflow, newest first. */
+  /** Returns the ids of all runs of a workflow, newest first. */
   readonly runIdsOf: (file: string) => readonly string[];
-  /** The last runs of a workflow, and how they are read. */
+  /** The last runs of workflows. */
   readonly recent: Pick<RecentRuns, 'of' | 'read'>;
-  /** Every run that is not over, newest first. */
+  /** Returns every unfinished run, newest first. */
   readonly active: () => readonly BoardRun[];
-  /** One run as of the last look, or read now where no look needs it; null when it is gone. */
+  /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
   readonly headOf: (runId: string) => BoardRun | null;
-  /** Calls a listener whenever a look finds a run that is new, has changed or is gone; `file` is null for a run of no file. */
+  /** Calls a listener when a check finds a new, changed or removed run; `file` is null for a run without a file. */
   readonly watch: (listener: RunListener) => void;
-  /** Looks at a run as if it were the last of its workflow, and calls `look` whenever it was read, until the result is called. */
+  /** Checks a run like the last of its workflow, and calls `look` after each read, until the returned function is called. */
   readonly attend: (runId: string, look: () => void) => () => void;
 };
 
-/** Where `runId` is null, only what is known of the workflow has changed. */
+/** If `runId` is null, only the data of the workflow has changed. */
 export type RunListener = (runId: string | null, file: string | null) => void;
 
-/** How to see without reading that something has changed. Each is a text that differs when what it stands for does. */
+/** Functions that detect changes without reading. Each returns a text that changes with its subject. */
 export type RunStamps = {
-  /** Of which runs there are; null when that cannot be told just now, so that it has to be looked at. */
+  /** Returns the stamp of the list of runs; null if it is unavailable, so that the list must be read. */
   readonly ofList: () => string | null;
   readonly ofRun: (runId: string) => string;
 };
@@ -52,14 +52,14 @@ export type RunBoardParts = {
 type Entry = { readonly run: BoardRun; readonly isOver: boolean; readonly stamp: string };
 
 const leastPauseMs = 100;
-/** A run that is over changes only when a person marks a step of it. */
+/** The interval between checks of a finished run, which changes only when a user marks one of its steps. */
 const pauseForFinishedMs = 1000;
-/** For so long after its directory a run's first event may be missing. */
+/** A run directory may exist this long before its first event. */
 const longestBirthMs = 5000;
-/** So many runs are read before others get their turn. */
+/** Runs read per turn of the event loop. */
 const runsAtOnce = 20;
 
-/** An empty board; the first `refresh` fills it. */
+/** Creates an empty board; the first `refresh` fills it. */
 export function createRunBoard(parts: RunBoardParts): RunBoard {
   return new Board(parts);
 }
@@ -68,7 +68,7 @@ class Board implements RunBoard {
   readonly #parts: RunBoardParts;
   #number = 0;
   #listStamp: string | null = null;
-  /** By run; null for one that was made from no file. */
+  /** The files by run; null: the run has no file. */
   #files: ReadonlyMap<string, string | null> = new Map();
   #idsByFile: ReadonlyMap<string, readonly string[]> = new Map();
   #active = new Set<string>();
@@ -80,7 +80,7 @@ class Board implements RunBoard {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookedAtFinished = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
-  /** Something has changed since the last look began. */
+  /** Whether something changed after the last check began. */
   #isTouched = false;
 
   constructor(parts: RunBoardParts) {
@@ -102,7 +102,7 @@ class Board implements RunBoard {
   readonly refresh = (): Promise<void> => {
     if (this.#looking !== null) return this.#isTouched ? this.#looking.then(this.refresh) : this.#looking;
     const pause = this.#parts.now() - this.#lookedAt;
-    // A clock that was set back must not blind the board.
+    // A clock that was set back must not disable checks.
     if (!this.#isTouched && pause >= 0 && pause < leastPauseMs) return Promise.resolve();
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
@@ -202,7 +202,7 @@ class Board implements RunBoard {
     for (const runId of fresh) {
       const file = files.get(runId);
       if (file === undefined) continue;
-      // Of a directory without a label nothing can be read.
+      // A run directory without a label cannot be read.
       if (labelOf(runId) !== null && archive.mayGoOn(runId)) this.#active.add(runId);
       if (!this.#isFirstLook) this.#tell(runId, file);
     }
@@ -249,7 +249,7 @@ function boardRun(run: PastRun, archive: RunArchive): BoardRun {
   return rest;
 }
 
-/** The order of the ids stays. */
+/** Groups run ids by file and keeps their order. */
 function groupByFile(files: ReadonlyMap<string, string | null>): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const [runId, file] of files) {

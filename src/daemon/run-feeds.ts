@@ -2,20 +2,20 @@ import type { StoredEvent } from '../core/run/run.ts';
 import type { History } from '../service/history/history.ts';
 import type { PastRun } from '../service/history/past-run.ts';
 
-/** What happens to runs, for any number of followers: those of one run share one look at its journal. */
+/** The events of runs for any number of followers; followers of one run share one reader of its journal. */
 export type RunFeeds = {
   /**
-   * The events of a run behind the first `afterSeq`, those that are there and then those that come, some at a time. Ends when
-   * the run is over and all is told, and when the signal is aborted. Each follower takes them at its own pace. An event whose
-   * `seq` is not higher than that of the one before stands for everything from there on.
+   * Yields batches of a run's events after the first `afterSeq`: stored events and then new ones, at the pace of the
+   * follower. Ends after the last event of the run, or when the signal is aborted. An event whose `seq` is not higher
+   * than that of its predecessor replaces all events from that `seq`.
    */
   readonly follow: (run: PastRun, afterSeq: number, signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
 };
 
-/** So many events are told at once at most. */
+/** The maximum number of events in a batch. */
 const mostAtOnce = 500;
 
-/** Follows runs of a history. Nothing is kept of a run that nobody follows. */
+/** Creates feeds of a history's runs. Runs without a follower use no memory. */
 export function createRunFeeds(history: Pick<History, 'follow'>): RunFeeds {
   const feeds = new Map<string, Feed>();
   return {
@@ -49,7 +49,7 @@ async function change(follower: Follower, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** How many events a follower has been told, and how to wake it where it waits for more. */
+/** The number of events that a follower has received, and the function that wakes it. */
 type Follower = { position: number; wake: () => void };
 
 class Feed {
@@ -72,7 +72,7 @@ class Feed {
     return follower;
   }
 
-  /** Whether that was the last one. */
+  /** Removes a follower; returns whether it was the last. */
   leave(follower: Follower): boolean {
     this.#followers.delete(follower);
     if (this.#followers.size > 0) return false;
@@ -90,7 +90,7 @@ class Feed {
     return this.#state === 'going';
   }
 
-  /** Throws what has ended the look at the journal. */
+  /** Whether the feed has ended. Throws the error that ended the reading of the journal. */
   isOver(): boolean {
     if (typeof this.#state === 'object') throw this.#state.error;
     return this.#state === 'over';

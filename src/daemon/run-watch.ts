@@ -7,27 +7,27 @@ import type { RunArchive } from '../store/store.ts';
 import type { RunStamps } from './run-board.ts';
 
 /**
- * Sees what becomes of the runs of all processes: which wait for a daemon, which go on, which are over, and which have lost
- * their process. Those are settled.
+ * Watches the runs of all processes: waiting, running and finished runs, and runs whose process has died, which it
+ * settles.
  */
 export type RunWatch = {
-  /** Looks for the first time, then every second. */
+  /** Checks now, and then every second. */
   readonly open: () => Promise<void>;
-  /** The runs that go on in some process. */
+  /** Returns the number of runs that a process runs. */
   readonly running: () => number;
-  /** Resolves when nothing is looked at any more. */
+  /** Stops all checks and resolves when the last has finished. */
   readonly close: () => Promise<void>;
 };
 
-/** Who is told of what the watch sees. */
+/** Receives the observations of the watch. */
 export type RunWatchListener = {
-  /** A daemon has promised to start the run; told again at every look. */
+  /** A daemon has promised to start the run; called at every check. */
   readonly waits: (runId: string) => void;
-  /** A process has it. `isOurs`: for a daemon. */
+  /** A process owns the run. `isOurs`: for a daemon. */
   readonly begun: (runId: string, isOurs: boolean) => void;
-  /** Told once for each run; also of those that ended after the last look of the watch before, in another process. */
+  /** The run has finished; called once, also for runs that finished between two daemons. */
   readonly over: (run: PastRun) => void;
-  /** Its process died before the first step, and the run waits for another one. */
+  /** The process of the run died before the first step, and the run waits again. */
   readonly waitsAgain: (run: PastRun) => void;
   readonly gone: (runId: string) => void;
 };
@@ -35,35 +35,35 @@ export type RunWatchListener = {
 export type RunWatchParts = {
   readonly archive: RunArchive;
   readonly history: Pick<History, 'read'>;
-  /** False only for a process that is gone for certain. */
+  /** False only if the process is known to have ended. */
   readonly isAlive: (process: ProcessIdentity) => boolean;
-  /** Of another namespace or machine, so that its number tells nothing here; absent: none is. */
+  /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly clock: Clock;
-  /** The runs whose ends are still to be told, for the watch that comes after this one. */
+  /** The runs whose finish is not reported yet, for the next watch. */
   readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
   readonly listener: RunWatchListener;
   readonly report: (error: unknown) => void;
 };
 
-/** What is known of a run that is not over. */
+/** The known state of an unfinished run. */
 type Watched =
-  /** Its journal says nothing of use yet. */
+  /** Its journal has no useful event yet. */
   | { readonly kind: 'new' }
   | { readonly kind: 'waiting'; readonly promise: Promised; readonly stamp: string }
   | { readonly kind: 'owned'; readonly owner: Owner }
-  /** Its end is being written or read. */
+  /** Its last event is being written or read. */
   | { readonly kind: 'ending' };
 
-/** A process that died is noticed after so long. */
+/** The interval between checks, within which a dead process is noticed. */
 const lookMs = 1000;
-/** For so long after its directory a run's first event may be missing. */
+/** A run directory may exist this long before its first event. */
 const longestBirthMs = 5000;
-/** How long other work may wait while runs are looked at. */
+/** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** A watch that does not look yet. */
+/** Creates a watch; `open` starts it. */
 export function createRunWatch(parts: RunWatchParts): RunWatch {
   return new LocalRunWatch(parts);
 }
@@ -76,7 +76,7 @@ class LocalRunWatch implements RunWatch {
   #remembered = '';
   #looking: Promise<void> = Promise.resolve();
   readonly #endings = new Set<Promise<void>>();
-  /** The runs whose owners are being asked. */
+  /** The runs whose owners are being checked. */
   readonly #judging = new Set<string>();
   #takeBackTimer = () => {};
   #isClosed = false;
@@ -90,7 +90,7 @@ class LocalRunWatch implements RunWatch {
     const left = new Set(memory.read());
     const ids = archive.list();
     const pause = slices();
-    // The oldest first, as they came.
+    // The oldest first.
     for (const runId of [...ids].reverse()) {
       if (left.has(runId) || archive.mayGoOn(runId)) this.#watched.set(runId, { kind: 'new' });
       await pause();
@@ -166,7 +166,7 @@ class LocalRunWatch implements RunWatch {
     }
   }
 
-  /** Only the events: what a run started from can be large and is not needed here. */
+  /** Reads only the events of a run; its workflow can be large and is not needed. */
   #read(runId: string): void {
     const { archive, stamps, clock, listener } = this.#parts;
     const stamp = stamps.ofRun(runId);
@@ -198,7 +198,7 @@ class LocalRunWatch implements RunWatch {
     else if (isElsewhere?.(owner)) this.#judge(runId);
   }
 
-  /** One that lives elsewhere is asked at each look, in which nothing is waited for. */
+  /** Checks the owner of a run without waiting; an owner elsewhere is asked at each check. */
   #judge(runId: string): void {
     if (this.#judging.has(runId)) return;
     this.#judging.add(runId);
@@ -215,7 +215,7 @@ class LocalRunWatch implements RunWatch {
     this.#endings.add(judging);
   }
 
-  /** Not waited for: what is left of a lost run may take seconds to end. */
+  /** Settles a lost run in the background, since its remaining processes may take seconds to end. */
   #end(runId: string): void {
     this.#watched.set(runId, { kind: 'ending' });
     const ending = this.#tellEnd(runId)
@@ -232,7 +232,7 @@ class LocalRunWatch implements RunWatch {
     const found = readPastRun(archive, runId);
     const run = found === null || isFinished(found.state) ? found : await history.read(runId);
     if (run !== null && !isFinished(run.state) && archive.mayGoOn(runId)) {
-      // Somebody else has taken it over, or has only just made it.
+      // Another process has claimed the run, or has just created it.
       this.#watched.set(runId, { kind: 'new' });
       if (found?.state.owner != null && run.state.promise !== null) listener.waitsAgain(run);
       return;
@@ -261,7 +261,7 @@ function promiseIn(events: readonly StoredEvent[]): Promised | null {
   return null;
 }
 
-/** Lets others have their turn when work has gone on for a while. */
+/** Returns a function that yields to the event loop after each slice of work. */
 function slices(): () => Promise<void> {
   let end = performance.now() + sliceMs;
   return async () => {

@@ -4,72 +4,72 @@ import type { Carrier } from '../service/runs/launch-run.ts';
 import type { AcceptedRun } from '../service/runs/run-desk.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
 
-/** How much a daemon takes on. */
+/** The limits of a daemon's queue. */
 export type QueueLimits = {
-  /** The most runs that go on at once. */
+  /** The maximum number of concurrent runs. */
   readonly running: number;
-  /** The most that wait. */
+  /** The maximum number of waiting runs. */
   readonly waiting: number;
 };
 
 /**
- * The runs that a daemon has promised to start, in the order in which they came. Only their order is kept in memory: that they
- * wait stands on the disk, where the next daemon finds it.
+ * The runs that a daemon has promised to start, in order. The memory contains only the order: the promise is on the
+ * disk, where the next daemon finds it.
  */
 export type StartQueue = {
-  /** Accepts a run if there is room for one more. Throws a `WfError` `busy` where there is none, and what `accept` throws. */
+  /** Accepts a run if the queue has room. Throws a `WfError` `busy` if it is full, and the errors of `accept`. */
   readonly admit: (accept: () => Promise<AcceptedRun>) => Promise<AcceptedRun>;
   readonly isFull: () => boolean;
-  /** Has the run started once it is its turn. Adding one that is known changes nothing. */
+  /** Queues a run. A known run is ignored. */
   readonly add: (runId: string) => void;
-  /** The run goes on in a process that this daemon has not started: it takes a place until `leave`. */
+  /** Counts a run of a process that this daemon did not start, until `leave`. */
   readonly occupy: (runId: string) => void;
-  /** The run is over, or does not wait any more. */
+  /** Removes a run that has finished or no longer waits. */
   readonly leave: (runId: string) => void;
-  /** Nothing starts before. */
+  /** Begins to start runs. */
   readonly open: () => void;
-  /** Nothing starts afterwards. */
+  /** Stops starting runs. */
   readonly close: () => void;
-  /** How many wait. */
+  /** Returns the number of waiting runs. */
   readonly depth: () => number;
   /** Those that wait, in the order in which they start. */
   readonly waiting: () => readonly string[];
   /** The runs that take a place. */
   readonly running: () => readonly string[];
-  /** Resolves when no run takes a place, or the signal is aborted. */
+  /** Resolves when no run counts as running, or the signal is aborted. */
   readonly idle: (signal: AbortSignal) => Promise<void>;
 };
 
-/** What a queue works with. */
+/** The dependencies of a queue. */
 export type StartQueueParts = {
   readonly limits: QueueLimits;
   readonly clock: Clock;
-  /** False for a run that is certainly over. */
+  /** False only if the run is known to have finished. */
   readonly mayGoOn: (runId: string) => boolean;
   /** Starts the process for a run. */
   readonly launch: (runId: string) => Carrier;
-  /** Ends a run that cannot begin. */
+  /** Fails a run that cannot begin. */
   readonly refuse: (runId: string, message: string) => Promise<unknown>;
   readonly report: (error: unknown) => void;
 };
 
-/** A run that another process is just taking is left alone for so long. */
+/** The pause before a run that another process is claiming is tried again. */
 const leaveAloneMs = 5000;
 
-/** A queue that is not open yet. */
+/** Creates a queue; `open` starts it. */
 export function createStartQueue(parts: StartQueueParts): StartQueue {
   return new LocalStartQueue(parts);
 }
 
 class LocalStartQueue implements StartQueue {
   readonly #parts: StartQueueParts;
-  /** In the order in which they start. */
+  /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
   readonly #places = new Set<string>();
-  /** Until when a run is not tried again. */
+  /** The time before which a run is not tried again. */
   readonly #leftAlone = new Map<string, number>();
   readonly #whenIdle = new Set<() => void>();
-  /** Being written to the disk. */
+  /** The number of runs being written to the disk. */
   #admitted = 0;
   #isOpen = false;
 
@@ -145,14 +145,14 @@ class LocalStartQueue implements StartQueue {
     for (const runId of this.#waiting) {
       if (!this.#isOpen || this.#places.size >= this.#parts.limits.running) return;
       this.#waiting.delete(runId);
-      // It may have been stopped by another process.
+      // Another process may have stopped the run.
       if (!this.#mayGoOn(runId)) continue;
       this.#places.add(runId);
       void this.#begin(runId);
     }
   }
 
-  /** Where the disk does not answer, the start will say why. */
+  /** Whether the run may still start. After an error of the disk it may: the start will report it. */
   #mayGoOn(runId: string): boolean {
     try {
       return this.#parts.mayGoOn(runId);
@@ -173,7 +173,7 @@ class LocalStartQueue implements StartQueue {
     }
   }
 
-  /** Whoever else has the run carries it on; any other reason would be the same the next time, so it ends the run. */
+  /** Drops a run that another process owns; fails it for any other reason, which would recur. */
   async #giveUp(runId: string, error: unknown): Promise<void> {
     const { clock, refuse, report } = this.#parts;
     const now = clock.now();
@@ -189,8 +189,8 @@ class LocalStartQueue implements StartQueue {
   }
 
   #busy(): WfError {
-    return new WfError('busy', `${this.#waiting.size} runs wait already, and no more may`, {
-      help: 'ask again later, or raise "maxQueuedRuns"',
+    return new WfError('busy', `${this.#waiting.size} runs are waiting, the maximum`, {
+      help: 'retry later, or raise "maxQueuedRuns"',
     });
   }
 }

@@ -198,15 +198,15 @@ export type RunCreated = Extract<StoredEvent, { type: 'run.created' }>;
 export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
 
 /**
- * Whose schedules are suspended: such a workflow can be started by hand, but is not started by the time. Workflows are named
- * by the absolute paths of their files. Every method throws a `WfError` `storage` when the disk refuses.
+ * The workflows with a suspended schedule: they can be started manually, but not by their schedules. A workflow is
+ * identified by the absolute path of its file. Every method throws a `WfError` `storage` if the disk fails.
  */
 export type Suspensions = {
   readonly isSuspended: (file: string) => boolean;
   readonly set: (file: string, suspended: boolean) => void;
-  /** A file has another name now: what was true of the old one is true of the new one. */
+  /** Transfers the state of a renamed file. */
   readonly move: (from: string, to: string) => void;
-  /** A text that differs when anything here does. */
+  /** Returns a text that changes with every change here. */
   readonly stamp: () => string;
 };
 

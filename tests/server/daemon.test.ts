@@ -44,7 +44,7 @@ describe('the queue of a daemon', () => {
 
       const refused = await daemon.act('wait', start(r4));
       expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
-      expect(JSON.parse(refused.body).message).toBe('2 runs wait already, and no more may');
+      expect(JSON.parse(refused.body).message).toBe('2 runs are waiting, the maximum');
       expect(existsSync(join(place.runsDir, r4))).toBe(false);
       const repeated = await daemon.act('wait', start(r3));
       expect([repeated.status, JSON.parse(repeated.body)]).toEqual([200, { RequestId: r3 }]);
@@ -81,7 +81,7 @@ describe('a daemon that takes the place of another', () => {
       await first.end('SIGKILL');
 
       const second = await place.serve('--max-concurrent-runs', '2');
-      expect(second.process.printed()).toContain('took over 2 runs waiting and 2 runs going on');
+      expect(second.process.printed()).toContain('took over 2 waiting and 2 running runs');
       await second.act('wait', start(r5));
       expect(await second.get('/metrics')).toMatch(/^wf_runs_active 2\n/m);
       expect(await second.get('/metrics')).toMatch(/^wf_queue_depth 3\n/m);
@@ -169,7 +169,7 @@ describe('when it is told to end', () => {
       for (const runId of [r1, r2]) await daemon.act('wait', start(runId));
       await eventually(async () => (await statusOf(place, r1)) === 'running');
       const { code, stdout } = await daemon.end('SIGTERM');
-      expect([code, stdout.includes('1 run going on without a daemon')]).toEqual([0, true]);
+      expect([code, stdout.includes('1 run left running without a daemon')]).toEqual([0, true]);
       expect([await statusOf(place, r1), await statusOf(place, r2)]).toEqual(['running', 'queued']);
       writeFileSync(join(place.cwd, 'go'), '');
       await untilOver(place, r1, 'succeeded');
@@ -192,7 +192,7 @@ describe('when it is told to end', () => {
       for (const runId of [r1, r2])
         expect(endOf(place, runId)).toMatchObject({
           status: 'canceled',
-          message: 'stopped by the daemon, which is ending',
+          message: 'stopped by the daemon, which is exiting',
         });
       expect([await statusOf(place, r3), await statusOf(place, own)]).toEqual(['queued', 'running']);
       writeFileSync(join(place.cwd, 'go'), '');
@@ -205,7 +205,7 @@ describe('when it is told to end', () => {
       await daemon.act('wait', start(r1));
       await eventually(async () => (await statusOf(place, r1)) === 'running');
       daemon.process.kill('SIGTERM');
-      await daemon.process.until('waiting for 1 run to end');
+      await daemon.process.until('waiting for 1 run to finish');
       await expect(daemon.get('/health')).rejects.toThrow();
       writeFileSync(join(place.cwd, 'go'), '');
       expect((await daemon.process.ended).code).toBe(0);
@@ -215,7 +215,7 @@ describe('when it is told to end', () => {
       await impatient.act('stubborn', start(r2));
       await eventually(() => existsSync(join(place.cwd, 'stubborn')));
       impatient.process.kill('SIGTERM');
-      await impatient.process.until('waiting for 1 run to end');
+      await impatient.process.until('waiting for 1 run to finish');
       expect((await impatient.end('SIGTERM')).signal).toBe('SIGTERM');
       await place.wf('stop', r2);
       await untilOver(place, r2, 'canceled');

@@ -2,38 +2,38 @@ import { type ListedPlaces, type ListedWorkflow, loadListed } from '../../servic
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { holdsText, type Stamps } from './file-stamp.ts';
 
-/** A file of the catalog as it was read. */
+/** A file of the catalog, as last read. */
 export type CatalogEntry = {
   readonly listed: ListedWorkflow;
-  /** Every file that it was made from, and the base configuration, which may come to be. */
+  /** Every file that was read for it, and the base configuration, which may not exist yet. */
   readonly inputs: readonly string[];
   /** The stamps of the inputs. */
   readonly key: string;
-  /** When it was last seen to be as it was read. */
+  /** When the inputs were last seen unchanged. */
   seenAt: number;
-  /** Until when the inputs could change under the same stamps: file systems tell times only so finely. */
+  /** Until then the inputs may change without a change of their stamps, since times of file systems are coarse. */
   readonly doubtedUntil: number;
 };
 
-/** The moment at which files are looked at. */
+/** The stamps of files at one time. */
 export type Moment = { readonly stamps: Stamps; readonly now: number };
 
-/** The coarsest clock of a file system in use counts in steps of two seconds. */
+/** The coarsest resolution of file times in use: two seconds. */
 const coarsestMs = 2000;
 
-/** What may come right when another file appears or changes. */
+/** The diagnostics that may disappear when another file appears or changes. */
 const unresolved: ReadonlySet<string> = new Set(['import-not-found', 'import-outside', 'unreadable']);
 
-/** What a file is read with. */
+/** The dependencies of reading a file. */
 export type Reading = Moment & { readonly load: LoadWorkflow };
 
-/** Reads a file with all that belongs to it, at once or later, as the loader does. */
+/** Reads a file with its inputs, synchronously or by a promise, as the loader does. */
 export function readEntry(
   file: string,
   places: ListedPlaces,
   { load, ...moment }: Reading,
 ): CatalogEntry | Promise<CatalogEntry> {
-  // Before the file is read: a change that comes later has to show.
+  // Taken before the file is read, so that a later change is noticed.
   moment.stamps.of(file);
   const listed = loadListed(file, places, load);
   if (listed instanceof Promise) return listed.then((found) => entryOf(found, places, moment));
@@ -64,7 +64,7 @@ export function isStale(entry: CatalogEntry | undefined, { stamps, now }: Moment
   return false;
 }
 
-/** Whether nobody could tell the two from each other. */
+/** Whether two listings are equal. */
 export function isSameListing(one: ListedWorkflow, other: ListedWorkflow): boolean {
   return (
     isSameValue(one.sources, other.sources) &&

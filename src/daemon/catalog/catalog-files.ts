@@ -5,41 +5,41 @@ import { findWorkflowFiles } from '../../service/workflows/workflow-files.ts';
 import { type CatalogEntry, isSameListing, isStale, readEntry } from './catalog-entry.ts';
 import { type Stamps, takeStamps } from './file-stamp.ts';
 
-/** What changed in the workflows directory between two looks, as absolute paths. */
+/** The changes of the workflows directory between two scans, as absolute paths. */
 export type CatalogChange = {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 };
 
-/** One look at the workflows directory: what is there, and what of it has to be read. */
+/** One scan of the workflows directory: its files, and those that must be read. */
 export type Look = {
   readonly files: ReadonlySet<string>;
   readonly directories: readonly string[];
   readonly stale: readonly string[];
-  /** Whether something changed so lately that it is left for the next look. */
+  /** Whether a recent change is left for the next scan. */
   readonly isHeld: boolean;
   readonly stamps: Stamps;
-  /** What was read for this look. */
+  /** The entries read for this scan. */
   readonly read: Map<string, CatalogEntry>;
 };
 
-/** What is known of the workflows directory. A look is made, its stale files are read, then it is committed as a whole. */
+/** The known state of the workflows directory. After a scan, its stale files are read; then the scan is committed as a whole. */
 export type CatalogFiles = {
   readonly list: () => readonly ListedWorkflow[];
   readonly version: () => number;
   /**
-   * `settledMs`: how long a file must have been left alone to be believed. Throws the system's error where the disk fails;
-   * then nothing has changed.
+   * Scans the directory. `settledMs`: the time without a change after which a file is read. Throws the system's error if
+   * the disk fails; the known state is then unchanged.
    */
   readonly look: (patience: { readonly settledMs: number }) => Look;
   readonly isNewest: (look: Look) => boolean;
-  /** Resolves later where the loader reads later. */
+  /** Reads a file for a scan; returns a promise if the loader does. */
   readonly read: (file: string, look: Look) => void | Promise<void>;
   readonly commit: (look: Look) => CatalogChange;
 };
 
-/** Starts with nothing known. */
+/** Creates an empty state. */
 export function createCatalogFiles(
   places: ListedPlaces,
   { clock, load }: { readonly clock: Pick<Clock, 'now'>; readonly load: LoadWorkflow },
@@ -103,21 +103,21 @@ function apply({ files, read }: Look, entries: Map<string, CatalogEntry>): Catal
   return { added, changed, removed };
 }
 
-/** What is left for a later look, since somebody may be in the middle of writing it. */
+/** The files left for a later scan, since a program may still be writing them. */
 type Holds = {
-  /** Whether the file, or what it imports, was written so lately that the rest may be to come. */
+  /** Whether the file or one of its imports was written so recently that it may be incomplete. */
   readonly isBeingWritten: (file: string, entry: CatalogEntry | undefined, patience: Patience) => boolean;
-  /** Whether the file may be gone only for the moment: some editors move the old one away before they write the new. */
+  /** Whether the file may be missing only briefly: some editors move the old file away before they write the new one. */
   readonly isBeingReplaced: (file: string, settledMs: number) => boolean;
   readonly keepOnly: (files: readonly string[]) => void;
 };
 
 type Patience = { readonly stamps: Stamps; readonly settledMs: number };
 
-/** A file that changes all the time is taken as it is, once it was held for so long. */
+/** The maximum time for which a constantly changing file is held back. */
 const longestMs = 1000;
 
-/** Holds nothing yet. */
+/** Creates an empty set of held files. */
 function createHolds(clock: Pick<Clock, 'now'>): Holds {
   const heldSince = new Map<string, number>();
   const hold = (file: string, isYoung: (heldMs: number) => boolean): boolean => {
@@ -132,7 +132,7 @@ function createHolds(clock: Pick<Clock, 'now'>): Holds {
     isBeingWritten: (file, entry, { stamps, settledMs }) =>
       hold(file, (heldMs) => {
         const times = (entry?.inputs ?? [file]).map((path) => stamps.of(path).changedAt ?? 0);
-        // A time in the future is that of another machine's clock, and tells nothing.
+        // A time in the future comes from another machine's clock and is ignored.
         const age = clock.now() - Math.max(...times);
         return age >= 0 && age < settledMs && heldMs < longestMs;
       }),

@@ -5,37 +5,37 @@ import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/liste
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
-/** The workflows directory as a process that lives long sees it: read once, then only what has changed. */
+/** The workflows directory in the memory of a daemon: read once, then updated by changes. */
 export type Catalog = {
-  /** Every workflow, broken ones too, in the order of their paths. The same list as long as `version` stays the same. */
+  /** Returns every workflow, invalid ones too, in the order of their paths. The list is the same object until `version` changes. */
   readonly list: () => readonly ListedWorkflow[];
-  /** Another number whenever `list` would differ: what was made of it can be kept as long as this stays the same. */
+  /** Returns a number that changes with `list`, for caches of values derived from it. */
   readonly version: () => number;
-  /** Looks now, for whoever has just changed a file. Done at once, unless a large file is read. */
+  /** Scans now, for a caller that has changed a file. Synchronous unless a large file is read. */
   readonly refresh: () => Promise<void>;
-  /** Tells of changes within two seconds; the result ends that. */
+  /** Calls a listener within two seconds of a change, until the returned function is called. */
   readonly watch: (listener: (change: CatalogChange) => void) => () => void;
   readonly close: () => void;
 };
 
-/** How a catalog looks at its directory. Whatever a listener or the disk throws goes to `report`. */
+/** The options of a catalog. `report` receives errors of listeners and of the disk. */
 export type CatalogOptions = {
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
-  /** Between two looks; a second by default. */
+  /** The interval between scans; a second by default. */
   readonly pollMs?: number;
-  /** Reads files at once by default. */
+  /** Reads files; synchronous by default. */
   readonly load?: LoadWorkflow;
 };
 
-/** A message of the system comes with the first of many changes: the others are waited for. */
+/** The delay after a change notification, which collects further changes. */
 const gatherMs = 50;
-/** After so long without a change a file is taken to be written completely. */
+/** The time without a change after which a file counts as complete. */
 const settledMs = 300;
-/** How long other work may wait while files are read. */
+/** The maximum time of reading files per turn of the event loop. */
 const sliceMs = 10;
 
-/** Reads the workflows directory, a slice at a time; the catalog then looks by itself until it is closed. */
+/** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(places: ListedPlaces, options: CatalogOptions): Promise<Catalog> {
   const { clock, report, pollMs = 1000, load = loadWorkflow } = options;
   const files = createCatalogFiles(places, { clock, load });
@@ -57,7 +57,7 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
   };
   const lookSoon = (ms: number) => {
     const at = clock.now() + ms;
-    // A clock that was set back would put the next look far into the future.
+    // A clock that was set back would delay the next scan for long.
     if (isClosed || (at >= nextLookAt && nextLookAt <= clock.now() + pollMs)) return;
     takeBackTimer();
     nextLookAt = at;
@@ -67,7 +67,7 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
 
   const lookAround = async () => {
     nextLookAt = Number.POSITIVE_INFINITY;
-    // A look of its own would make that one pointless.
+    // A second scan would supersede the first.
     if (refreshing !== null) return lookSoon(settledMs);
     try {
       const look = files.look({ settledMs });
@@ -120,7 +120,7 @@ export async function createCatalog(places: ListedPlaces, options: CatalogOption
   };
 }
 
-/** Reads what is stale and lets other work come in between. False when a newer look has made this one pointless. */
+/** Reads stale files in slices between other work. False if a newer scan supersedes this one. */
 async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boolean): Promise<boolean> {
   let sliceEnd = performance.now() + sliceMs;
   for (const file of look.stale) {
@@ -135,19 +135,19 @@ async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boo
   return !isClosed() && files.isNewest(look);
 }
 
-/** Has the system tell of changes in directories. */
+/** Notifications of the system about changes in directories. */
 type DirectoryWatch = {
-  /** From now on these, without what is below them. */
+  /** Watches these directories, without their subdirectories, instead of the previous ones. */
   readonly follow: (directories: readonly string[]) => void;
   readonly close: () => void;
 };
 
-/** Further ones are left to whoever looks from time to time: what the system can watch is limited for a user. */
+/** The maximum number of watched directories, since the system limits them per user; others are only scanned. */
 const mostDirectories = 256;
 
 /**
- * Calls back when something may have changed. The system may tell too much, too little (network file systems) or nothing
- * (limits): this only makes a look come sooner.
+ * Calls `onChange` when something may have changed. The system may report too much, too little (network file systems) or
+ * nothing (limits), so this only makes a scan come sooner.
  */
 function watchDirectories(onChange: () => void): DirectoryWatch {
   const watchers = new Map<string, FSWatcher>();
@@ -158,14 +158,14 @@ function watchDirectories(onChange: () => void): DirectoryWatch {
   const begin = (directory: string) => {
     try {
       const watcher = watch(directory, { persistent: false }, (event, name) => {
-        // A directory that was moved away or replaced is watched under its old identity.
+        // A directory that was moved or replaced is still watched under its old identity.
         if (event === 'rename' && name === basenameOf(directory)) end(directory);
         onChange();
       });
       watcher.on('error', () => end(directory));
       watchers.set(directory, watcher);
     } catch {
-      // It went away just now, or the limit is reached.
+      // The directory was removed just now, or the limit is reached.
     }
   };
   return {

@@ -1,22 +1,22 @@
 import { statSync } from 'node:fs';
 import { readRegular } from '../../regular-file.ts';
 
-/** What tells one state of a file from another without reading it. */
+/** Distinguishes states of a file without reading it. */
 export type FileStamp = {
-  /** Differs when the file does. */
+  /** Changes with the file. */
   readonly key: string;
-  /** When its content was last changed, in milliseconds since 1970-01-01 UTC; null for a file that is not there. */
+  /** When its content last changed, in milliseconds since 1970-01-01 UTC; null: there is no file. */
   readonly changedAt: number | null;
 };
 
-/** The stamps of one moment: each file is looked at once. */
+/** The stamps of one time: each file is examined once. */
 export type Stamps = {
   readonly of: (path: string) => FileStamp;
-  /** A text that differs when a listed file does, or the list. */
+  /** Returns a text that changes with the listed files and the list. */
   readonly ofTree: () => string;
 };
 
-/** The stamps of these files, and of others that are asked for. */
+/** Returns the stamps of these files, and of others on request. */
 export function takeStamps(files: readonly string[]): Stamps {
   const taken = new Map<string, FileStamp>(files.map((path) => [path, stampOf(path)]));
   let tree: string | null = null;
@@ -33,7 +33,7 @@ export function takeStamps(files: readonly string[]): Stamps {
   };
 }
 
-/** Whether a file holds a text, by reading it. */
+/** Reads a file and compares it with a text. */
 export function holdsText(path: string, text: string): boolean {
   try {
     return readRegular(path).toString('utf8') === text;
@@ -42,7 +42,7 @@ export function holdsText(path: string, text: string): boolean {
   }
 }
 
-/** Symbolic links are followed. Never throws: also that a file cannot be looked at is a state. */
+/** Returns the stamp of a file, following symbolic links. Never throws: an error is a state too. */
 function stampOf(path: string): FileStamp {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -4,18 +4,18 @@ import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { Catalog } from './catalog.ts';
 
-/** The workflows of a catalog by what clients call them. */
+/** The names of a catalog's workflows for clients. */
 export type ListedNames = {
   /**
-   * The workflow of a name: its file's base name, with or without extension, and with `group/` before it where it needs one
-   * (`/name` in no group). Throws a `WfError`: `not-found`, `conflict` where several are meant.
+   * Returns the workflow of a name: its file's base name, with or without extension, and with `group/` before it if the
+   * name is ambiguous (`/name`: in no group). Throws a `WfError`: `not-found`, `conflict` if several match.
    */
   readonly find: (name: string) => ListedWorkflow;
-  /** The shortest name, with extension, that means this workflow alone. */
+  /** Returns the shortest unambiguous name, with extension. */
   readonly nameOf: (workflow: ListedWorkflow) => string;
 };
 
-/** Looks names up in the catalog, and nowhere else: whatever a name holds, it becomes no path. */
+/** Creates the lookup of names in the catalog. A name is never used as a path. */
 export function listedNames(catalog: Catalog): ListedNames {
   let version: number | null = null;
   let indexed: Index = { full: new Map(), short: new Map() };
@@ -40,7 +40,7 @@ export function listedNames(catalog: Catalog): ListedNames {
   };
 }
 
-/** By names with extension, and by those without: `a.yaml` is never taken for `a.yaml.yaml`. */
+/** Workflows by name with extension, and without: `a.yaml` never matches `a.yaml.yaml`. */
 type Index = { readonly full: WorkflowsByName; readonly short: WorkflowsByName };
 type WorkflowsByName = Map<string, ListedWorkflow[]>;
 

@@ -1,25 +1,25 @@
 import type { Cron as CronJob } from 'croner';
 import { type Cron, type CronField, parseCron } from '../../language/cron.ts';
 
-/** A cron expression with the zone to read it in where it names none; null: the machine's. */
+/** A cron expression, and the time zone for an expression that names none; null: the machine's. */
 export type CronRule = { readonly expression: string; readonly timeZone: string | null };
 
 /**
- * When expressions are due, in milliseconds since 1970-01-01 UTC. Summer time is met as cron does: an expression with `*`
- * in its minute or hour is about intervals, and follows the hours that really pass; any other is about times of the day,
- * and one that the clock jumps over is due right after the jump, one that comes twice is due the first time.
+ * The times of cron expressions, in milliseconds since 1970-01-01 UTC. Daylight saving time is handled as in cron: an
+ * expression with `*` in its minute or hour describes intervals and follows elapsed time; any other describes times of
+ * the day: a skipped time is due right after the change of the clock, a repeated time is due once, the first time.
  */
 export type CronTimes = {
-  /** The first moment after `after`; null when there is none. */
+  /** Returns the first due time after `after`; null if there is none. */
   readonly next: (rule: CronRule, after: number) => number | null;
-  /** The last moments up to `until`, oldest first, `count` at most. */
+  /** Returns the last due times up to `until`, oldest first, at most `count`. */
   readonly last: (rule: CronRule, until: number, count: number) => readonly number[];
 };
 
-/** So many expressions are kept ready, which is more than any machine has workflows. */
+/** The maximum number of cached expressions. */
 const mostKept = 20_000;
 
-/** Loads what knows calendars and time zones. */
+/** Loads the library for calendars and time zones. */
 export async function loadCronTimes(): Promise<CronTimes> {
   const { Cron: Job } = await import('croner');
   const kept = new Map<string, CronJob | null>();
@@ -40,19 +40,19 @@ export async function loadCronTimes(): Promise<CronTimes> {
   return {
     next: (rule, after) => jobOf(rule)?.nextRun(new Date(after))?.getTime() ?? null,
     last: (rule, until, count) => {
-      // What it is asked about is left out there; nothing is due within a second.
+      // The library excludes the given time; due times are whole seconds.
       const moments = jobOf(rule)?.previousRuns(count, new Date(until + 1)) ?? [];
       return moments.map((moment) => moment.getTime()).reverse();
     },
   };
 }
 
-/** What was read, spelled out, so that both halves of the program mean the same by it. */
+/** Converts a parsed expression to an explicit pattern, so that parser and library agree on its meaning. */
 function patternOf({ minute, hour, dayOfMonth, month, dayOfWeek }: Cron): string {
   return [minute, hour].map(clockField).concat([dayOfMonth, month, dayOfWeek].map(calendarField)).join(' ');
 }
 
-/** There a step is what makes an interval of a field, so one that is about intervals keeps one. */
+/** Converts a field. The library treats only a field with a step as an interval, so intervals get one. */
 function clockField({ values, isAny, isWild }: CronField): string {
   if (isAny) return '*';
   return values.map((value) => (isWild ? `${value}-${value}/1` : `${value}`)).join(',');

@@ -1,25 +1,25 @@
 import type { Schedule } from '../../core/workflow.ts';
 import type { ScheduleKind } from './rules.ts';
 
-/** The moments at which a workflow was due and that nobody has looked at yet, ascending, by what was due. */
+/** The unhandled due times of a workflow, ascending, by kind. */
 export type DueMoments = { readonly [kind in ScheduleKind]: readonly number[] };
 
-/** Something to be done for a workflow. `isLate`: it was due so long ago that it is made up for. */
+/** An action for a workflow. `isLate`: it is caught up after its due time. */
 export type Action = { readonly kind: ScheduleKind; readonly moment: number; readonly isLate: boolean };
 
-/** What to do, in this order, and what is too late for. */
+/** The actions, in order, and the missed due times. */
 export type Decision = { readonly actions: readonly Action[]; readonly missed: readonly Omit<Action, 'isLate'>[] };
 
-/** A moment so long ago still counts as on time: a busy machine, or the restart of the daemon. */
+/** The delay that still counts as on time, for a busy machine or a restart of the daemon. */
 const onTimeMs = 60_000;
-/** The most runs that are made up for. */
+/** The maximum number of runs that are caught up. */
 const mostCaughtUp = 100;
 
 const order: readonly ScheduleKind[] = ['stop', 'restart', 'start'];
 
 /**
- * Decides about everything that is due for one workflow at once. Of late starts as many count as `catchup` says; a late
- * stop or restart is done once. What a later stop would have ended is not started any more.
+ * Decides about all due times of one workflow. `catchup` limits late starts; a late stop or restart is done once. A
+ * start before a later stop is dropped.
  */
 export function decide(due: DueMoments, policy: Pick<Schedule, 'catchup' | 'catchupWindowMs'>, now: number): Decision {
   const lastStop = due.stop.at(-1) ?? Number.NEGATIVE_INFINITY;

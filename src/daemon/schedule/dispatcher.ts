@@ -8,7 +8,7 @@ import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 
-/** What a dispatcher works with. */
+/** The dependencies of a dispatcher. */
 export type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly desk: Pick<RunDesk, 'start' | 'stop'>;
@@ -16,45 +16,45 @@ export type DispatcherParts = {
   readonly report: (event: SchedulerEvent) => void;
 };
 
-/** Does what was decided, one thing after the other for each workflow, and keeps what has to wait. */
+/** Carries out actions, one after the other for each workflow, and keeps the waiting ones. */
 export type Dispatcher = {
-  /** The board has been looked at: from now on it knows what was started before. */
+  /** Notes that the board was refreshed and contains all earlier starts. */
   readonly begin: () => void;
-  /** Never rejects: what goes wrong is reported. */
+  /** Carries out an action. Never rejects: errors are reported. */
   readonly act: (workflow: ScheduledWorkflow, action: Action) => Promise<void>;
-  /** Starts what has waited long enough for the file. */
+  /** Starts the waiting runs of a file that may start now. */
   readonly goOn: (workflow: ScheduledWorkflow) => Promise<void>;
-  /** Forgets what waits for a file. */
+  /** Drops the waiting runs of a file. */
   readonly forget: (file: string) => void;
   readonly waiting: () => readonly WaitingRun[];
 };
 
-/** A workflow as far as its schedule goes; `file` is its absolute path. */
+/** The scheduling data of a workflow; `file` is its absolute path. */
 export type ScheduledWorkflow = Pick<Workflow, 'schedule' | 'restartWaitMs'> & { readonly file: string };
 
 type Waiting = WaitingRun & {
   notBefore: number;
-  /** Of a restart: whether the pause behind the old run has begun. */
+  /** Of a restart: whether the pause after the old run has begun. */
   isPausing: boolean;
-  /** When it is given up; null as long as nothing has gone wrong. */
+  /** When the retries end; null: no attempt has failed. */
   givenUpAt: number | null;
 };
 
-/** One that falls behind for ever must not fill the memory. */
+/** The maximum number of waiting runs of a workflow, which limits memory. */
 const mostWaiting = 100;
 const tryAgainMs = 5000;
 const longestTryingMs = 600_000;
 
-/** Starts with what an earlier dispatcher has left waiting. */
+/** Creates a dispatcher that continues with the waiting runs of an earlier one. */
 export function createDispatcher(parts: DispatcherParts, earlier: readonly WaitingRun[]): Dispatcher {
   return new LocalDispatcher(parts, earlier);
 }
 
 class LocalDispatcher implements Dispatcher {
   readonly #parts: DispatcherParts;
-  /** By file, in the order in which they start. */
+  /** Waiting runs by file, in the order in which they start. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Files of which a run was started that the board has not seen yet. */
+  /** Files with a started run that is not on the board yet. */
   readonly #justStarted = new Set<string>();
 
   constructor(parts: DispatcherParts, earlier: readonly WaitingRun[]) {
@@ -84,7 +84,7 @@ class LocalDispatcher implements Dispatcher {
     const { file, restartWaitMs } = workflow;
     for (let run = this.#waiting.get(file)?.[0]; run !== undefined; run = this.#waiting.get(file)?.[0]) {
       const now = this.#parts.clock.now();
-      // A clock that was set back must not make it wait any longer than it would have.
+      // A clock that was set back must not extend the pause.
       run.notBefore = Math.min(run.notBefore, now + Math.max(restartWaitMs, tryAgainMs));
       if (now < run.notBefore || this.#mustWait(workflow, run)) return;
       if (run.kind === 'restart' && !run.isPausing) {
@@ -116,12 +116,12 @@ class LocalDispatcher implements Dispatcher {
     await this.#stopAll(workflow, action);
     if (this.#waiting.get(file)?.some(({ kind }) => kind === 'restart')) return;
     const run = this.#enqueue({ file, kind: 'restart', moment });
-    // Where nothing runs there is no old run to keep a distance from.
+    // Without an old run there is no pause.
     if (run !== null && !isRunning) run.isPausing = true;
     await this.goOn(workflow);
   }
 
-  /** Only what there was at that moment: a late stop must not end what was started since. */
+  /** Stops the runs that existed at the due time: a late stop must not end later runs. */
   async #stopAll({ file }: ScheduledWorkflow, { kind, moment }: Action): Promise<void> {
     for (const { runId, createdAt } of this.#parts.board.activeOf(file)) {
       if (Date.parse(createdAt) > moment && kind === 'stop') continue;
@@ -138,13 +138,13 @@ class LocalDispatcher implements Dispatcher {
     return (schedule.overlap !== 'all' || run.kind === 'restart') && this.#isBusy(run);
   }
 
-  /** Another run of the workflow is active. The very one that is due is not in its own way: it may be asked for twice. */
+  /** Whether another run of the workflow is active. The due run itself does not count, since it may be requested twice. */
   #isBusy({ file, moment }: WaitingRun): boolean {
     const isOther = ({ runId }: { readonly runId: string }) => runId !== scheduledRunId(file, moment);
     return this.#justStarted.has(file) || this.#parts.board.activeOf(file).some(isOther);
   }
 
-  /** False when it has to be tried again. */
+  /** Starts a run; false if it must be retried. */
   async #tryToStart(run: Waiting): Promise<boolean> {
     const { clock, desk, report } = this.#parts;
     const { file, kind, moment } = run;
@@ -174,7 +174,7 @@ class LocalDispatcher implements Dispatcher {
     }
   }
 
-  /** Null when too many wait already. */
+  /** Adds a waiting run; null if there are too many. */
   #enqueue(run: WaitingRun): Waiting | null {
     const runs = this.#waiting.get(run.file) ?? [];
     if (runs.length >= mostWaiting) {
@@ -199,9 +199,9 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * The id of the run of a workflow for one moment: always the same one, so that whoever asks for it a second time, in
- * whichever process, starts nothing. A UUID of version 8, which tells no time: the run of a moment may be made long
- * after it, by `catchup` or out of a queue, and is placed in the history by when it was made.
+ * Returns the id of the run of a workflow for one due time. The id is deterministic, so that a second request, in any
+ * process, starts nothing. It is a UUID of version 8, which contains no time: `catchup` or a queue may create the run
+ * much later, and the history sorts it by its time of creation.
  */
 export function scheduledRunId(file: string, moment: number): string {
   const bytes = createHash('sha256').update(`${file}\0${moment}`).digest().subarray(0, 16);

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 
-/** What a person who runs a daemon should know of its scheduler, as a line; null for what goes as it should. */
+/** Formats an event of the scheduler for the operator's log; null for normal operation. */
 export function schedulerLine(event: SchedulerEvent): string | null {
   switch (event.type) {
     case 'started':
@@ -10,13 +10,13 @@ export function schedulerLine(event: SchedulerEvent): string | null {
     case 'waiting':
       return null;
     case 'skipped':
-      return `${basename(event.file)}: left out the run of ${time(event.moment)}: another is active`;
+      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: another run is active`;
     case 'missed':
       return `${basename(event.file)}: missed ${event.kind}, ${times(event)}`;
     case 'failed':
-      return `${basename(event.file)}: cannot ${event.kind}, due ${time(event.moment)}: ${messageOf(event.error)}${event.isOver ? '' : ' (tried again)'}`;
+      return `${basename(event.file)}: cannot ${event.kind}, due ${time(event.moment)}: ${messageOf(event.error)}${event.isOver ? '' : ' (will be retried)'}`;
     case 'broken':
-      return `${basename(event.file)}: has errors, so that nothing of its schedule is started`;
+      return `${basename(event.file)}: has errors, so its schedule is not run`;
     case 'trouble':
       return `the scheduler: ${messageOf(event.error)}`;
   }

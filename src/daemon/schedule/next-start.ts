@@ -2,13 +2,13 @@ import type { Schedule } from '../../core/workflow.ts';
 import type { CronTimes } from './cron-times.ts';
 import { expressionsOf } from './rules.ts';
 
-/** When a schedule starts its workflow next after `now` (milliseconds since 1970-01-01 UTC); null for never. */
+/** Returns the next start of a schedule after `now` (milliseconds since 1970-01-01 UTC); null: never. */
 export function nextStart(schedule: Schedule, times: CronTimes, now: number): Date | null {
   const moments = expressionsOf(schedule, 'start').flatMap((rule) => times.next(rule, now) ?? []);
   return moments.length === 0 ? null : new Date(Math.min(...moments));
 }
 
-/** The same with a memory for each schedule: whoever shows a thousand workflows asks for each of them, every time. */
+/** Returns `nextStart` with a cache for each schedule, for listings of many workflows. */
 export function rememberNextStart(times: CronTimes): (schedule: Schedule, now: number) => Date | null {
   const known = new WeakMap<Schedule, { readonly next: Date | null; readonly since: number }>();
   return (schedule, now) => {

@@ -1,28 +1,28 @@
 import type { DurableText } from '../../store/store.ts';
 import type { Rule } from './rules.ts';
 
-/** How far a rule has come. Times are milliseconds since 1970-01-01 UTC. */
+/** The progress of a rule. Times are milliseconds since 1970-01-01 UTC. */
 export type RuleProgress = {
   readonly rule: Rule;
-  /** Everything up to here was dealt with. */
+  /** Due times up to here are handled. */
   readonly done: number;
-  /** Since when its file has been gone; null for one that is there. */
+  /** When its file disappeared; null: the file exists. */
   readonly goneSince: number | null;
 };
 
-/** A run that was due but has to wait. */
+/** A due run that must wait. */
 export type WaitingRun = {
   readonly file: string;
   readonly kind: 'start' | 'restart';
   readonly moment: number;
 };
 
-/** What a scheduler has to know of its predecessor so that nothing is done twice and nothing forgotten. */
+/** The state that a scheduler takes over from its predecessor, so that no due time is lost or repeated. */
 export type ScheduleRecord = { readonly rules: readonly RuleProgress[]; readonly waiting: readonly WaitingRun[] };
 
 const format = 1;
 
-/** Null where there is none that can be understood. Throws a `WfError` `storage`. */
+/** Reads the record; null if it is missing or not understood. Throws a `WfError` `storage`. */
 export function readRecord(text: DurableText): ScheduleRecord | null {
   const content = text.read();
   if (content === null) return null;
@@ -35,7 +35,7 @@ export function readRecord(text: DurableText): ScheduleRecord | null {
   }
 }
 
-/** Returns when it is on the disk. Throws a `WfError` `storage`. */
+/** Writes the record and returns when it is on the disk. Throws a `WfError` `storage`. */
 export function writeRecord(text: DurableText, { rules, waiting }: ScheduleRecord): void {
   text.write(`${JSON.stringify({ format, rules, waiting })}\n`);
 }

@@ -1,17 +1,17 @@
 import type { ScheduleKind } from './rules.ts';
 
 /**
- * What a scheduler tells of itself, for a log. `moment` is when something was due, in milliseconds since 1970-01-01 UTC;
+ * An event of the scheduler, for a log. `moment` is the due time, in milliseconds since 1970-01-01 UTC;
  * `file` the absolute path of the workflow.
  */
 export type SchedulerEvent =
   | { readonly type: 'started'; readonly file: string; readonly moment: number; readonly runId: string }
   /** A run is active and `overlap` is `skip`. */
   | { readonly type: 'skipped'; readonly file: string; readonly moment: number }
-  /** It starts once the runs before it are over. */
+  /** The run starts when the runs before it have finished. */
   | { readonly type: 'waiting'; readonly file: string; readonly moment: number }
   | { readonly type: 'stopped'; readonly file: string; readonly moment: number; readonly runId: string }
-  /** Nobody was there when it was due, and it is not made up for. */
+  /** No daemon was running at the due time, and the start is not caught up. */
   | {
       readonly type: 'missed';
       readonly file: string;
@@ -26,10 +26,10 @@ export type SchedulerEvent =
       readonly kind: ScheduleKind;
       readonly moment: number;
       readonly error: unknown;
-      /** False: it is tried again. */
+      /** False: it is retried. */
       readonly isOver: boolean;
     }
-  /** The file has a schedule but cannot be read any more: nothing of it is started. */
+  /** The file has a schedule but has become invalid, so it is not started. */
   | { readonly type: 'broken'; readonly file: string }
-  /** The scheduler's own affairs: its record cannot be read or written. */
+  /** An error of the scheduler itself: its record cannot be read or written. */
   | { readonly type: 'trouble'; readonly error: unknown };

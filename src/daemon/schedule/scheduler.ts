@@ -14,15 +14,15 @@ import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
 import { createTimetable, type DueFile, type Timetable } from './timetable.ts';
 
-/** Starts, stops and restarts workflows when their schedules say so, each once for each moment. */
+/** Starts, stops and restarts workflows by their schedules, once for each due time. */
 export type Scheduler = {
-  /** How late the last moment that was due was dealt with; while one is overdue, how late that is by now. In seconds. */
+  /** Returns the delay of the last handled due time, or of an overdue one, in seconds. */
   readonly lagSeconds: () => number;
-  /** How many moments since the start found nobody there to act on them and were not made up for. */
+  /** Returns the number of due times, since the start, that were missed and not caught up. */
   readonly missed: () => number;
-  /** When the workflow starts next; null when it is suspended, broken or has no such schedule. */
+  /** Returns the next start of a workflow; null if it is suspended, invalid or has no such schedule. */
   readonly nextOf: (entry: ListedWorkflow) => Date | null;
-  /** What comes next, each expression once, in the order of time; suspended workflows are left out. */
+  /** Returns the next due time of each expression, in order, without suspended workflows. */
   readonly upcoming: () => readonly UpcomingMoment[];
   /**
    * What rules do from one moment to another, `limit` at most, in the order of time; those of suspended workflows, at which nothing
@@ -40,19 +40,19 @@ export type SchedulerParts = {
   readonly suspensions: Pick<Suspensions, 'isSuspended'>;
   readonly desk: Pick<RunDesk, 'start' | 'stop'>;
   readonly board: Pick<RunBoard, 'touch' | 'refresh' | 'activeOf'>;
-  /** Where it notes how far it has come. */
+  /** The file of its progress. */
   readonly record: DurableText;
   readonly report: (event: SchedulerEvent) => void;
 };
 
-/** A timer does not notice that the machine slept or that its clock was set: so the clock is looked at in between. */
+/** The longest timer. Timers do not notice suspend or a changed clock, so the clock is checked in between. */
 const longestSleepMs = 5000;
-/** While something waits for a run to end. */
+/** The longest timer while an action waits for a run to finish. */
 const waitingSleepMs = 1000;
-/** So many workflows are dealt with at once. */
+/** Workflows handled concurrently. */
 const mostAtOnce = 8;
 
-/** Goes on where the last scheduler of the same record has stopped. */
+/** Creates a scheduler that continues where the last scheduler of the same record stopped. */
 export async function createScheduler(parts: SchedulerParts): Promise<Scheduler> {
   const times = await loadCronTimes();
   const scheduler = new LocalScheduler(parts, times);
@@ -132,7 +132,7 @@ class LocalScheduler implements Scheduler {
     this.#parts.report(event);
   };
 
-  /** Works now; what wakes it meanwhile has it work once more. */
+  /** Handles due times now; a call in the meantime causes another pass. */
   #wake(): void {
     if (this.#isClosed) return;
     if (this.#working !== null) {
@@ -153,7 +153,7 @@ class LocalScheduler implements Scheduler {
     const now = this.#parts.clock.now();
     const longest = this.#dispatcher.waiting().length > 0 ? waitingSleepMs : longestSleepMs;
     const next = this.#timetable.nextMoment() ?? Number.POSITIVE_INFINITY;
-    // What could not be dealt with just now is not tried at once again.
+    // A failed action is not retried immediately.
     const until = next <= now ? now + waitingSleepMs : Math.min(next, now + longest);
     this.#takeBackTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());
     this.#isAgainWanted = false;
@@ -172,7 +172,7 @@ class LocalScheduler implements Scheduler {
     const waiting = this.#dispatcher.waiting().map(({ file }) => file);
     const files = [...new Set([...due.keys(), ...waiting])];
     if (files.length > 0) await this.#dealWithAll(files, due, now);
-    // Only now: what a crash comes before is done again, and then found done.
+    // Recorded last: after an earlier crash the action is repeated, which has no second effect.
     if (this.#isRecordOld) this.#writeRecord();
   }
 
@@ -184,7 +184,7 @@ class LocalScheduler implements Scheduler {
         await this.#dealWith(file, due.get(file), now);
         dealtWith.add(file);
       } catch (error) {
-        // It stays due.
+        // The time remains due.
         this.#reportTrouble(error);
       }
     });
@@ -224,7 +224,7 @@ class LocalScheduler implements Scheduler {
     }
   }
 
-  /** Once, not every second for as long as it lasts. */
+  /** Reports an error once, not at every pass. */
   #reportTrouble(error: unknown): void {
     const text = String(error);
     if (text !== this.#trouble) this.#report({ type: 'trouble', error });

@@ -1,6 +1,5 @@
 /**
- * Does the work for each item, `most` at the same time: so that many neither wait for each other nor come all together.
- * Rejects with the first error.
+ * Does the work for each item, at most `most` concurrently. Rejects with the first error.
  */
 export async function someAtOnce<T>(
   most: number,

@@ -5,19 +5,19 @@ import type { DueMoments } from './decide.ts';
 import { type Rule, ruleKey, rulesOf } from './rules.ts';
 import type { RuleProgress } from './schedule-record.ts';
 
-/** Every rule of every workflow with how far it has come. Knows no clock and does nothing: it is told the time. */
+/** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
 export type Timetable = {
-  /** Takes over what the files say now. A new rule begins now: what it would have been due for before is nobody's loss. */
+  /** Updates the rules from the files. A new rule begins now, without earlier due times. */
   readonly follow: (workflows: readonly ListedWorkflow[], now: number) => void;
-  /** What has come due since it was last dealt with, by file. Nothing is due for a file that is broken or gone. */
+  /** Returns the unhandled due times by file; none for an invalid or removed file. */
   readonly due: (now: number) => ReadonlyMap<string, DueFile>;
-  /** From now on everything up to `now` is dealt with for these files. */
+  /** Marks the due times of these files up to `now` as handled. */
   readonly settle: (files: { readonly has: (file: string) => boolean }, now: number) => void;
-  /** The workflow of a file; null for one that is broken or gone. */
+  /** Returns the workflow of a file; null if the file is invalid or removed. */
   readonly workflowOf: (file: string) => Workflow | null;
-  /** The earliest moment that is to come, or has come and is not dealt with; null for none. */
+  /** Returns the earliest future or unhandled due time; null if there is none. */
   readonly nextMoment: () => number | null;
-  /** What is to come, in no order. */
+  /** Returns the next due times, unordered. */
   readonly upcoming: () => readonly { readonly rule: Rule; readonly at: number }[];
   /** The rules of all files that can be read. */
   readonly rules: () => readonly Rule[];
@@ -26,19 +26,19 @@ export type Timetable = {
   readonly progress: () => readonly RuleProgress[];
 };
 
-/** What is due for one workflow. */
+/** The due times of one workflow. */
 export type DueFile = { readonly workflow: Workflow; readonly due: DueMoments };
 
 type State = { readonly rule: Rule; done: number; next: number | null; goneSince: number | null };
 
-/** Further moments in the past are neither made up for nor counted: a week of minutes is ten thousand. */
+/** The maximum number of past due times; earlier ones are neither caught up nor counted (a week has 10,080 minutes). */
 const mostMoments = 1000;
-/** What a file's rules have come to is remembered for so long after it went: it may be moved about, or its disk be away. */
+/** The time for which the progress of a removed file is kept: it may have been moved, or its disk unmounted. */
 const rememberedMs = 86_400_000;
-/** A clock that was set back further than this had been wrong: it is not waited for until it comes there again. */
+/** A clock that was set back further than this was wrong before: due times are not delayed until it catches up. */
 const furthestAheadMs = 3_600_000;
 
-/** Starts where an earlier scheduler has stopped. */
+/** Creates a timetable with the progress of an earlier scheduler. */
 export function createTimetable(times: CronTimes, earlier: readonly RuleProgress[]): Timetable {
   const states = new Map<string, State>();
   const workflows = new Map<string, Workflow>();
@@ -68,7 +68,7 @@ export function createTimetable(times: CronTimes, earlier: readonly RuleProgress
       for (const [key, state] of states) {
         const isThere = wanted.has(key) || broken.has(state.rule.file);
         state.goneSince = isThere ? null : Math.min(state.goneSince ?? now, now);
-        // A rule that was taken out of its file is no more; a file that is gone may come back.
+        // A rule that was removed from its file is dropped; a removed file may return.
         const isOver = workflows.has(state.rule.file) || now - (state.goneSince ?? now) > rememberedMs;
         if (!isThere && isOver) states.delete(key);
       }
@@ -88,7 +88,7 @@ export function createTimetable(times: CronTimes, earlier: readonly RuleProgress
     },
     settle: (files, now) => {
       for (const state of states.values()) {
-        // A rule that is not due stays where it is: the record need not change with every minute.
+        // The progress of a rule that is not due is kept, so that the record does not change every minute.
         if (files.has(state.rule.file) && state.next !== null && state.next <= now) move(state, now);
       }
     },
@@ -104,7 +104,7 @@ export function createTimetable(times: CronTimes, earlier: readonly RuleProgress
   };
 }
 
-/** Two are looked for first: mostly there is one. */
+/** Returns the due times of a rule. Searches two first, since usually there is one. */
 function momentsOf({ rule, done }: State, times: CronTimes, now: number): readonly number[] {
   const since = (count: number) => times.last(rule, now, count).filter((moment) => moment > done);
   const few = since(2);
