@@ -4,15 +4,15 @@ import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
 import type { AcceptedRun } from '../service/runs/run-desk.ts';
 
-/** Where a run that was accepted is looked at. */
+/** The dependencies of reading an accepted run. */
 export type AcceptedParts = {
   readonly history: Pick<History, 'read' | 'summarize'>;
   readonly board: Pick<RunBoard, 'touch'>;
 };
 
 /**
- * The run that somebody is answered with who has asked for one: the new one, or one that was there already and `isSame`. Throws
- * a `WfError` `run-exists` where the id is that of another run.
+ * Returns the run for the response to a start or retry: the new run, or an existing run for which `isSame` holds. Throws
+ * a `WfError` `run-exists` if the id belongs to another run.
  */
 export async function acceptedRun(
   { runId, isNew }: AcceptedRun,
@@ -29,12 +29,12 @@ export async function acceptedRun(
   throw new WfError('run-exists', `there is another run "${runId}"`, { help: 'choose another id' });
 }
 
-/** Whether a run was made by starting a workflow, by its file. A retry of it was asked for in another way. */
+/** Returns a test whether a run is a start, and not a retry, of the workflow of a file. */
 export function isStartOf(file: string): (run: RunSummary) => boolean {
   return (run) => run.file === file && run.retryOf === null;
 }
 
-/** The run is on the disk and will start: who asks again without its id would start another. */
+/** Creates the error for a stored run that cannot be read: a repeated request without its id would start another run. */
 function unreadable(runId: string, error: unknown): WfError {
   const why = messageOf(error);
   return new WfError('storage', `run ${runId} is queued, but cannot be shown now: ${why}`, {

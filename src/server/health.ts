@@ -3,7 +3,7 @@ import type { LoopLag } from './connection/loop-lag.ts';
 import { type DescribedRoute, json } from './docs/operation.ts';
 import { jsonReply } from './reply/json-reply.ts';
 
-/** Tells that the daemon answers, and how promptly, to whoever asks and nothing more: a supervisor needs no login. */
+/** Creates the public health route, which a supervisor uses without a login. */
 export function healthRoute(loopLag: () => LoopLag, refusal: () => SystemProblem | null): DescribedRoute {
   return {
     method: 'GET',

@@ -1,7 +1,7 @@
 import type { Metrics } from '../daemon/metrics.ts';
 import type { DescribedRoute } from './docs/operation.ts';
 
-/** What the daemon counts, for Prometheus. Names of workflows are in it, so it takes a login where there is one. */
+/** Creates the route of the metrics. They contain names of workflows, so the route requires the configured login. */
 export function metricsRoute({ read }: Pick<Metrics, 'read'>): DescribedRoute {
   return {
     method: 'GET',

@@ -1,25 +1,25 @@
 import { decodeSegment } from './connection/percent.ts';
 import type { Route } from './route.ts';
 
-/** A route that a request has reached, with what its path says. */
+/** A matching route with the parameters of the path. */
 export type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
 
-/** What a path leads to. */
+/** The result of looking up a path. */
 export type Found =
   | { readonly kind: 'route'; readonly match: RouteMatch }
-  /** The path is known, the method is not: `allow` lists those that are. */
+  /** The path exists, but not with this method: `allow` lists the possible methods. */
   | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
   | { readonly kind: 'nothing' };
 
 export type Router = {
   /**
-   * `path` is as it was sent, without query. HEAD finds what GET finds. Throws an `HttpError` 400 for a path that is not well
-   * encoded.
+   * Finds a route. `path`: as sent, without query. HEAD matches the routes of GET. Throws an `HttpError` 400 for an
+   * invalid encoding.
    */
   readonly find: (method: string, path: string) => Found;
 };
 
-/** A place in the tree of paths: what follows as text, what follows as a name, which routes end here. */
+/** A node in the tree of paths: the children by text, the child for a `{name}`, and the routes that end here. */
 type Node = {
   readonly texts: Map<string, Node>;
   readonly names: Map<string, Node>;
@@ -27,8 +27,8 @@ type Node = {
 };
 
 /**
- * Finds routes by exact segments, with or without a slash at the end; text goes before a `{name}`. `basePath` begins with a
- * slash and ends without one, or is empty: nothing is found outside of it.
+ * Creates a router that matches exact segments, with an optional trailing slash; text has precedence over a `{name}`.
+ * `basePath` begins with a slash and ends without one, or is empty; paths outside of it have no route.
  */
 export function createRouter(routes: readonly Route[], basePath: string): Router {
   const root = emptyNode();
@@ -64,7 +64,7 @@ function add(root: Node, route: Route): void {
   node.routes.set(route.method, route);
 }
 
-/** Decoded; null for a path outside the base path. Two slashes in a row are no segment that anything is called. */
+/** Returns the decoded segments; null for a path outside the base path. An empty segment matches nothing. */
 function segmentsOf(path: string, basePath: string): readonly string[] | null {
   if (path !== basePath && !path.startsWith(`${basePath}/`)) return null;
   const inner = path.slice(basePath.length).replace(/^\//, '').replace(/\/$/, '');

@@ -14,22 +14,22 @@ import type { V2Parts } from './v2/parts.ts';
 import { v2Routes } from './v2/routes.ts';
 import { v2Schemas } from './v2/schemas.ts';
 
-/** What tells how the daemon itself is. */
+/** The dependencies of routes about the daemon itself. */
 export type OperationParts = {
   readonly loopLag: () => LoopLag;
   readonly metrics: Pick<Metrics, 'read'>;
-  /** What the machine would refuse a start now; null for nothing, which is also what is taken where it is not given. */
+  /** Returns the resource that a start lacks at present; null (the default): none. */
   readonly refusal?: () => SystemProblem | null;
-  /** The document of the web page; not given where there is none. */
+  /** The document of the web page, if there is one. */
   readonly page?: Reply;
 };
 
-/** What all routes together work with. */
+/** The dependencies of all routes. */
 export type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
 
 /**
- * Everything that the daemon serves: what is not in this table does not exist. `basePath` begins with a slash and ends without
- * one, or is empty; only what tells addresses needs it.
+ * Returns the complete table of routes of the daemon. `basePath` begins with a slash and ends without one, or is empty;
+ * responses that contain addresses need it.
  */
 export function allRoutes(parts: RouteParts, basePath = ''): readonly DescribedRoute[] {
   const own = [healthRoute(parts.loopLag, parts.refusal ?? (() => null)), metricsRoute(parts.metrics)];

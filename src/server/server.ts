@@ -19,7 +19,7 @@ import { rawReply } from './reply/raw-reply.ts';
 import type { Reply, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** What a server needs of the settings of the daemon. */
+/** The settings of the daemon that a server needs. */
 export type ListenSettings = Pick<
   ServerSettings,
   'host' | 'port' | 'basePath' | 'login' | 'tls' | 'allowedHosts' | 'trustedProxies' | 'corsOrigins'
@@ -28,33 +28,33 @@ export type ListenSettings = Pick<
 export type ServerOptions = {
   readonly routes: readonly Route[];
   readonly settings: ListenSettings;
-  /** Takes lines for whoever runs the daemon. */
+  /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly limits?: Partial<Limits>;
-  /** Told of every request that was answered. */
+  /** Called for every answered request. */
   readonly observe?: (request: CountedRequest) => void;
   readonly now?: () => number;
-  /** What a browser is shown where there is nothing. */
+  /** The page for browsers at unknown paths. */
   readonly notFoundPage?: Reply;
 };
 
-/** A server that listens. */
+/** A listening server. */
 export type RunningServer = {
   readonly address: { readonly host: string; readonly port: number };
-  /** How to reach it from this machine, with the base path and without a slash at the end. */
+  /** The URL of the server on this machine, with the base path and without a trailing slash. */
   readonly url: string;
-  /** Takes nothing new, ends streams, and gives requests that are going on a moment. */
+  /** Stops accepting connections, ends streams, and waits shortly for running requests. */
   readonly close: () => Promise<void>;
 };
 
-/** Starts a server. Throws a `WfError` `usage` when it must not listen there, cannot, or has no usable TLS files. */
+/** Starts a server. Throws a `WfError` `usage` if the address is forbidden or unavailable, or the TLS files are invalid. */
 export async function createServer({ routes, settings, log, ...options }: ServerOptions): Promise<RunningServer> {
   const all = { ...defaultLimits, ...options.limits };
   const limits = { ...all, connections: Math.min(all.connections, connectionsThatFit()) };
   const host = await bindAddress(settings.host, settings.login);
   if (!isLoopback(host)) for (const line of networkWarnings(settings)) log(line);
   const closing = new AbortController();
-  // Every request that is going on listens.
+  // Every running request adds a listener.
   setMaxListeners(0, closing.signal);
   const router = createRouter(routes, settings.basePath);
   const tries = createLoginTries(options.now ?? Date.now);
@@ -82,7 +82,7 @@ export async function createServer({ routes, settings, log, ...options }: Server
   };
 }
 
-/** A right login is never delayed by wrong ones, so that only its length stands against guessing. */
+/** Returns warnings for an address on the network. Wrong logins never delay a valid one, so only length prevents guessing. */
 function* networkWarnings({ tls, login }: ListenSettings): Generator<string> {
   if (tls === null) yield 'logins and logs cross the network unencrypted: there is no TLS';
   if (login.basic !== null && login.basic.password.length < MIN_LOGIN_LENGTH) {
@@ -98,7 +98,7 @@ function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     insecureHTTPParser: false,
-    // It is looked for anyway, and more closely.
+    // The caller checks it more precisely.
     requireHostHeader: false,
   };
   const server = tls === null ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsIdentity(tls) });
@@ -109,7 +109,7 @@ function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
   return server;
 }
 
-/** What is no HTTP, too long or too slow never becomes a request. */
+/** Responds to input that is not HTTP, too long or too slow. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   switch (error.code) {
@@ -122,7 +122,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   }
 }
 
-/** Ten thousand clients may come at once; the system has a limit of its own, usually 4096. */
+/** The backlog for ten thousand clients at once; the system limits it too, usually to 4096. */
 const longestBacklog = 16_384;
 
 function listen(server: Server, host: string, port: number): Promise<void> {

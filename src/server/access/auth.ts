@@ -6,13 +6,13 @@ import type { Login } from './login.ts';
 import type { LoginTries } from './login-tries.ts';
 
 export type Guard = {
-  /** What the request may do. Throws an `HttpError`: 401 without a right login, 429 after too many wrong ones. */
+  /** Returns the access of a request. Throws an `HttpError`: 401 without a valid login, 429 after too many wrong logins. */
   readonly authenticate: (request: IncomingMessage) => Exclude<Access, 'public'>;
 };
 
 /**
- * Lets a right login in at once, whatever else its address has tried: wrong logins must not lock its owner out. Only the answer
- * to a wrong one depends on how many there were. A request without a login is not counted.
+ * Creates a guard. It accepts a valid login at once, so that wrong logins from the same address cannot lock its owner
+ * out. Only the response to a wrong login depends on their number. A request without a login is not counted.
  */
 export function createGuard(login: Login, tries: LoginTries, clientAddress: ClientAddress): Guard {
   return {
@@ -32,7 +32,7 @@ export function createGuard(login: Login, tries: LoginTries, clientAddress: Clie
   };
 }
 
-/** Throws an `HttpError` 403 when what a login allows is not enough. */
+/** Throws an `HttpError` 403 if the access of a login is not sufficient. */
 export function requireAccess(allowed: Exclude<Access, 'public'>, needed: Access): void {
   if (needed === 'write' && allowed === 'read') throw new HttpError(403, 'this login allows looking only');
 }

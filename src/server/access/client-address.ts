@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** The address of the client that has sent a request. */
+/** Returns the address of the client that sent a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Finds the client of a request. The peer of the connection is the client, unless it is a trusted proxy: then the last address of
- * `X-Forwarded-For` is, from right to left, that is no trusted proxy itself. Whatever stands further left, or comes by another
- * peer, could be written by anyone. `trusted`: addresses and networks (`10.0.0.0/8`).
+ * Creates a function that finds the client of a request: the peer of the connection, or, behind a trusted proxy, the
+ * rightmost address of `X-Forwarded-For` that is not a trusted proxy. Addresses further left, and headers from other
+ * peers, can be forged. `trusted`: addresses and networks (`10.0.0.0/8`).
  */
 export function clientAddressFinder(trusted: readonly string[]): ClientAddress {
   const proxies = blockList(trusted);
@@ -38,7 +38,7 @@ function blockList(trusted: readonly string[]): BlockList {
   return list;
 }
 
-/** Without the brackets and the port that some proxies add; an IPv4 address in IPv6 form becomes IPv4. */
+/** Removes the brackets and the port that some proxies add, and converts an IPv4 address in IPv6 form to IPv4. */
 function plainAddress(text: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '');

@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../reply/http-error.ts';
 
-/** Under which names a server may be called. */
+/** The host names that a server accepts. */
 export type HostNames = {
-  /** The port it listens on. */
+  /** The port on which the server listens. */
   readonly port: number;
-  /** The port that clients leave out: 443 with TLS, else 80. */
+  /** The default port of the protocol: 443 with TLS, else 80. */
   readonly usualPort: number;
-  /** Further names, in lower case, with a port or for any. */
+  /** Further names, in lower case, with a port or for any port. */
   readonly allowed: readonly string[];
 };
 
 /**
- * Names and addresses that lead a browser to its own machine: no page from elsewhere can have its name stand for them. Their port
- * may be any, since `ssh -L 9000:localhost:8080` and port forwards of containers have clients use another one.
+ * Names and addresses of the browser's own machine, to which no foreign page can bind its own name. Any port is
+ * accepted, since `ssh -L 9000:localhost:8080` and port forwards of containers change it.
  */
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Refuses requests under a name that is not ours: a web page could have its own name point to this address and would then
- * be taken for the server's own page (DNS rebinding). The address that the connection came in at needs no configuration.
- * Throws an `HttpError`: 400 unless there is exactly one Host header, 421 for another name.
+ * Rejects requests for unknown host names: a web page could bind its own name to this address and would then have the
+ * same origin as the server (DNS rebinding). The local address of the connection is always accepted. Throws an
+ * `HttpError`: 400 unless there is exactly one Host header, 421 for an unknown name.
  */
 export function checkHost({ headers, rawHeaders, socket }: IncomingMessage, names: HostNames): void {
   const given = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
@@ -40,7 +40,7 @@ function isAllowed(host: string, address: string, { port, usualPort, allowed }: 
   return name === address && (given === '' ? usualPort : Number(given)) === port;
 }
 
-/** A peer's address as it stands in a Host header: `[::1]`; of an IPv4 address in IPv6 clothes only the former. */
+/** Formats an address as in a Host header: `[::1]`; an IPv4 address in IPv6 form becomes IPv4. */
 function inBrackets(address: string): string {
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/, '');
   return plain.includes(':') ? `[${plain}]` : plain;

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
-/** The user that a daemon runs as, and the machine's other users. */
+/** The user of the daemon, and the machine's other users. */
 export type LocalUsers = {
   readonly own: { readonly name: string; readonly isRoot: boolean };
-  /** Names of the others that have a shell, without root, which may do everything anyway. */
+  /** The names of other users with a shell, without root, which is not restricted anyway. */
   readonly others: readonly string[];
 };
 
-/** The users that `/etc/passwd` names; those of a directory service such as LDAP are not in it. */
+/** Returns the users of `/etc/passwd`, which lacks those of a directory service such as LDAP. */
 export function localUsers(): LocalUsers {
   const uid = process.getuid?.() ?? 0;
   return { own: { name: nameOf(uid), isRoot: uid === 0 }, others: usersWithShell(readPasswd(), uid) };
 }
 
-/** Users of an `/etc/passwd` who can log in to a shell, besides root and the user with an id. */
+/** Returns the users of an `/etc/passwd` with a login shell, without root and the user `ownUid`. */
 export function usersWithShell(passwd: string, ownUid: number): readonly string[] {
   return passwd.split('\n').flatMap((line) => {
     const [name = '', , uid = '', , , , shell = ''] = line.split(':');
@@ -23,7 +23,7 @@ export function usersWithShell(passwd: string, ownUid: number): readonly string[
   });
 }
 
-/** A container may run under a number that has no name. */
+/** Returns the name of a user; in a container, a user id may have no name. */
 function nameOf(uid: number): string {
   try {
     return userInfo().username;

@@ -1,8 +1,8 @@
 /** Wrong logins by the address of their client. */
 export type LoginTries = {
   /**
-   * Counts a wrong login; answers how long that address has to wait for the next guess, in milliseconds: 0 while it has made
-   * few. One that was wrong before is not counted again: a program with an old token guesses nothing.
+   * Counts a wrong login and returns the pause before the next attempt from the address, in milliseconds: 0 for the
+   * first few. The same wrong login is counted once, since a program with an old token is not guessing.
    */
   readonly failed: (address: string, fingerprint: string) => number;
 };
@@ -16,8 +16,8 @@ const forgottenAfterMs = 60 * 60_000;
 const mostAddresses = 10_000;
 
 /**
- * After five different wrong logins, each further one doubles the time for which that address is refused guesses. Of IPv6 the
- * network counts, since one machine has all of its addresses.
+ * Creates the counter. After five different wrong logins, each further one doubles the time for which the address is
+ * blocked. IPv6 addresses are counted by network, since one machine has all addresses of its network.
  */
 export function createLoginTries(now: () => number): LoginTries {
   const byNetwork = new Map<string, Tries>();
@@ -41,7 +41,7 @@ export function createLoginTries(now: () => number): LoginTries {
   };
 }
 
-/** A map keeps the order in which its keys came. */
+/** Removes the oldest entry: a map keeps the order of insertion. */
 function forgetOldest(byNetwork: Map<string, Tries>): void {
   const [oldest] = byNetwork.keys();
   if (byNetwork.size > mostAddresses && oldest !== undefined) byNetwork.delete(oldest);

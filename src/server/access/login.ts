@@ -1,24 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ServerSettings } from '../../config/server-settings.ts';
 
-/** What a login was found to allow; `wrong` carries a fingerprint, so that the same mistake is known again. */
+/** The result of checking a login; `wrong` has a fingerprint that identifies a repeated wrong login. */
 export type Verdict =
   | { readonly kind: 'allowed'; readonly to: 'read' | 'write' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'wrong'; readonly fingerprint: string };
 
-/** A login that is configured, and whether it allows more than looking. */
+/** A configured login and its access. */
 type Known = { readonly hash: Buffer; readonly to: 'read' | 'write' };
 
 export type Login = {
-  /** False: everybody may do everything. */
+  /** False: every request has full access. */
   readonly isRequired: boolean;
   readonly check: (authorization: string | undefined) => Verdict;
 };
 
 /**
- * The logins of a server: the basic one, and tokens as `Bearer` or, for programs that know only that, as the password of a
- * basic one with any name. All are compared, as hashes, so that the time tells nothing of what was right about a wrong one.
+ * Creates the check of logins: the basic login, and tokens as `Bearer` or, for programs without that, as the password of
+ * a basic login with any name. All logins are compared, as hashes, so that the duration reveals nothing about a wrong
+ * login.
  */
 export function createLogin({ token, readOnlyToken, basic }: ServerSettings['login']): Login {
   const tokens: Known[] = [

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpError } from '../reply/http-error.ts';
 
 /**
- * Refuses what a browser sends for a page that is not the server's own, and that no setting allows (an `HttpError` 403): such
- * a page could otherwise start runs with the login that the browser remembers. Programs that are no browsers send neither
- * header and are not concerned. Answers the page's origin when a setting allows it, else null.
+ * Rejects requests of pages from other origins that no setting allows (an `HttpError` 403): such a page could otherwise
+ * start runs with the login that the browser remembers. Programs other than browsers send neither header and are not
+ * affected. Returns the page's origin if a setting allows it, else null.
  *
- * A link from elsewhere that opens a page here is let through: its sender learns nothing and changes nothing.
+ * A link from another site to a page of the server is allowed, since that site can neither read nor change anything.
  */
 export function checkOrigin({ method, headers }: IncomingMessage, allowed: readonly string[]): string | null {
   const { origin } = headers;
@@ -18,9 +18,9 @@ export function checkOrigin({ method, headers }: IncomingMessage, allowed: reado
 }
 
 /**
- * `Sec-Fetch-Site` is set by the browser alone and takes the kind of the asker into account: an extension with a permission
- * for this address is `none`. Another port of the same machine is only the same site, not the same origin. Browsers leave
- * it out where neither TLS nor this machine is involved; then `Origin` has to tell.
+ * Whether a page of the server itself sent the request. Only the browser sets `Sec-Fetch-Site`, and it considers the
+ * initiator: an extension with a permission for this address is `none`. Another port of the same machine is the same
+ * site, but not the same origin. Without TLS, browsers omit the header except for this machine; then `Origin` decides.
  */
 function isOwn(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];

@@ -1,10 +1,10 @@
 import type { ServerSettings } from '../../config/server-settings.ts';
 import type { LocalUsers } from './local-users.ts';
 
-/** A line about who can run commands as the user of the daemon. */
+/** A line about the users and programs that can run commands as the user of the daemon. */
 export type AccessNote = { readonly isWarning: boolean; readonly text: string };
 
-/** Says who can run commands through a daemon: a warning where no login keeps other users of the machine out. */
+/** Describes who can run commands through a daemon; a warning if other users of the machine need no login. */
 export function accessNote(login: ServerSettings['login'], { own, others }: LocalUsers): AccessNote {
   const asUser = own.isRoot ? 'as root' : `as "${own.name}"`;
   if (login.token !== null || login.basic !== null) {

@@ -2,12 +2,13 @@ import { lookup } from 'node:dns/promises';
 import type { ServerSettings } from '../../config/server-settings.ts';
 import { messageOf, WfError } from '../../errors.ts';
 
-/** Characters that a token needs where other machines can try one, and that a password should have. */
+/** The minimum length of a token on a network address, and the recommended length of a password, in characters. */
 export const MIN_LOGIN_LENGTH = 16;
 
 /**
- * The address that a host means, to listen at. Throws a `WfError` `usage` for one that other machines can reach when no login is
- * required, or a token is short. What was checked is what is listened at: a name is looked up once.
+ * Resolves a host to the address to listen on. Throws a `WfError` `usage` for an address that other machines can reach
+ * if no login is required or a token is short. A name is resolved only once, so that the server listens on the checked
+ * address.
  */
 export async function bindAddress(host: string, login: ServerSettings['login']): Promise<string> {
   const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
@@ -29,7 +30,7 @@ function requireLength(key: string, token: string | null, host: string): void {
   throw new WfError('usage', `${problem}: it could be guessed`, { help: 'make one with: openssl rand -hex 32' });
 }
 
-/** Whether only this machine reaches an address. */
+/** Whether only this machine can reach an address. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(address);
 }

@@ -5,15 +5,15 @@ import type { Route } from '../route.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';
 
-/** How a body is read. */
+/** The options of reading a body. */
 export type BodyReading = Pick<Limits, 'bodyBytes' | 'discardedBytes'> & {
-  /** Called before the first byte is waited for, once it is clear that the body will be taken. */
+  /** Called before the first byte is read, once the body is accepted. */
   readonly proceed: () => void;
 };
 
 /**
- * The body as a route takes it: parsed JSON, the fields of a form (of several of one name the first), a text; undefined
- * without one. Throws an `HttpError`: 400 for what is malformed, 413 for what is too large, 415 for another media type.
+ * Reads the body for a route: parsed JSON, the fields of a form (the first of each name), or a text; undefined without a
+ * body. Throws an `HttpError`: 400 for a malformed body, 413 for a body that is too large, 415 for another media type.
  */
 export async function readBody(request: IncomingMessage, kind: Route['body'], reading: BodyReading): Promise<unknown> {
   if (!hasBody(request)) return undefined;
@@ -38,7 +38,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 type BodyType = 'json' | 'form' | 'multipart' | 'text';
 
-/** What a media type is read as. */
+/** The body types by media type. */
 const mediaTypes: { readonly [type: string]: BodyType } = {
   'application/json': 'json',
   'application/x-www-form-urlencoded': 'form',
@@ -67,13 +67,13 @@ function mediaType({ headers }: IncomingMessage, kind: Exclude<Route['body'], 'n
   });
 }
 
-/** The media types that a body of a kind may have. */
+/** Returns the media types that a kind of body accepts. */
 export function acceptedTypes(kind: Route['body']): readonly string[] {
   if (kind === 'none') return [];
   return Object.keys(mediaTypes).filter((each) => taken[kind].some((one) => one === mediaTypes[each]));
 }
 
-/** A length that is too large is refused unread, unless so little is left that its sender may be heard out. */
+/** Reads the bytes. A body that is too large is rejected unread, unless the rest is small enough to discard. */
 async function readBytes(request: IncomingMessage, reading: BodyReading): Promise<Buffer> {
   const { bodyBytes, discardedBytes, proceed } = reading;
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes + discardedBytes) throw tooLarge(bodyBytes, true);
@@ -116,7 +116,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A form with `curl -F`. Node's own reader of it is behind `Response`. */
+/** Parses a multipart form (`curl -F`) with the parser in Node's `Response`. */
 async function parseMultipart(bytes: Buffer, type: string): Promise<Readonly<Record<string, string>>> {
   const form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData().catch(() => {
     throw new HttpError(400, 'the form is malformed');

@@ -6,8 +6,9 @@ import type { Limits } from './limits.ts';
 const patienceMs = 1000;
 
 /**
- * Keeps the number of connections bounded: those beyond it are told so at once, unread, and those beyond that are cut off.
- * Node's own limit cuts off only, which a client cannot tell from a crash. `isPlain`: nothing is said where TLS is spoken.
+ * Limits the number of connections: surplus connections get an error response unread, and beyond a second limit they are
+ * closed. Node's own limit only closes, which looks like a crash to clients. `isPlain`: without TLS; only then is a
+ * response sent.
  */
 export function limitConnections(server: Server, limits: Limits, isPlain: boolean): void {
   const accept = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -31,7 +32,7 @@ export function limitConnections(server: Server, limits: Limits, isPlain: boolea
       refused -= 1;
       clearTimeout(timer);
     });
-    // What it sends is read away: unread bytes would make the system reset the connection before the answer is seen.
+    // Discard the input: unread bytes would make the system reset the connection before the client reads the response.
     socket.resume();
     socket.end(rawReply(503, 'too many connections', { 'Retry-After': '1' }));
   });

@@ -1,24 +1,24 @@
-/** How much of everything one client, or all of them together, may take. Times are in milliseconds. */
+/** The limits for one client or all clients together. Times are in milliseconds. */
 export type Limits = {
   readonly bodyBytes: number;
-  /** A body that is too large is read on for so many bytes, unkept, so that its sender gets to read the refusal. */
+  /** The bytes of a too large body that are read and discarded, so that the client reads the error response. */
   readonly discardedBytes: number;
-  /** The request line and all header lines together. */
+  /** The size of the request line and all header lines. */
   readonly headerBytes: number;
   readonly headerCount: number;
   readonly headersMs: number;
-  /** From the first byte of a request to the last of its body. */
+  /** The time from the first byte of a request to the last byte of its body. */
   readonly requestMs: number;
   readonly keepAliveMs: number;
-  /** Without a byte in either direction: streams send something more often than that. */
+  /** The time without a byte in either direction; streams send heartbeats more often. */
   readonly idleMs: number;
-  /** How often connections are looked at for the times above. */
+  /** The interval of checking connections for the times above. */
   readonly checkMs: number;
-  /** Less where the process may not open so many files. */
+  /** The maximum number of connections; lower if the process may not open that many files. */
   readonly connections: number;
-  /** Connections that are being told that there are too many; more are cut off without a word. */
+  /** The maximum number of connections that receive an error response; others are closed without one. */
   readonly refusedConnections: number;
-  /** How long requests that are going on may take when the server closes. */
+  /** The time for running requests when the server closes. */
   readonly closeMs: number;
 };
 

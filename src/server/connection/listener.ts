@@ -16,7 +16,7 @@ import { readBody } from './body.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';
 
-/** What stands between a request and its route. */
+/** The checks between a request and its route. */
 export type Gate = {
   readonly router: Router;
   readonly guard: Guard;
@@ -25,15 +25,15 @@ export type Gate = {
   readonly limits: Limits;
   readonly log: (line: string) => void;
   readonly observe: (request: CountedRequest) => void;
-  /** What a browser is shown where there is nothing; null: the error that programs get. */
+  /** The page for browsers at unknown paths; null: the error for programs. */
   readonly notFoundPage: Reply | null;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 };
 
 /**
- * Answers requests: names, origin and login are looked at before anything that a stranger could learn from, so that also a
- * path that does not exist is told of only to those who may come in.
+ * Creates the request handler. It checks host name, origin and login first, so that a request without a valid login does
+ * not learn which paths exist.
  */
 export function createListener(gate: Gate): RequestListener {
   const takeTurns = createTurns(mostInATurn);
@@ -45,12 +45,12 @@ export function createListener(gate: Gate): RequestListener {
         response.destroy();
       });
     };
-    // Whoever wants to start or stop something does not wait behind those who look.
+    // Starts and stops do not wait for reading requests.
     takeTurns(work, request.method !== 'GET' && request.method !== 'HEAD');
   };
 }
 
-/** Some milliseconds' worth. */
+/** Reading requests handled per turn of the event loop: some milliseconds. */
 const mostInATurn = 20;
 
 async function serve(request: IncomingMessage, response: ServerResponse, gate: Gate): Promise<void> {
@@ -78,24 +78,24 @@ async function serve(request: IncomingMessage, response: ServerResponse, gate: G
     const seconds = (performance.now() - startedAt) / 1000;
     gate.observe({ ...countedAs(told.route), status: response.statusCode, seconds });
     gate.closing.removeEventListener('abort', close);
-    // What Node has promised to keep open would hold the close up.
+    // A connection that Node keeps alive would delay the close.
     if (gate.closing.aborted) request.socket.end();
   }
 }
 
-/** Only what is in the table: what clients make up must not become series of numbers. */
+/** Returns the labels of a request, only from the table of routes: clients must not create series of metrics. */
 function countedAs(route: Route | null): Pick<CountedRequest, 'method' | 'route'> {
   return route === null ? { method: 'any', route: 'none' } : { method: route.method, route: route.path };
 }
 
-/** A body that nobody wants and that may be long, or may never be sent, is not waited for. */
+/** Whether an unread body may be long or never arrive, so that it is not awaited. */
 function isLeftUnread({ headers, complete }: IncomingMessage, { discardedBytes }: Limits): boolean {
   if (complete) return false;
   const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > discardedBytes;
   return isLong || headers.expect !== undefined;
 }
 
-/** What is known of how to answer, also where the answer turns out to be an error. */
+/** The properties of the response that errors need too. */
 type Told = { style: ErrorStyle; headers: Readonly<Record<string, string>>; route: Route | null };
 
 type Asked = { readonly gate: Gate; readonly told: Told; readonly signal: AbortSignal };
@@ -123,19 +123,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   return route.handle({ params, query: decodeFields(query, 'the query'), headers, access, body, signal });
 }
 
-/** Paths of a part of the API that has its own way of telling errors, also where no route is reached. */
+/** Returns the format of errors for a path, even if it has no route. */
 function styleOf(url: string): ErrorStyle {
   return url.replace(/\?.*/s, '').includes('/api/v1') ? 'v1' : 'problem';
 }
 
-/** Only a path: a whole address, as proxies are asked, would be a second host beside the header. */
+/** Splits the request target. Absolute URLs, as for proxies, are rejected: they contain a second host. */
 function target({ url = '' }: IncomingMessage): { readonly path: string; readonly query: string } {
   if (!url.startsWith('/')) throw new HttpError(400, 'the target of a request must be a path');
   const at = url.indexOf('?');
   return at === -1 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
 }
 
-/** Node leaves out silently what is beyond its own limit, which is one more. */
+/** Rejects too many headers. Node's own limit, which is higher by one, silently drops the others. */
 function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limits): void {
   if (rawHeaders.length / 2 <= headerCount) return;
   throw new HttpError(431, `more than ${headerCount} header lines`, { headers: { Connection: 'close' } });
@@ -143,7 +143,7 @@ function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limi
 
 type Allowed = { readonly found: Found; readonly access: ApiRequest['access'] };
 
-/** The login comes before the path, but for what is there for everybody. */
+/** Finds the route, after checking the login unless the route is public. */
 function findAllowed(request: IncomingMessage, path: string, { router, guard }: Gate): Allowed {
   const found = tryFind(router, request.method ?? '', path);
   const isError = found instanceof HttpError;

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How late this process came to what was due in it, in milliseconds, over the last seconds. */
+/** The delay of the event loop, in milliseconds, over the last seconds. */
 export type LoopLag = { readonly mean: number; readonly p99: number; readonly max: number };
 
 const resolutionMs = 50;
@@ -28,7 +28,7 @@ export function watchLoopLag(now: () => number): { readonly read: () => LoopLag;
   };
 }
 
-/** What is measured is the time between two looks; NaN before there were two. */
+/** Converts a measured interval to a delay; NaN before the first measurement. */
 function beyondResolution(nanoseconds: number): number {
   const ms = nanoseconds / 1e6 - resolutionMs;
   return Number.isFinite(ms) && ms > 0 ? Math.round(ms * 10) / 10 : 0;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** What the process needs beside its connections: journals, processes that are being started, directories it watches. */
+/** The files reserved for journals, processes being started, and watched directories. */
 const reserved = 1000;
 
-/** How many connections leave room for other open files; without a limit where the system does not tell. */
+/** Returns the number of connections that leaves room for other open files; unlimited if the system's limit is unknown. */
 export function connectionsThatFit(): number {
   const limit = openFilesLimit();
   return limit === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(limit / 2), limit - reserved);

@@ -1,13 +1,13 @@
 import { HttpError } from '../reply/http-error.ts';
 
-/** One segment of a path, decoded: `group%2Fname` is `group/name`. Throws an `HttpError` 400 for what is no encoding. */
+/** Decodes one segment of a path: `group%2Fname` is `group/name`. Throws an `HttpError` 400 for an invalid encoding. */
 export function decodeSegment(text: string): string {
   return decode(text, 'the path');
 }
 
 /**
- * The fields of a query or of a form body. Throws an `HttpError` 400 where `URLSearchParams` would guess: for a stray `%`
- * and for bytes that are not UTF-8.
+ * Decodes the fields of a query or of a form body. Throws an `HttpError` 400 where `URLSearchParams` would guess: for a
+ * stray `%` and for bytes that are not UTF-8.
  */
 export function decodeFields(text: string, what: string): URLSearchParams {
   if (text.includes('%')) decode(text, what);

@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { ServerSettings } from '../../config/server-settings.ts';
 import { messageOf, WfError } from '../../errors.ts';
 
-/** A certificate, with those that lead to its issuer, and its key, in PEM. */
+/** A certificate with its chain, and its key, in PEM. */
 export type TlsIdentity = { readonly cert: Buffer; readonly key: Buffer };
 
-/** Reads the files and tries them together. Throws a `WfError` `usage` that names the file. */
+/** Reads the files and checks that they match. Throws a `WfError` `usage` that names the file. */
 export function readTlsIdentity({ cert, key }: NonNullable<ServerSettings['tls']>): TlsIdentity {
   const identity = { cert: read(cert, 'certificate'), key: read(key, 'key') };
   const certificate = parse(`"${cert}" holds no certificate in PEM`, () => new X509Certificate(identity.cert));
   const privateKey = parse(`"${key}" holds no key in PEM, or one with a passphrase`, () =>
     createPrivateKey(identity.key),
   );
-  // The TLS library would drop such a key without a word and then refuse every client.
+  // The TLS library would silently drop such a key and then reject every client.
   if (certificate.checkPrivateKey(privateKey)) return identity;
   throw unusable(`the key in "${key}" is not the one of the certificate in "${cert}"`);
 }

@@ -7,7 +7,7 @@ import runSummary from '../../../docs/reference/schemas/run-summary.json' with {
 import type { Json } from '../../core/workflow.ts';
 import type { Schema } from './operation.ts';
 
-/** Schemas that are published for `--json`, and what the document calls them and their parts. */
+/** The published schemas of `--json`, with the names of the schemas and their parts in the document. */
 const published: readonly (readonly [file: string, name: string, parts: readonly string[]])[] = [
   ['run-summary.json', 'RunSummary', ['step', 'param']],
   ['event.json', 'Event', Object.keys(event.$defs).filter((part) => part !== 'step.output' && part !== 'run.summary')],
@@ -27,8 +27,8 @@ const texts: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * The schemas that the API shares with `--json`, by the names under which the document keeps them: there is one text of each,
- * so that the two cannot part.
+ * Returns the schemas that the API shares with `--json`, by their names in the document. Each has one source, so that
+ * the two cannot differ.
  */
 export function sharedSchemas(): Readonly<Record<string, Schema>> {
   const found = published.flatMap(([file, name, parts]) => {
@@ -41,7 +41,7 @@ export function sharedSchemas(): Readonly<Record<string, Schema>> {
   return { ...schemas, Event: journalEvent() };
 }
 
-/** Of the lines that `--reporter json` prints, those that stand in the journal. */
+/** Returns the schema of the lines of `--reporter json` that are in the journal. */
 function journalEvent(): Schema {
   const names = event.oneOf.map(({ $ref }) => $ref.replace('#/$defs/', ''));
   const stored = names.filter((name) => name !== 'step.output' && name !== 'run.summary');
@@ -51,7 +51,7 @@ function journalEvent(): Schema {
   };
 }
 
-/** References between files become references within the document. */
+/** Converts references between files to references within the document. */
 function renamed(value: Json, file: string): Schema {
   return JSON.parse(JSON.stringify(value), (key, each) =>
     key === '$ref' && typeof each === 'string' ? documentRef(each, file) : each,
@@ -64,7 +64,7 @@ function documentRef(target: string, from: string): string {
   return `#/components/schemas/${part === undefined ? name : partName(name, part)}`;
 }
 
-/** `step` of a RunSummary is `RunStep`, `run.created` of an Event `EventRunCreated`. */
+/** Names a part: `step` of a RunSummary is `RunStep`, `run.created` of an Event `EventRunCreated`. */
 function partName(name: string, part: string): string {
   const words = part.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const prefix = name === 'RunSummary' ? 'Run' : name === 'WorkflowList' ? '' : name;

@@ -1,19 +1,19 @@
-/** A text as it may stand in HTML, also in an attribute. */
+/** Escapes a text for HTML, attributes included. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Code within a sentence. */
+/** Formats code within a sentence. */
 export function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`;
 }
 
-/** A block of code. It can be scrolled, so it can be reached with the keyboard. */
+/** Formats a block of code, which scrolls and so can be focused with the keyboard. */
 export function codeBlock(text: string): string {
   return `<pre tabindex="0">${escapeHtml(text)}</pre>`;
 }
 
-/** Sentences in which backticks mark code. */
+/** Formats sentences in which backticks mark code. */
 export function prose(text: string): string {
   return text
     .split('`')

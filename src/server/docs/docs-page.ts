@@ -4,10 +4,10 @@ import { code, codeBlock, escapeHtml, prose } from './docs-html.ts';
 import type { OpenApiDocument } from './document.ts';
 import type { Schema } from './operation.ts';
 
-/** The page, and the headers that it needs. */
+/** The page and its headers. */
 export type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
 
-/** The document as a page for people: one file that loads nothing else and runs nothing. */
+/** Renders the document as an HTML page: one file without scripts or further resources. */
 export function docsPage(document: OpenApiDocument): DocsPage {
   const hash = createHash('sha256').update(pageStyle).digest('base64');
   return {
@@ -75,7 +75,7 @@ function anchor({ operationId }: JsonObject): string {
   return escapeHtml(String(operationId));
 }
 
-/** Long paths may break behind a slash. */
+/** Allows line breaks in a path after each slash. */
 function wrapped(path: string): string {
   return escapeHtml(path).replaceAll('/', '/<wbr>');
 }
@@ -135,7 +135,7 @@ function schemaText([name, schema]: [string, JsonObject]): string {
   return `<article><h3 id="schema-${escapeHtml(name)}">${escapeHtml(name)}</h3>${about}${shown}</article>`;
 }
 
-/** How the page of the API looks, in the light and in the dark. */
+/** The style of the API page, light and dark. */
 const pageStyle = `
 :root{color-scheme:light dark;--text:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--block:#f6f8fa;--link:#0550ae;--ok:#1a7f37;--error:#b3261e;--get:#0550ae;--post:#1a7f37;--delete:#b3261e}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--line:#3d444d;--back:#0d1117;--block:#161b22;--link:#6cb6ff;--ok:#57ab5a;--error:#ff7b72;--get:#6cb6ff;--post:#57ab5a;--delete:#ff7b72}}
@@ -176,7 +176,7 @@ summary{cursor:pointer;font-size:14px;color:var(--soft)}
 @media print{nav{display:none}body{display:block}}
 `;
 
-/** What values a schema takes, in words, with links to the schemas that have a name. */
+/** Describes the values of a schema in words, with links to named schemas. */
 function typeText(schema: Schema): string {
   const target = schema['$ref'];
   if (typeof target === 'string') return link(target);
@@ -190,7 +190,7 @@ function typeText(schema: Schema): string {
     .join(' or ');
 }
 
-/** The keys of an object as a table; empty for what has none. */
+/** Renders the keys of an object as a table; empty without keys. */
 function keyTable(schema: Schema): string {
   const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>);
   if (properties.length === 0) return '';
@@ -203,7 +203,7 @@ function keyTable(schema: Schema): string {
   return `<table><tr><th>key</th><th>type</th><th>meaning</th></tr>${rows.join('')}</table>`;
 }
 
-/** Objects without a name are told where they are. */
+/** Renders objects without a name in place. */
 function nested(schema: Schema): string {
   const inner = [schema, schema['items'], ...((schema['anyOf'] ?? []) as readonly Json[])];
   const objects = inner.filter((each): each is JsonObject => isObject(each) && isObject(each['properties']));

@@ -28,14 +28,14 @@ const tags: readonly (readonly [name: Operation['tag'], description: string])[] 
   ['Version 1', 'The API of Blackdagger 2 and Dagu 1, for clients that exist.'],
 ];
 
-/** What the document is made for: `basePath` begins with a slash and ends without one, or is empty. */
+/** The options of the document: `basePath` begins with a slash and ends without one, or is empty. */
 export type DocumentOptions = {
   readonly basePath: string;
-  /** Schemas by the names under which operations refer to them. */
+  /** Schemas by the names in references. */
   readonly schemas: Readonly<Record<string, Schema>>;
 };
 
-/** Describes the routes: what the table says of them, and what each has to say for itself. */
+/** Creates the document from the table of routes and their operations. */
 export function openApiDocument(
   routes: readonly DescribedRoute[],
   { basePath, schemas }: DocumentOptions,
@@ -116,7 +116,7 @@ function answerObject({ description: text, headers = {}, content }: Answer): Jso
   };
 }
 
-/** What can go wrong before a route is reached. */
+/** Returns the errors that are possible before a route is reached. */
 function commonProblems({ access, body }: Route): Readonly<Record<string, string>> {
   return {
     400: 'The request makes no sense; the message says why.',
@@ -144,7 +144,7 @@ function errorObject(status: string, text: string, { errors }: Route): JsonObjec
   return { description: `${STATUS_CODES[status]}. ${text}`, ...retry, ...login, content: errorContent(status, errors) };
 }
 
-/** What is told before it is known what was asked for comes in the older shape everywhere. */
+/** Returns the content of an error. Errors before the route is known have the v1 format everywhere. */
 function errorContent(status: string, errors: Route['errors']): JsonObject {
   const problem = { 'application/problem+json': { schema: ref('Problem') } };
   const message = { 'application/json': { schema: ref('ErrorV1') } };

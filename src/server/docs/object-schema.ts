@@ -1,6 +1,6 @@
 import type { Schema } from './operation.ts';
 
-/** An object whose keys are always there, but for those that are optional. */
+/** Creates the schema of an object; all keys are required except the optional ones. */
 export function objectSchema(
   properties: Readonly<Record<string, Schema>>,
   optional: readonly string[] = [],
@@ -9,7 +9,7 @@ export function objectSchema(
   return { type: 'object', properties, required };
 }
 
-/** A list of such. */
+/** Creates the schema of a list. */
 export function listSchema(items: Schema, description?: string): Schema {
   return { type: 'array', items, ...(description === undefined ? {} : { description }) };
 }

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Route } from '../route.ts';
 
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 has it. */
+/** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type Schema = JsonObject;
 
-/** What a route takes beside its body. Those in the path are always needed. */
+/** A parameter of a route, in the path (always required), the query or a header. */
 export type Parameter = {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -13,10 +13,10 @@ export type Parameter = {
   readonly example?: Json;
 };
 
-/** What is sent or answered, in one media type. */
+/** A body in one media type. */
 export type Content = { readonly schema: Schema; readonly example?: Json };
 
-/** One way in which a route answers; without `content` there is no body. */
+/** One response of a route; without `content` there is no body. */
 export type Answer = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,29 +24,29 @@ export type Answer = {
   readonly content?: Readonly<Record<string, Content>>;
 };
 
-/** What a route is for, as the OpenAPI document tells it. What follows from the route itself is not said again here. */
+/** The description of a route in the OpenAPI document, without the data that follows from the route itself. */
 export type Operation = {
   readonly id: string;
   readonly tag: 'Workflows' | 'Runs' | 'Logs and events' | 'Daemon' | 'Version 1';
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
-  /** The media types follow from what the route takes. */
+  /** The body; its media types follow from the route. */
   readonly body?: Content & { readonly description: string; readonly isRequired: boolean };
   readonly answers: Readonly<Record<string, Answer>>;
-  /** By status, what goes wrong here and not with every route. */
+  /** The errors that are specific to this route, by status. */
   readonly problems?: Readonly<Record<string, string>>;
 };
 
-/** A route that the document can tell of: every route that is served is one. */
+/** A route with its description; every served route has one. */
 export type DescribedRoute = Route & { readonly operation: Operation };
 
-/** A schema that the document keeps under a name. */
+/** Returns a reference to a named schema of the document. */
 export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** An answer in JSON. */
+/** Creates a response in JSON. */
 export function json(description: string, schema: Schema, example?: Json): Answer {
   return { description, content: { 'application/json': example === undefined ? { schema } : { schema, example } } };
 }

@@ -8,7 +8,7 @@ import { type DescribedRoute, json } from './operation.ts';
 
 const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
 
-/** The routes with three more: the description of all of them, for programs and for people, and `/`. */
+/** Adds three routes: the description of all routes as JSON and as a page, and `/`. */
 export function withDocuments(
   routes: readonly DescribedRoute[],
   options: DocumentOptions & { readonly page: Reply | null },
@@ -54,7 +54,7 @@ function documentRoutes(document: () => JsonObject & ReturnType<typeof openApiDo
   ];
 }
 
-/** A browser gets the page, a program the description. Not permanent, so that nothing remembers the redirect. */
+/** Creates the route `/`: the page for a browser, or a redirect to the description, temporary so that it is not cached. */
 function rootRoute({ basePath, page }: { readonly basePath: string; readonly page: Reply | null }): DescribedRoute {
   const description: Reply = {
     status: 307,
@@ -82,7 +82,7 @@ function rootRoute({ basePath, page }: { readonly basePath: string; readonly pag
   };
 }
 
-/** Made when somebody asks for it the first time: it stays the same for as long as the daemon runs. */
+/** Creates a response at the first request and keeps it, since it does not change while the daemon runs. */
 function once(
   make: () => { readonly text: string; readonly headers: Readonly<Record<string, string>> },
 ): (request: ApiRequest) => Reply {

@@ -1,9 +1,9 @@
 import type { PageEncoding } from './page-files.ts';
 
-/** The smallest first. */
+/** Encodings, the most compact first. */
 const preferred: readonly PageEncoding[] = ['br', 'gzip'];
 
-/** The best of the encodings that are there and that `Accept-Encoding` allows (RFC 9110, section 12.5.3). */
+/** Returns the best available encoding that `Accept-Encoding` allows (RFC 9110, section 12.5.3). */
 export function bestEncoding(
   accepted: string | string[] | undefined,
   available: readonly PageEncoding[],

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { entityTag } from '../reply/send.ts';
 
-/** How the bytes of a file are sent: as they are, or compressed by the build. */
+/** The encoding of a file: none, or a compression made by the build. */
 export type PageEncoding = 'identity' | 'gzip' | 'br';
 
 /** One file of the page, in each encoding that the build made. */
@@ -31,8 +31,8 @@ const suffixes: readonly (readonly [PageEncoding, string])[] = [
 ];
 
 /**
- * Reads the page that the build made, all of it at once: a daemon keeps serving one version while an update replaces the
- * files. Throws a `WfError` `usage` where it was not built.
+ * Reads all files of the built page, so that a daemon serves one version while an update replaces the files. Throws a
+ * `WfError` `usage` if the page was not built.
  */
 export function readPageFiles(folder: string): PageFiles {
   try {

@@ -8,7 +8,7 @@ import type { PageEncoding, PageFiles } from './page-files.ts';
 /** The addresses of screens beside `/`, which a route of the API answers for programs. */
 const screens = ['/runs', '/runs/{id}', '/system', '/w/{name}', '/w/{name}/start'];
 
-/** Nothing is loaded from elsewhere, nothing inline runs, and a text becomes a script nowhere. */
+/** Forbids foreign resources, inline scripts, and the conversion of text to scripts. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,12 +24,12 @@ const contentSecurityPolicy = [
   'trusted-types page-worker',
 ].join('; ');
 
-/** What the document has in the place of its address. */
+/** The placeholder in the document for the base path. */
 const BASE = '<base href="/">';
 
 const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
 
-/** The document of the page, the same at every address of a screen. */
+/** Returns the document of the page, which is the same for every screen. */
 export function pageReply({ index }: PageFiles, basePath: string): Reply & { readonly body: Buffer } {
   const body = Buffer.from(index.replace(BASE, `<base href="${escapeHtml(basePath)}/">`));
   const headers = {
@@ -43,7 +43,7 @@ export function pageReply({ index }: PageFiles, basePath: string): Reply & { rea
   return { status: 200, headers, body };
 }
 
-/** The addresses of the page: its screens, its files, and those that bookmarks of Blackdagger have. */
+/** Returns the routes of the page: its screens, its files, and the addresses of Blackdagger bookmarks. */
 export function pageRoutes(files: PageFiles, basePath: string): readonly Route[] {
   const page = pageReply(files, basePath);
   const to = (location: string): Reply => ({ status: 307, headers: { Location: basePath + location }, body: null });
@@ -57,7 +57,7 @@ export function pageRoutes(files: PageFiles, basePath: string): readonly Route[]
   ];
 }
 
-/** The name of a file holds a hash of what is in it, so that a browser may keep it. */
+/** Returns a file of the page. Its name contains a hash of its content, so that browsers may cache it. */
 function asset({ params: { file = '' }, headers }: ApiRequest, { assets }: PageFiles): Reply {
   const found = assets.get(file);
   const available = Object.keys(found?.bodies ?? {}) as PageEncoding[];

@@ -1,11 +1,11 @@
-/** How much a client likes something: a `quality` from 0 to 1, and whether it is named and not just among all of a kind. */
+/** The preference of a client: a `quality` from 0 to 1, and whether the media type is named and not matched by a wildcard. */
 type Liking = { readonly quality: number; readonly isNamed: boolean };
 
 type Range = { readonly type: string; readonly quality: number };
 
 /**
- * Whether a client would rather have `wanted` than `usual`, each given by the names of its media type, the first being that
- * under which it is sent. By the header `Accept` of RFC 9110, section 12.5.1; liked the same, what is named goes first.
+ * Whether a client prefers `wanted` to `usual`, each given by the names of its media type; the first name is used in
+ * responses. Follows the header `Accept` of RFC 9110, section 12.5.1; at equal quality, a named type wins.
  */
 export function prefers(accept: string | undefined, wanted: readonly string[], usual: readonly string[]): boolean {
   const ranges = rangesOf(accept ?? '*/*');
@@ -13,7 +13,7 @@ export function prefers(accept: string | undefined, wanted: readonly string[], u
   return one.quality > other.quality || (one.quality === other.quality && one.quality > 0 && one.isNamed);
 }
 
-/** `text/yaml;q=0.5, application/*`: what is no such list has no ranges that mean anything. */
+/** Parses `text/yaml;q=0.5, application/*`; invalid ranges are ignored. */
 function rangesOf(accept: string): readonly Range[] {
   return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -22,7 +22,7 @@ function rangesOf(accept: string): readonly Range[] {
   });
 }
 
-/** The closest range counts, however much a wider one is liked. */
+/** Returns the preference of the most specific range. */
 function likingOf(names: readonly string[], ranges: readonly Range[]): Liking {
   const named = ranges.filter(({ type }) => names.includes(type));
   if (named.length > 0) return { quality: Math.max(...named.map(({ quality }) => quality)), isNamed: true };

@@ -8,24 +8,24 @@ import type { Reply, Route } from '../route.ts';
 import { HttpError } from './http-error.ts';
 import { problemCode, problemTitles, problemType } from './problem.ts';
 
-/** How errors are told. */
+/** The format of errors. */
 export type ErrorStyle = Route['errors'];
 
-/** An error as a client may know it. */
+/** The public data of an error. */
 type Told = {
   readonly status: number;
   readonly message: string;
-  /** The next sentence: what to do, or more of what is wrong; empty for none. */
+  /** Further information: help or details; may be empty. */
   readonly detail: string;
-  /** The stable word for what went wrong; null where the status says it all. */
+  /** The stable code of the error; null if the status is sufficient. */
   readonly code: ErrorCode | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly diagnostics: InvalidWorkflow['diagnostics'] | null;
 };
 
 /**
- * Every error as an answer, in one place: what the client can mend with its message, anything else without a word of it, as
- * a number under which the daemon's log tells the rest.
+ * Converts every error to a response: an error of the client with its message; any other without details, with a
+ * reference to the daemon's log.
  */
 export function errorReply(error: unknown, style: ErrorStyle, log: (line: string) => void): Reply {
   const { message, detail, ...rest } = tell(error, style, log);
@@ -39,10 +39,10 @@ export function errorReply(error: unknown, style: ErrorStyle, log: (line: string
   };
 }
 
-/** Longer texts repeat what was sent: a name or a value of the request can be a megabyte long. */
+/** The maximum length of a text in an error, in characters; a quoted name or value can be a megabyte long. */
 const MAX_TEXT_LENGTH = 4000;
 
-/** The beginning and the end of a text that is too long for a reply. */
+/** Shortens a text that is too long for a response to its beginning and end. */
 function shortened(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text;
   const end = MAX_TEXT_LENGTH / 4;
@@ -50,7 +50,7 @@ function shortened(text: string): string {
   return `${text.slice(0, MAX_TEXT_LENGTH - end)} ... (${left} characters left out) ... ${text.slice(-end)}`;
 }
 
-/** The HTTP status for a request that could not be met. The v1 API has always said 400 to what does not fit a run's state. */
+/** Returns the HTTP status of an error. The v1 API returns 400 for a conflict with the state of a run. */
 function statusOf(code: ErrorCode, style: ErrorStyle): number {
   switch (code) {
     case 'usage':
@@ -106,7 +106,7 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): T
   return { status: 500, message: 'this is a bug in wf', detail, code: null, headers: {}, diagnostics: null };
 }
 
-/** A number as `code` marks a request that never reached a use case. */
+/** Formats an error for v1; a numeric `code` marks a request that HTTP rejected. */
 function v1Body({ status, message, detail, code, diagnostics }: Told): object {
   return {
     ...(code === null ? { code: status } : {}),
@@ -116,7 +116,7 @@ function v1Body({ status, message, detail, code, diagnostics }: Told): object {
   };
 }
 
-/** RFC 9457. */
+/** Formats an error as a problem document (RFC 9457). */
 function problemBody({ status, message, detail, code, diagnostics }: Told): object {
   const word = code ?? problemCode(status);
   return {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
-/** A comment is sent this often, so that no proxy takes the connection for dead. */
+/** The interval of comments, which keep proxies from closing the connection. */
 const heartbeatMs = 15_000;
-/** A client that has lost the connection comes back after this time. */
+/** The time after which a disconnected client reconnects. */
 const comeBackMs = 1000;
 
 /** The headers of a stream of server-sent events. */
@@ -15,7 +15,7 @@ export const eventStreamHeaders = {
 /** The first line of a stream. */
 export const comeBackLine = `retry: ${comeBackMs}\n\n`;
 
-/** One event; its data is JSON, which has no line end. */
+/** Formats one event; its data is JSON, which contains no line end. */
 export function eventFrame({
   id,
   event,
@@ -28,7 +28,7 @@ export function eventFrame({
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Keeps a connection alive until the result is called; sends nothing to a client that does not take what is there. */
+/** Sends heartbeats until the returned function is called, except to a client that does not read. */
 export function beat(writer: StreamWriter, clock: Clock): () => void {
   let cancelTimer = () => {};
   const next = () => {

@@ -1,8 +1,8 @@
-/** A request that HTTP itself refuses, before or beside any use case; it becomes an answer in `error-reply.ts` alone. */
+/** An error of the HTTP request itself; `error-reply.ts` converts it to a response. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the client can do about it, as a sentence; null where the message says it all. */
+  /** Help for the client, as a sentence; null if the message is sufficient. */
   readonly help: string | null;
 
   constructor(

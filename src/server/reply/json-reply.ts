@@ -1,6 +1,6 @@
 import type { Reply } from '../route.ts';
 
-/** A value as the answer. */
+/** Creates a JSON response. */
 export function jsonReply(value: unknown, status = 200): Reply {
   return { status, body: `${JSON.stringify(value)}\n` };
 }

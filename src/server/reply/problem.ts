@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors.ts';
 
-/** Stable words for what went wrong: those of `WfError`, and what HTTP itself refuses. */
+/** The stable error codes: those of `WfError`, and those of HTTP errors. */
 export type ProblemCode = ErrorCode | (typeof httpCodes)[keyof typeof httpCodes];
 
 const httpCodes = {
@@ -23,7 +23,7 @@ const httpCodes = {
   507: 'full',
 } as const;
 
-/** What each word means, in the words of RFC 9457 the `title`. It is the same whatever the request was. */
+/** The meaning of each code (the `title` of RFC 9457), which does not depend on the request. */
 export const problemTitles: { readonly [code in ProblemCode]: string } = {
   usage: 'The request makes no sense',
   'invalid-params': 'The workflow does not take these parameters',
@@ -54,12 +54,12 @@ export const problemTitles: { readonly [code in ProblemCode]: string } = {
   bug: 'There is a bug in wf',
 };
 
-/** The word for what HTTP refuses. */
+/** Returns the code of an HTTP error. */
 export function problemCode(status: number): ProblemCode {
   return Object.hasOwn(httpCodes, status) ? httpCodes[status as keyof typeof httpCodes] : 'bug';
 }
 
-/** The `type` of a problem: a name that stays, at which nothing is to be found. */
+/** Returns the `type` of a problem: a stable URI that cannot be retrieved. */
 export function problemType(code: ProblemCode): string {
   return `urn:wf:problem:${code}`;
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** An answer to what is no request yet, as it goes over the wire; the connection ends with it. */
+/** Returns the raw bytes of a response for a connection without a valid request; the connection is then closed. */
 export function rawReply(status: number, message: string, headers: Readonly<Record<string, string>> = {}): string {
   const body = `${JSON.stringify({ code: status, message, detailedMessage: message })}\n`;
   const all = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Reply } from '../route.ts';
 
-/** What every answer carries unless it says otherwise: nothing of it is kept, framed, sniffed or told onwards. */
+/** The default headers of every response: no caching, framing, sniffing or referrer. */
 const usualHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -13,22 +13,22 @@ const usualHeaders: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** How long a connection is quiet before the system looks after it. */
+/** The idle time of a connection before the system probes the peer. */
 const probeMs = 30_000;
 
-/** What a reply is sent with besides itself. */
+/** The context of sending a reply. */
 export type Sending = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Headers that do not depend on the route. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the client has gone or the server closes. */
+  /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Sends a reply. One at hand goes with its length, or as 304 when the client has it; one that is written as it comes goes
- * in chunks. Rejects when a stream fails, which the client sees as a connection that broke off.
+ * Sends a reply. A complete body is sent with its length, or as 304 if the client has it; a stream is sent in chunks.
+ * Rejects if a stream fails, which the client sees as a broken connection.
  */
 export async function send(reply: Reply, { request, response, headers, signal }: Sending): Promise<void> {
   const all = merge(usualHeaders, headers, reply.headers ?? {});
@@ -46,13 +46,13 @@ export async function send(reply: Reply, { request, response, headers, signal }:
   }
 }
 
-/** The system asks whether the other machine is still there. The usual limit is set again for the next request. */
+/** Lets the system probe an idle peer. The normal limit is restored for the next request. */
 function keepOpen({ socket }: IncomingMessage): void {
   socket.setTimeout(0);
   socket.setKeepAlive(true, probeMs);
 }
 
-/** A tag by which a client can ask whether what it has is still the same. */
+/** Returns the entity tag of a body, for conditional requests. */
 export function entityTag(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
@@ -74,7 +74,7 @@ function isKnown({ method, headers }: IncomingMessage, tag: string | undefined):
   return known.split(',').some((each) => [tag, `W/${tag}`, '*'].includes(each.trim()));
 }
 
-/** Later ones count, whatever the case of their names. */
+/** Merges headers, ignoring the case of names; later ones override. */
 function merge(...all: readonly Readonly<Record<string, string>>[]): Readonly<Record<string, string>> {
   const byName = new Map<string, readonly [string, string]>();
   for (const headers of all) {

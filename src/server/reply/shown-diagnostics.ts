@@ -5,9 +5,9 @@ import type { ApiRequest } from '../route.ts';
 type Shown = Pick<ListedWorkflow, 'workflow' | 'diagnostics'>;
 
 /**
- * The diagnostics of a workflow as a login may see them: a message can quote any value of the file. A read-only login gets the
- * messages of a valid file with its secrets masked; of a broken file, whose secrets cannot be told from the rest, it gets the kind
- * and the position of each problem alone.
+ * Returns the diagnostics that a login may read, since a message can quote any value of the file. A read-only login gets
+ * the messages of a valid file with masked secrets; of an invalid file, whose secrets cannot be identified, it gets only
+ * the code and position of each problem.
  */
 export function shownDiagnostics(
   { workflow, diagnostics }: Shown,

@@ -1,22 +1,22 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../engine/clock.ts';
 
-/** A client to whom something is written as it comes. */
+/** Writes a stream to a client. */
 export type StreamWriter = {
-  /** Bytes are copied. */
+  /** Writes a chunk; bytes are copied. */
   readonly write: (chunk: string | Uint8Array) => void;
-  /** So much is on its way that nothing new should come. */
+  /** Whether the buffer is full, so that no more chunks should be written. */
   readonly isBehind: () => boolean;
-  /** Resolves when it is all on its way, or nobody reads any more. */
+  /** Resolves when the buffer is empty, or the client has disconnected. */
   readonly caughtUp: () => Promise<void>;
   readonly isClosed: () => boolean;
 };
 
 const mostPendingBytes = 256 * 1024;
-/** Who takes nothing for so long is gone, or holds the connection for no good. */
+/** The time after which a client that reads nothing is disconnected. */
 const stuckMs = 60_000;
 
-/** Writes to a client; `signal` is aborted when it has gone. A client that is stuck is cut off. */
+/** Creates a writer; `signal` is aborted when the client has disconnected. A client that does not read is disconnected. */
 export function createStreamWriter(output: Writable, signal: AbortSignal, clock: Clock): StreamWriter {
   const isClosed = () => signal.aborted || output.destroyed;
   return {

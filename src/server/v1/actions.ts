@@ -12,7 +12,7 @@ import { runOfHandle } from './shown-run.ts';
 
 type Action = (listed: ListedWorkflow, fields: ActionFields, parts: V1Parts) => Promise<object> | object;
 
-/** Who stopped or marked something, where a person reads it. */
+/** The actor of stops and marks in messages. */
 const by = 'the API';
 
 const actions: { readonly [name: string]: Action } = {
@@ -26,7 +26,7 @@ const actions: { readonly [name: string]: Action } = {
   rename,
 };
 
-/** `POST /api/v1/dags/{name}`: does something with a workflow. */
+/** `POST /api/v1/dags/{name}`: performs an action on a workflow. */
 export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {
     const listed = parts.names.find(request.params['name'] ?? '');
@@ -41,7 +41,7 @@ export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply
   };
 }
 
-/** The error for an action that there is not. */
+/** Creates the error for an unknown action. */
 export function unknownAction(action: string, known: readonly string[]): HttpError {
   return new HttpError(400, `there is no action "${action}"`, { help: `actions: ${known.join(', ')}` });
 }
@@ -53,7 +53,7 @@ async function start({ file }: ListedWorkflow, { params, requestId }: ActionFiel
   return { RequestId: run.runId };
 }
 
-/** The run that is named, else every active one. */
+/** Stops the given run, or every active run. */
 async function stop(listed: ListedWorkflow, { requestId }: ActionFields, parts: V1Parts): Promise<object> {
   const { board, desk } = parts;
   await refreshed(parts);
@@ -69,7 +69,7 @@ async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Part
   const runId = requireField(fields, 'requestId', 'request-id');
   await refreshed(parts);
   const { past } = await runOfHandle(runId, listed, parts);
-  // A client of this API cannot say so: where secrets were not kept, only the file has them.
+  // Clients of this API cannot request the file, which alone contains secrets that were not stored.
   const useFile = past.stored?.masked === true;
   const order = { runId, params: fields.params, useFile, newRunId: null };
   const selections = fields.step === '' ? retrySelections : [{ only: fields.step }];
@@ -80,7 +80,7 @@ async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Part
   throw new HttpError(400, `there is nothing to retry: the run ${runId} has no steps`);
 }
 
-/** What did not succeed; where everything did, every step. */
+/** The unsuccessful steps; if all succeeded, every step. */
 const retrySelections: readonly RetrySelection[] = [{ steps: 'unfinished' }, { steps: 'all' }];
 
 function suspend({ file }: ListedWorkflow, fields: ActionFields, { suspensions }: V1Parts): object {
@@ -110,7 +110,7 @@ async function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: 
   return { NewDagID: basename(await editor.rename(listed, requireField(fields, 'value', 'value'))) };
 }
 
-/** Runs that were made a moment ago are known, too. */
+/** Refreshes the board, so that it contains the newest runs. */
 async function refreshed({ board }: V1Parts): Promise<void> {
   board.touch();
   await board.refresh();

@@ -9,7 +9,7 @@ import { actionFields, requireField } from './fields.ts';
 import type { V1Parts } from './parts.ts';
 import { errorOf, fileText, tagsOf, workflowView } from './workflow-view.ts';
 
-/** Lines that are shown around one that is found. */
+/** Lines of context around a match. */
 const around = 2;
 const mostMatches = 20;
 /** Files searched per turn of the event loop. */
@@ -17,7 +17,7 @@ const filesPerTurn = 20;
 
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
-/** `POST /api/v1/dags`: makes a workflow. */
+/** `POST /api/v1/dags`: creates a workflow. */
 export function createDag({ editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {
     const fields = actionFields(request);
@@ -26,7 +26,7 @@ export function createDag({ editor }: V1Parts): (request: ApiRequest) => Promise
   };
 }
 
-/** `DELETE /api/v1/dags/{name}`: removes the file of a workflow. Its past runs stay. */
+/** `DELETE /api/v1/dags/{name}`: removes the file of a workflow and keeps its past runs. */
 export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' } }) => {
     await editor.remove(names.find(name));
@@ -34,7 +34,7 @@ export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => 
   };
 }
 
-/** `GET /api/v1/dags/{name}/spec`: the text of a workflow, as it is when the client prefers YAML. */
+/** `GET /api/v1/dags/{name}/spec`: the text of a workflow, as plain YAML if the client prefers that. */
 export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   return ({ params: { name = '' }, headers, access }) => {
     const listed = parts.names.find(name);
@@ -47,7 +47,7 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   };
 }
 
-/** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, whatever its case. */
+/** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, ignoring case. */
 export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ query, access }) => {
     const expression = query.get('q') ?? '';
@@ -66,7 +66,7 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
   };
 }
 
-/** `GET /api/v1/tags`: every tag of a workflow, in lower case and in order. */
+/** `GET /api/v1/tags`: every tag of a workflow, in lower case, sorted. */
 export function listTags({ catalog }: V1Parts): () => Reply {
   return () => {
     const tags = new Set(catalog.list().flatMap(({ workflow }) => tagsOf(workflow)));

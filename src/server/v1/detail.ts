@@ -17,13 +17,13 @@ import { defaultParams, errorOf, fileText, fileView, workflowDetailView } from '
 const tabs = ['status', 'spec', 'history', 'log', 'scheduler-log'] as const;
 type Tab = (typeof tabs)[number];
 
-/** How many past runs a history shows. */
+/** The number of past runs in a history. */
 const pastRuns = 30;
 
-/** What every answer has, whatever the tab. */
+/** The fields of every response, for any tab. */
 const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: null, ScLog: null };
 
-/** `GET /api/v1/dags/{name}`: a workflow, its last run (or the one that `file` stands for), and what a tab shows of it. */
+/** `GET /api/v1/dags/{name}`: a workflow, its last run (or the run of `file`), and the data of a tab. */
 export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' }, query, access }) => {
     requireLocal(query);
@@ -52,7 +52,7 @@ function head(Title: string, Tab: Tab, Errors: readonly string[]): object {
   return { Title, Tab, ...empty, Errors };
 }
 
-/** Clients look for the errors of a workflow in the shape of one, also when there is none. */
+/** Returns the error for an unknown workflow in the format of a workflow, where clients look for errors. */
 function missing(name: string, tab: Tab, { message, help }: WfError): object {
   const DAG = {
     ...{ File: name, Dir: '', Error: message, ErrorT: message, Suspended: false },
@@ -114,15 +114,15 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
 }
 
 /**
- * Past runs as the v1 API tells them: a row for each step with a value for each run, and the runs themselves. `runs` are newest
- * first, and so are the values; `Logs` are oldest first, each with the handle under which its logs are asked for.
+ * Returns past runs in the format of the v1 API: a row for each step with a value for each run, and the runs themselves.
+ * `runs` and the values are newest first; `Logs` are oldest first, each with the handle for requesting its logs.
  */
 function gridOf(runs: readonly ShownRun[]): object {
   const rows = new Map<string, number[]>();
   for (const [index, { summary }] of runs.entries()) {
     for (const step of [...summary.steps, ...summary.handlers]) setValue(rows, step, { index, count: runs.length });
   }
-  // Steps in the order in which the newest run has them, then what only older ones had, then handlers.
+  // Steps in the order of the newest run, then steps of older runs only, then handlers.
   const names = [...rows.keys()].sort((a, b) => Number(handlerKind(a) !== null) - Number(handlerKind(b) !== null));
   return {
     GridData: names.map((name) => ({ Name: shownName(name), Vals: rows.get(name) })),

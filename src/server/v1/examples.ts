@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/workflow.ts';
 
-/** What the routes answer for one workflow and its last run, as the document shows it. */
+/** The example responses in the document, for one workflow and its last run. */
 
 const runId = '019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112';
 

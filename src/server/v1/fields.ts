@@ -3,17 +3,17 @@ import { parseParams } from '../../language/params.ts';
 import { HttpError } from '../reply/http-error.ts';
 import type { ApiRequest } from '../route.ts';
 
-/** What the v1 API is asked to do. Empty texts are what was not given. */
+/** An action request of the v1 API. An empty text: not given. */
 export type ActionFields = {
   readonly action: string;
   readonly value: string;
   readonly requestId: string;
   readonly step: string;
-  /** Null: none given, so that defaults count. */
+  /** Null: not given, so that defaults apply. */
   readonly params: readonly Param[] | null;
 };
 
-/** The fields of a form or of a JSON object, `action` also of the query. Throws an `HttpError` 400 for what is neither. */
+/** Returns the fields of a form or a JSON object, with `action` also from the query. Throws an `HttpError` 400 for another body. */
 export function actionFields({ body, query }: ApiRequest): ActionFields {
   const fields = fieldsOf(body);
   const text = (...names: readonly string[]) =>
@@ -30,13 +30,13 @@ export function actionFields({ body, query }: ApiRequest): ActionFields {
   };
 }
 
-/** Throws an `HttpError` 400 when a field is empty. */
+/** Throws an `HttpError` 400 if a field is empty. */
 export function requireField(fields: ActionFields, key: 'value' | 'requestId' | 'step', name: string): string {
   if (fields[key] !== '') return fields[key];
   throw new HttpError(400, `"${name}" is missing, which "${fields.action}" needs`);
 }
 
-/** JSON may say `true` where a form says "true"; null is what was not given. */
+/** Converts a body to texts: JSON may contain `true` for "true"; null: not given. */
 function fieldsOf(body: unknown): ReadonlyMap<string, string> {
   if (body === undefined || body === null) return new Map();
   if (typeof body !== 'object' || Array.isArray(body)) throw new HttpError(400, 'the body must be an object');

@@ -11,25 +11,25 @@ import { defaultParams, errorOf, fileView, tagsOf, workflowView } from './workfl
 const usualLimit = 100;
 const mostCached = 32;
 
-/** What is asked for: a page of the workflows that fit. */
+/** The request: a page of matching workflows. */
 type Wanted = {
   readonly page: number;
   readonly limit: number;
   readonly name: string;
   readonly tag: string;
   readonly group: string | null;
-  /** What a login may see differs. */
+  /** The access of the login, which affects the content. */
   readonly access: ApiRequest['access'];
 };
 
 type Page = { readonly body: Buffer; readonly tag: string };
 
-/** What a file says, ready to be sent, for as long as the catalog keeps the file. */
+/** The serialized content of files, kept as long as the catalog keeps the file. */
 type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params: readonly Param[] }>;
 
 /**
- * `GET /api/v1/dags`. Workflows with errors are in `Errors` only. A listing is made once and kept until a file, a run or a suspension changes; then only what belongs to
- * changed files is made anew.
+ * `GET /api/v1/dags`. Workflows with errors are only in `Errors`. A listing is cached until a file, a run or a
+ * suspension changes; then only the data of changed files is rebuilt.
  */
 export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   const { board, catalog, suspensions } = parts;
@@ -86,7 +86,7 @@ function fits(listed: ListedWorkflow, { name, tag, group }: Pick<Wanted, 'name' 
   return name === '' || texts.some((text) => text.toLowerCase().includes(name));
 }
 
-/** A group is a sub-directory, or the `group` of a file. */
+/** Whether a workflow is in a group: a subdirectory, or the `group` of a file. */
 function isInGroup({ group, workflow }: ListedWorkflow, wanted: string | null): boolean {
   return wanted === null || group === wanted || workflow?.group === wanted;
 }

@@ -8,15 +8,15 @@ import type { ShownRun, V1Parts } from './parts.ts';
 import { nodeViews } from './run-view.ts';
 import { shownName } from './step-view.ts';
 
-/** Of a longer output of an attempt, both ends are shown. */
+/** The bytes shown of the beginning and end of a longer output. */
 const size = { head: 256 * 1024, tail: 256 * 1024 };
-/** Earlier attempts are left out once the later ones are this many, or have this many characters. */
+/** The maximum number and total length of the shown attempts; earlier attempts are left out. */
 const mostAttempts = 100;
 const mostCharacters = 1024 * 1024;
 
 /**
- * What all attempts at a step of a run printed, in order; a handler goes by its name in the v1 API, too. Throws a `WfError`
- * `not-found` for a step that the run does not have.
+ * Returns the output of all attempts at a step of a run, in order; a handler may have its v1 name. Throws a `WfError`
+ * `not-found` for an unknown step.
  */
 export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts, 'readLog'>): object {
   const { past, summary } = run;
@@ -26,7 +26,7 @@ export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts
   return { Step: nodeViews(run)(step), LogFile: past.runId, Content: contentOf(past, step.name, readLog) };
 }
 
-/** The output of attempt after attempt, with a line between them. The newest are read first, since the oldest may be too many. */
+/** Returns the output of the attempts with lines between them. Reads the newest first, since older ones may be left out. */
 function contentOf(past: PastRun, step: string, readLog: V1Parts['readLog']): string {
   const { stored } = past;
   if (stored === null) return '';
@@ -48,7 +48,7 @@ function contentOf(past: PastRun, step: string, readLog: V1Parts['readLog']): st
   );
 }
 
-/** What happened in a run, a line for each event. */
+/** Returns the events of a run, one line each. */
 export function eventLog({ past }: ShownRun): object {
   const lines = [...(past.stored?.events ?? []).map(eventLine), ...past.damage];
   return { LogFile: past.runId, Content: lines.map((line) => `${line}\n`).join('') };
@@ -60,7 +60,7 @@ function text({ size: bytes, head, tail }: LogExcerpt): string {
   return `${start}\n[${bytes - head.length - tail.length} bytes are left out here]\n${end}`;
 }
 
-/** Everything of an event that is about the run or a step and fits a line: its time, kind, step, attempt, end and message. */
+/** Formats an event as a line: its time, type, step, attempt, status and message. */
 function eventLine(event: StoredEvent): string {
   const parts = [
     new Date(event.at).toISOString(),

@@ -1,6 +1,6 @@
 import { HttpError } from '../reply/http-error.ts';
 
-/** A whole number from 1 on in the query. Throws an `HttpError` 400 for anything else. */
+/** Reads a positive integer from the query. Throws an `HttpError` 400 for another value. */
 export function countIn(query: URLSearchParams, name: string, fallback: number): number {
   const text = query.get(name);
   if (text === null || text === '') return fallback;
@@ -9,7 +9,7 @@ export function countIn(query: URLSearchParams, name: string, fallback: number):
   throw new HttpError(400, `"${name}" must be a whole number from 1 on`);
 }
 
-/** Only this server answers here. Throws an `HttpError` 400 when the query names another. */
+/** Throws an `HttpError` 400 if the query names another server. */
 export function requireLocal(query: URLSearchParams): void {
   const node = query.get('remoteNode') ?? '';
   if (node === '' || node === 'local') return;

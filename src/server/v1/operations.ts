@@ -27,7 +27,7 @@ const examples: { readonly [name: string]: JsonObject } = {
   create: { action: 'new', value: 'etl' },
 };
 
-/** What the routes of the v1 API are for. */
+/** The descriptions of the routes of the v1 API. */
 export const v1Operations = {
   list: {
     id: 'v1ListDags',

@@ -11,7 +11,7 @@ import type { WorkflowEditor } from '../../service/workflows/workflow-editor.ts'
 import type { readLogExcerpt } from '../../store/files/logs/log-excerpt.ts';
 import type { Suspensions } from '../../store/store.ts';
 
-/** What the v1 API works with. */
+/** The dependencies of the v1 API. */
 export type V1Parts = {
   readonly catalog: Catalog;
   readonly names: ListedNames;
@@ -22,13 +22,13 @@ export type V1Parts = {
   readonly editor: WorkflowEditor;
   readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
-  /** Masks the secrets that a workflow spells out. */
+  /** Masks the secrets in a workflow. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** Masks the secrets in the text of a workflow file. */
   readonly shownText: (text: string, workflow: Workflow) => string;
 };
 
-/** A run with everything that the v1 API tells of it. */
+/** A run with the data of the v1 API. */
 export type ShownRun = {
   readonly past: PastRun;
   readonly summary: RunSummary;

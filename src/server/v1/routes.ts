@@ -6,7 +6,7 @@ import { listDags } from './listing.ts';
 import { v1Operations as operations } from './operations.ts';
 import type { V1Parts } from './parts.ts';
 
-/** The API that clients of Blackdagger 2 and Dagu 1 speak. */
+/** Returns the routes for clients of Blackdagger 2 and Dagu 1. */
 export function v1Routes(parts: V1Parts): readonly DescribedRoute[] {
   const read = { method: 'GET', access: 'read', body: 'none', errors: 'v1' } as const;
   const write = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'v1' } as const;

@@ -7,10 +7,10 @@ import type { ShownRun } from './parts.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';
 import { shownName, stepView } from './step-view.ts';
 
-/** What is known of the workflow of a run that need not exist. */
+/** The data of a workflow that may have no run. */
 export type RunSubject = { readonly name: string; readonly params: readonly Param[] };
 
-/** A run as listings tell it; null: the workflow has never run. */
+/** Returns a run for listings; null: the workflow has never run. */
 export function runView(run: BoardRun | null, { name, params }: RunSubject): object {
   return {
     RequestId: run?.runId ?? '',
@@ -24,7 +24,7 @@ export function runView(run: BoardRun | null, { name, params }: RunSubject): obj
   };
 }
 
-/** A run with its steps and handlers. */
+/** Returns a run with its steps and handlers. */
 export function runDetailView(run: ShownRun): object {
   const { past, summary } = run;
   const node = nodeViews(run);
@@ -36,7 +36,7 @@ export function runDetailView(run: ShownRun): object {
   };
 }
 
-/** A workflow that has never run, as a run in which nothing has happened yet. */
+/** Returns an empty run for a workflow that has never run. */
 export function neverRunView(workflow: Workflow | null, subject: RunSubject): object {
   const node = viewer(workflow, null);
   return {
@@ -46,13 +46,13 @@ export function neverRunView(workflow: Workflow | null, subject: RunSubject): ob
   };
 }
 
-/** Shows steps and handlers of a run as nodes. */
+/** Returns a function that converts steps and handlers of a run to nodes. */
 export function nodeViews({ past }: ShownRun): (step: StepSummary) => object {
   const { stored } = past;
   return viewer(stored?.workflow ?? null, stored === null ? null : attemptHistory(stored.events));
 }
 
-/** The handlers that the workflow has, also those that the run has not reached. */
+/** Returns all handlers of the workflow, reached or not. */
 function handlerViews(workflow: Workflow | null, view: (name: string) => object): object {
   const handler = (kind: HandlerKind) => (workflow?.handlers[kind] ? view(handlerName(kind)) : null);
   return {
@@ -65,7 +65,7 @@ function handlerViews(workflow: Workflow | null, view: (name: string) => object)
 
 type Attempts = ReadonlyMap<string, readonly AttemptRecord[]>;
 
-/** Without a workflow, only the names of the steps are known. */
+/** Returns the conversion to nodes. Without a workflow, only the names of steps are known. */
 function viewer(workflow: Workflow | null, attempts: Attempts | null): (summary: StepSummary) => object {
   const all = workflow === null ? [] : [...workflow.steps, ...Object.values(workflow.handlers)];
   const steps = new Map(all.flatMap((step) => (step === null ? [] : [[step.name, step] as const])));
@@ -77,7 +77,7 @@ function viewer(workflow: Workflow | null, attempts: Attempts | null): (summary:
   };
 }
 
-/** A step that never started has no times, even where it was settled; repetitions are not retries. */
+/** Converts a step to a node. A step that never started has no times; repetitions do not count as retries. */
 function nodeView(summary: StepSummary, attempts: readonly AttemptRecord[]): object {
   const isSkipped = summary.status === 'skipped';
   const neverStarted = summary.startedAt === null && summary.status !== 'failed' && summary.status !== 'succeeded';

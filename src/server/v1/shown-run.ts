@@ -9,8 +9,8 @@ export async function readShown(runId: string, { history }: Pick<V1Parts, 'histo
 }
 
 /**
- * The run of a workflow that a client names, by the handle that was handed out for it: its id, which is looked up among those
- * of the workflow and is nothing else. Throws a `WfError` `not-found`.
+ * Returns the run of a workflow for a handle from an earlier response: a run id, which is searched only among the runs
+ * of the workflow. Throws a `WfError` `not-found`.
  */
 export async function runOfHandle(handle: string, listed: ListedWorkflow, parts: V1Parts): Promise<ShownRun> {
   const isOurs = parts.board.runIdsOf(listed.file).includes(handle);

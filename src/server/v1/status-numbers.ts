@@ -1,6 +1,6 @@
 import type { RunStatus, StepStatus } from '../../core/run/run.ts';
 
-/** A status as the v1 API tells it: a number and its word. */
+/** A status of the v1 API: a number and its text. */
 export type NumberedStatus = { readonly Status: number; readonly StatusText: string };
 
 const notStarted: NumberedStatus = { Status: 0, StatusText: 'not started' };
@@ -10,7 +10,7 @@ const canceled: NumberedStatus = { Status: 3, StatusText: 'canceled' };
 const finished: NumberedStatus = { Status: 4, StatusText: 'finished' };
 const skipped: NumberedStatus = { Status: 5, StatusText: 'skipped' };
 
-/** The status of a run; null for a workflow that has never run. A run that its precondition kept from running is finished. */
+/** Converts the status of a run; null for a workflow that has never run. A run skipped by its precondition is finished. */
 export function runStatus(status: RunStatus | null): NumberedStatus {
   switch (status) {
     case null:
@@ -31,7 +31,7 @@ export function runStatus(status: RunStatus | null): NumberedStatus {
   }
 }
 
-/** The status of a step or handler. */
+/** Converts the status of a step or handler. */
 export function stepStatus(status: StepStatus): NumberedStatus {
   switch (status) {
     case 'pending':

@@ -3,7 +3,7 @@ import { handlerKind, type Precondition, type Step } from '../../core/workflow.t
 
 const nanosecondsPerMs = 1_000_000;
 
-/** A step or handler of a workflow whose steps run in `dir` by default: as the file has it, with nothing evaluated. */
+/** Converts a step or handler as written in the file, without evaluation; `dir`: the default directory of steps. */
 export function stepView(step: Step, dir: string): object {
   return {
     Name: shownName(step.name),
@@ -15,7 +15,7 @@ export function stepView(step: Step, dir: string): object {
     Stdout: step.stdout ?? '',
     Stderr: step.stderr ?? '',
     Output: step.output ?? '',
-    // Clients take an empty list for an edge of the graph.
+    // Clients treat an empty list as an edge of the graph.
     Depends: step.depends.length === 0 ? null : step.depends,
     ContinueOn: { Failure: step.continueOn.failure, Skipped: step.continueOn.skipped },
     RetryPolicy: { Limit: step.retry.limit, Interval: step.retry.intervalMs * nanosecondsPerMs },
@@ -29,19 +29,19 @@ export function stepView(step: Step, dir: string): object {
   };
 }
 
-/** The name of a step or handler in the v1 API: `onExit` for `handlerOn.exit`. */
+/** Returns the name of a step or handler in the v1 API: `onExit` for `handlerOn.exit`. */
 export function shownName(name: string): string {
   const kind = handlerKind(name);
   return kind === null ? name : `on${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
 }
 
-/** A directory that begins with a variable may be absolute: it stays as written. */
+/** Resolves a directory; one that begins with a variable may be absolute and is kept as written. */
 function effectiveDir(own: string | null, dir: string): string {
   if (own === null) return dir;
   return isAbsolute(own) || /^[$`]/.test(own) ? own : join(dir, own);
 }
 
-/** The program and the words after it, separated by blanks and with their quotes. */
+/** Splits a command into the program and its arguments, at blanks, quotes included. */
 function commandView(step: Step): object {
   if (step.executor.type === 'workflow') {
     const words = [configText(step, 'run'), configText(step, 'params')].filter((text) => text !== '');
@@ -53,12 +53,12 @@ function commandView(step: Step): object {
   return { CmdWithArgs: [...text, ...step.args].join(' '), Command, Args: [...rest, ...step.args] };
 }
 
-/** Preconditions as the v1 API tells them. */
+/** Converts preconditions for the v1 API. */
 export function preconditionViews(preconditions: readonly Precondition[]): readonly object[] {
   return preconditions.map(({ condition, expected }) => ({ Condition: condition, Expected: expected ?? '' }));
 }
 
-/** A step that is another workflow keeps its name and parameters where others keep their executor's settings. */
+/** Reads a field of the executor's settings, in which a sub-workflow step has its workflow and parameters. */
 function configText({ executor }: Step, key: 'run' | 'params'): string {
   const value = executor.type === 'workflow' ? executor.config[key] : undefined;
   return typeof value === 'string' ? value : '';

@@ -9,7 +9,7 @@ import type { ApiRequest } from '../route.ts';
 import type { V1Parts } from './parts.ts';
 import { preconditionViews, stepView } from './step-view.ts';
 
-/** What the v1 API tells of a workflow's file, in a listing and elsewhere. */
+/** A workflow's file in the v1 API. */
 export type FileView = {
   readonly File: string;
   readonly Dir: string;
@@ -17,7 +17,7 @@ export type FileView = {
   readonly ErrorT: string | null;
 };
 
-/** The file of a workflow. `File` is the name by which the API knows it. */
+/** Returns the file of a workflow. `File` is its name in the API. */
 export function fileView(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
@@ -28,7 +28,7 @@ export function fileView(
   return { File: names.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
 }
 
-/** What is wrong with a workflow, in one text; null when it can be run. */
+/** Returns the errors of a workflow as one text; null if it is valid. */
 export function errorOf(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
@@ -40,8 +40,8 @@ export function errorOf(
 }
 
 /**
- * The text of a workflow's file. Who may only look does not see the secrets in it, and nothing of a broken one, whose secrets
- * cannot be told from the rest.
+ * Returns the text of a workflow's file. For a read-only login, secrets are masked, and an invalid file is empty, since
+ * its secrets cannot be identified.
  */
 export function fileText(
   { sources, workflow }: ListedWorkflow,
@@ -55,7 +55,7 @@ export function fileText(
 
 type Subject = Pick<ListedWorkflow, 'name' | 'group'>;
 
-/** A workflow as listings tell it; of one that is broken (null) only its name and group are known. */
+/** Returns a workflow for listings; for an invalid workflow (null) only name and group are known. */
 export function workflowView({ name, group }: Subject, workflow: Workflow | null): object {
   const params = defaultParams(workflow);
   return {
@@ -69,7 +69,7 @@ export function workflowView({ name, group }: Subject, workflow: Workflow | null
   };
 }
 
-/** A workflow with its steps. `workflow` is what may be shown of it. */
+/** Returns a workflow with its steps. `workflow`: with secrets masked as required. */
 export function workflowDetailView(listed: Subject & Pick<ListedWorkflow, 'file'>, workflow: Workflow | null): object {
   return {
     Location: listed.file,
@@ -85,12 +85,12 @@ export function workflowDetailView(listed: Subject & Pick<ListedWorkflow, 'file'
   };
 }
 
-/** The tags of a workflow, in lower case. */
+/** Returns the tags of a workflow, in lower case. */
 export function tagsOf(workflow: Workflow | null): readonly string[] {
   return [...new Set((workflow?.tags ?? []).map((tag) => tag.toLowerCase()))];
 }
 
-/** The parameters that a run gets when it is given none. */
+/** Returns the default parameters of a run. */
 export function defaultParams(workflow: Workflow | null): readonly Param[] {
   return (workflow?.params ?? []).map(({ name, value }) => ({ name, value }));
 }

@@ -3,7 +3,7 @@ import { HttpError } from '../reply/http-error.ts';
 /** The fields of a body, JSON or a form. */
 export type BodyFields = Readonly<Record<string, unknown>>;
 
-/** What a body holds; a body that is not there holds nothing. Throws an `HttpError` 400 for fields that mean nothing here. */
+/** Returns the fields of a body; empty without a body. Throws an `HttpError` 400 for unknown fields. */
 export function bodyFields(body: unknown, names: readonly string[]): BodyFields {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) throw new HttpError(400, 'the body must be an object');
@@ -12,7 +12,7 @@ export function bodyFields(body: unknown, names: readonly string[]): BodyFields 
   throw new HttpError(400, `there is no field "${unknown}"`, { help: `fields: ${names.join(', ')}` });
 }
 
-/** A text that is not empty; null where it is not given. Throws an `HttpError` 400 for anything else. */
+/** Reads a non-empty text; null if it is not given. Throws an `HttpError` 400 for another value. */
 export function textField(fields: BodyFields, name: string): string | null {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return null;
@@ -20,7 +20,7 @@ export function textField(fields: BodyFields, name: string): string | null {
   throw new HttpError(400, `"${name}" must be a text`);
 }
 
-/** True or false, in a form as a word; false where it is not given. Throws an `HttpError` 400 for anything else. */
+/** Reads true or false, in a form as text; default: false. Throws an `HttpError` 400 for another value. */
 export function flagField(fields: BodyFields, name: string): boolean {
   const value = fields[name];
   if (value === true || value === 'true') return true;

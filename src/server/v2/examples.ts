@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/workflow.ts';
 
-/** What the routes answer for one workflow and its last run, as the document shows it. */
+/** The example responses in the document, for one workflow and its last run. */
 
 const runId = '019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112';
 const file = '/srv/wf/dags/etl.yaml';
@@ -60,7 +60,7 @@ export const exampleRun: JsonObject = {
   warnings: [],
 };
 
-/** A workflow as listings tell it. */
+/** A workflow of a listing. */
 export const exampleWorkflow: JsonObject = {
   id: 'etl.yaml',
   name: 'etl',
@@ -101,7 +101,7 @@ const step = {
   timeoutMs: 0,
 };
 
-/** A workflow with everything that its file says. */
+/** A workflow with the content of its file. */
 export const exampleWorkflowDetail: JsonObject = {
   ...exampleWorkflow,
   definition: `description: Yesterday in numbers
@@ -146,7 +146,7 @@ export const exampleDiagnostic: JsonObject = {
   help: 'did you mean "command"?',
 };
 
-/** The end of the stream of a run. */
+/** The last events of a run's stream. */
 export const exampleStream = `retry: 1000
 
 id: 9
@@ -177,7 +177,7 @@ event: run.removed
 data: {"runId":"019c8f59-7d10-7a11-8c1e-6a2f0b9d4e55"}
 `;
 
-/** A run as it is drawn. */
+/** The view of a run. */
 export const exampleRunView: JsonObject = {
   run: runHead,
   warnings: [],

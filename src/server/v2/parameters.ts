@@ -1,6 +1,6 @@
 import type { Parameter } from '../docs/operation.ts';
 
-/** The workflow in a path. */
+/** The path parameter for a workflow. */
 export const workflowName: Parameter = {
   name: 'name',
   in: 'path',
@@ -10,7 +10,7 @@ export const workflowName: Parameter = {
   example: 'etl',
 };
 
-/** The run in a path. */
+/** The path parameter for a run. */
 export const runId: Parameter = {
   name: 'id',
   in: 'path',
@@ -19,7 +19,7 @@ export const runId: Parameter = {
   example: '@latest',
 };
 
-/** The step in a path. */
+/** The path parameter for a step. */
 export const stepName: Parameter = {
   name: 'step',
   in: 'path',
@@ -28,7 +28,7 @@ export const stepName: Parameter = {
   example: 'load',
 };
 
-/** Where a listing goes on. */
+/** The parameter for the next page of a listing. */
 export const cursor: Parameter = {
   name: 'cursor',
   in: 'query',
@@ -36,7 +36,7 @@ export const cursor: Parameter = {
   schema: { type: 'string' },
 };
 
-/** How much a listing answers at once. */
+/** Creates the parameter for the size of a page. */
 export function limit(usual: number, most: number): Parameter {
   return {
     name: 'limit',
@@ -46,12 +46,12 @@ export function limit(usual: number, most: number): Parameter {
   };
 }
 
-/** Something that is so or not. */
+/** Creates a boolean parameter. */
 export function flag(name: string, description: string): Parameter {
   return { name, in: 'query', description, schema: { type: 'boolean', default: false } };
 }
 
-/** A text to choose by. */
+/** Creates a text parameter that filters. */
 export function filter(name: string, description: string, example?: string): Parameter {
   return {
     name,

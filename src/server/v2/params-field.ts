@@ -6,7 +6,7 @@ import { HttpError } from '../reply/http-error.ts';
 const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What `params` of a body may be. */
+/** The schema of `params` in a body. */
 export const paramsSchema: Schema = {
   description:
     'Parameters instead of the defaults of the file. A text is read as on the command line: `A=1 B="x y" positional`. In a list each entry is one parameter, byte for byte: `NAME=value`, a positional value, or as a run tells them. A map has names and values.',
@@ -35,8 +35,8 @@ export const paramsSchema: Schema = {
 };
 
 /**
- * Parameters from a body: as one text, as a list, or as a map. Null where none are given, so that others count; an empty list
- * or map means none at all. Throws an `HttpError` 400 for anything else.
+ * Reads parameters from a body: one text, a list, or a map. Null if `params` is missing, so that defaults apply; an
+ * empty list or map means no parameters. Throws an `HttpError` 400 for another value.
  */
 export function paramsField(value: unknown): readonly Param[] | null {
   if (value === undefined || value === null) return null;

@@ -36,13 +36,13 @@ export type V2Parts = Pick<
 > & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;
-  /** What changes, of all runs and workflows. */
+  /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly logFiles: LogFiles;
   readonly clock: Clock;
-  /** What is wrong with the text of a workflow; what it imports is looked for in the workflows directory alone. */
+  /** Checks the text of a workflow; imports are resolved only within the workflows directory. */
   readonly check: (text: string) => Promise<CheckResult>;
-  /** When a workflow is started next; null for never, or not by the time. */
+  /** Returns the next scheduled start of a workflow; null: none. */
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;

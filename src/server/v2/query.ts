@@ -1,7 +1,7 @@
 import { isCalendarDay } from '../../core/calendar-day.ts';
 import { HttpError } from '../reply/http-error.ts';
 
-/** A whole number in the query, from 0 on; `fallback` where it is not given. Throws an `HttpError` 400 for anything else. */
+/** Reads a non-negative integer from the query; default: `fallback`. Throws an `HttpError` 400 for another value. */
 export function numberIn(query: URLSearchParams, name: string, fallback: number): number {
   const text = query.get(name);
   if (text === null || text === '') return fallback;
@@ -10,7 +10,7 @@ export function numberIn(query: URLSearchParams, name: string, fallback: number)
   throw new HttpError(400, `"${name}" must be a whole number`);
 }
 
-/** Which attempt at a step is wanted, from 1 on; null where it is not given. Throws an `HttpError` 400 for anything else. */
+/** Reads the number of an attempt, beginning with 1; null if it is not given. Throws an `HttpError` 400 for another value. */
 export function attemptIn(query: URLSearchParams): number | null {
   if (!query.get('attempt')) return null;
   const attempt = numberIn(query, 'attempt', 0);
@@ -18,14 +18,14 @@ export function attemptIn(query: URLSearchParams): number | null {
   throw new HttpError(400, '"attempt" must be from 1 on', { help: 'leave it out for the last attempt' });
 }
 
-/** How many of something are wanted. Throws an `HttpError` 400 unless it is 1 to `most`. */
+/** Reads the size of a page. Throws an `HttpError` 400 unless it is 1 to `most`. */
 export function limitIn(query: URLSearchParams, usual: number, most: number): number {
   const limit = numberIn(query, 'limit', usual);
   if (limit >= 1 && limit <= most) return limit;
   throw new HttpError(400, `"limit" must be from 1 to ${most}`);
 }
 
-/** True or false; false where it is not given. Throws an `HttpError` 400 for anything else. */
+/** Reads true or false; default: false. Throws an `HttpError` 400 for another value. */
 export function flagIn(query: URLSearchParams, name: string): boolean {
   const word = query.get(name) ?? 'false';
   if (word === 'true' || word === '') return true;
@@ -33,13 +33,13 @@ export function flagIn(query: URLSearchParams, name: string): boolean {
   throw new HttpError(400, `"${name}" must be true or false`);
 }
 
-/** One of some words; null where it is not given. Throws an `HttpError` 400 for any other. */
+/** Reads one of the given words; null if it is not given. Throws an `HttpError` 400 for another value. */
 export function wordIn<Word extends string>(query: URLSearchParams, name: string, words: readonly Word[]): Word | null {
   const given = query.get(name);
   return given === null || given === '' ? null : asWord(given, name, words);
 }
 
-/** Several of some words, separated by commas or given by and by; null for none. Throws as `wordIn` does. */
+/** Reads several of the given words, separated by commas or in repeated parameters; null: none. Throws as `wordIn` does. */
 export function wordsIn<Word extends string>(
   query: URLSearchParams,
   name: string,
@@ -49,7 +49,7 @@ export function wordsIn<Word extends string>(
   return given.length === 0 ? null : given.map((word) => asWord(word, name, words));
 }
 
-/** A moment in ISO 8601, in milliseconds since 1970-01-01 UTC; null where it is not given. Throws an `HttpError` 400. */
+/** Reads a timestamp in ISO 8601 as milliseconds since 1970-01-01 UTC; null if it is not given. Throws an `HttpError` 400. */
 export function momentIn(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === '') return null;

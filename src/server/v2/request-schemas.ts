@@ -23,7 +23,7 @@ const retry: Readonly<Record<string, Schema>> = {
   strict,
 };
 
-/** What the routes of the v2 API take as bodies; a field that means nothing is refused. */
+/** The schemas of request bodies of the v2 API; unknown fields are rejected. */
 export const requestSchemas: Readonly<Record<string, Schema>> = {
   StartRequest: {
     description: 'A run to start.',

@@ -25,7 +25,7 @@ import { showWorkflowRoute } from './workflows/show-workflow.ts';
 import { saveSourceRoute, showSourceRoute } from './workflows/source.ts';
 import { validateRoute } from './workflows/validate.ts';
 
-/** The project's own API. */
+/** Returns the routes of the v2 API. */
 export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
   return [
     listWorkflowsRoute(parts),

@@ -84,7 +84,7 @@ const param = object('A parameter and its default.', {
   open: { type: 'boolean', description: 'The file gives no value; who starts it should.' },
 });
 
-/** What `validate` answers. */
+/** The schema of the response of `validate`. */
 export const checkedSchema: Schema = object('What was found.', {
   files: listSchema(
     object('', {
@@ -96,7 +96,7 @@ export const checkedSchema: Schema = object('What was found.', {
   ),
 });
 
-/** The schemas of the v2 API beside those that it shares with the command line. */
+/** Returns the schemas of the v2 API that it does not share with the command line. */
 export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
   return {
     Problem: problem,

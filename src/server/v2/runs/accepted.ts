@@ -7,8 +7,8 @@ import { exampleRun } from '../examples.ts';
 import type { V2Parts } from '../parts.ts';
 
 /**
- * The answer to who has asked for a run: 201 with its place, or 200 where it was there already and `isSame`. Throws as
- * `acceptedRun` does.
+ * Returns the response to a start or retry: 201 with the run's location, or 200 for an existing run for which `isSame`
+ * holds. Throws as `acceptedRun` does.
  */
 export async function acceptedReply(
   accepted: AcceptedRun,
@@ -23,7 +23,7 @@ export async function acceptedReply(
 const headers = { Location: 'Where the run is.' };
 const content = { 'application/json': { schema: ref('RunSummary'), example: exampleRun } };
 
-/** How `acceptedReply` answers; `existing` tells which run of that id it takes for the one that was asked for. */
+/** Describes the responses of `acceptedReply`; `existing`: the existing run with that id that counts as the same request. */
 export function acceptedAnswers(existing: string): Readonly<Record<string, Answer>> {
   return {
     200: { description: `There is a run of that id already: ${existing}`, headers, content },

@@ -3,9 +3,9 @@ import type { PastRun } from '../../../service/history/past-run.ts';
 import type { V2Parts } from '../parts.ts';
 
 /**
- * The run that a path names: by its id, by a beginning of it that no other has, or as `@latest` or `@failed`. The name of a
- * workflow is none of these: what is true of its last run now need not be when the next request comes. Throws a `WfError`:
- * `not-found`, or `usage` for the beginning of several ids.
+ * Returns the run that a path names: by its id, a unique prefix of it, `@latest` or `@failed`. A workflow is not
+ * accepted, since its last run may change between two requests. Throws a `WfError`: `not-found`, or `usage` for the
+ * prefix of several ids.
  */
 export async function findRun(word: string, { history }: Pick<V2Parts, 'history'>): Promise<PastRun> {
   const exact = await history.read(word);

@@ -14,7 +14,7 @@ import { flagIn, numberIn } from '../query.ts';
 import { findRun } from './find-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
 
-/** OpenAPI 3.1 has no word for what a stream is made of; programs that do not know this one pass over it. */
+/** OpenAPI 3.1 cannot describe the items of a stream; programs ignore the unknown key. */
 const eventStream = { type: 'string', 'x-event-data': ref('Event') };
 
 const operation: Operation = {
@@ -152,7 +152,7 @@ async function sendEvents(
   }
 }
 
-/** All followers of a run are told the same texts. */
+/** The serialized events, shared by all followers of a run. */
 const frames = new WeakMap<StoredEvent, string>();
 
 function frame(id: string, event: StoredEvent): string {

@@ -84,7 +84,7 @@ async function listRuns(query: URLSearchParams, workflow: string | null, { histo
     from: momentIn(query, 'from'),
     to: momentIn(query, 'to'),
     behind: placeIn(query),
-    // One more tells whether there is another page.
+    // One more, to detect another page.
     limit: count + 1,
   };
   const runs: RunSummary[] = [];
@@ -97,7 +97,7 @@ async function listRuns(query: URLSearchParams, workflow: string | null, { histo
   return jsonReply({ runs, nextCursor: null });
 }
 
-/** Where a page of runs begins; null for the first. Throws an `HttpError` 400. */
+/** Reads the start of a page of runs; null: the first page. Throws an `HttpError` 400. */
 export function placeIn(query: URLSearchParams): RunPlace | null {
   const place = cursorIn(query);
   if (place === null) return null;

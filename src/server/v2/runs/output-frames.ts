@@ -5,24 +5,24 @@ import { HttpError } from '../../reply/http-error.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
 import type { LogFiles } from '../parts.ts';
 
-/** What of the output of steps stands in a stream of events, and where it goes on. */
+/** The requested output of steps within a stream of events, and the offsets at which it continues. */
 export type OutputRequest = {
   /** Null: of all steps. */
   readonly step: string | null;
-  /** How much of an attempt under way is known already, by `attemptKey`. */
+  /** The known bytes of running attempts, by `attemptKey`. */
   readonly offsets: ReadonlyMap<string, LogOffsets>;
 };
 
-/** The output of attempts, in its place among the events. */
+/** Sends the output of attempts between the events. */
 export type OutputFrames = {
-  /** To be called before the event is sent: resolves when all output is sent that comes before it. */
+  /** Call it before sending an event: resolves when all output before the event is sent. */
   readonly before: (event: StoredEvent) => Promise<void>;
-  /** To be called when the event is sent. */
+  /** Call it after sending an event. */
   readonly after: (event: StoredEvent) => void;
   readonly close: () => void;
 };
 
-/** Sends the output of attempts as it comes; of those under way behind the first `after` events from their offsets on. */
+/** Creates the sender of output; attempts that run after the first `after` events continue at their offsets. */
 export function createOutputFrames(
   run: PastRun,
   {
@@ -56,7 +56,7 @@ export function createOutputFrames(
   };
 }
 
-/** Reads `[["load", 1, 4096, 0]]`: step, attempt, bytes of both streams. Throws an `HttpError` 400 for anything else. */
+/** Reads `[["load", 1, 4096, 0]]`: step, attempt, bytes of both streams. Throws an `HttpError` 400 for another value. */
 export function readOffsets(text: string | null): OutputRequest['offsets'] {
   if (text === null || text === '') return new Map();
   const entries = parse(text);

@@ -28,7 +28,7 @@ const graph = objectSchema({
   edges: listSchema(objectSchema({ from: text, to: text }), '`to` depends on `from`.'),
 });
 
-/** The schema of the view of a run. */
+/** Returns the schemas of the view of a run. */
 export function runViewSchemas(): Readonly<Record<string, Schema>> {
   return {
     RunView: {
