@@ -292,7 +292,7 @@ test(
       const { stdout, stderr, code } = await followed.ended;
       expect([code, stderr]).toEqual([
         0,
-        `wf: ${first.url} does not answer; trying again\nwf: ${first.url} answers again\n`,
+        `wf: ${first.url} does not answer; retrying\nwf: ${first.url} answers again\n`,
       ]);
       for (const step of ['left', 'right']) {
         const printed = stdout.split('\n').flatMap(

@@ -26,7 +26,7 @@ export function createPatience({ settings, limits, tell }: DaemonClient): Patien
       if (performance.now() - goneSince > limits.patienceMs) throw error;
       if (pauseMs > limits.pauseMs && !isTold) {
         isTold = true;
-        tell(`${settings.url} does not answer; trying again`);
+        tell(`${settings.url} does not answer; retrying`);
       }
       await pause(pauseMs, undefined, { signal });
       pauseMs = Math.min(pauseMs * 2, limits.longestPauseMs);
