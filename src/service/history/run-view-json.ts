@@ -26,7 +26,7 @@ export function runViewJson(drawn: DrawnRun) {
 }
 
 /** Returns a run without its steps, handlers and warnings. */
-export function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers' | 'warnings'> {
+function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers' | 'warnings'> {
   const { steps: _, handlers: __, warnings: ___, ...head } = summary;
   return head;
 }
