@@ -24,7 +24,7 @@ export function healthRoute(loopLag: () => LoopLag, refusal: () => SystemProblem
       summary: 'Reports whether the daemon can start runs',
       answers: {
         200: json('It can.', healthSchema, { status: 'ok', eventLoopLagMs: { mean: 0.1, p99: 1.2, max: 3 } }),
-        503: json('The daemon answers, but starts would be refused.', failingSchema),
+        503: json('The daemon answers, but cannot start runs.', failingSchema),
         507: json('The disk is full: starts are refused.', failingSchema, {
           status: 'failing',
           problem: 'no space left on the device',
@@ -38,7 +38,7 @@ export function healthRoute(loopLag: () => LoopLag, refusal: () => SystemProblem
 const lag = { type: 'number', minimum: 0 };
 const eventLoopLagMs = {
   type: 'object',
-  description: 'How late the daemon came to what was due, in milliseconds, over the last seconds.',
+  description: 'The delay of the event loop of the daemon, in milliseconds, over the last seconds.',
   properties: { mean: lag, p99: lag, max: lag },
   required: ['mean', 'p99', 'max'],
 };
@@ -51,7 +51,7 @@ const failingSchema = {
   type: 'object',
   properties: {
     status: { const: 'failing' },
-    problem: { type: 'string', description: 'What the machine refuses.' },
+    problem: { type: 'string', description: 'The missing resource.' },
     eventLoopLagMs,
   },
   required: ['status', 'problem', 'eventLoopLagMs'],

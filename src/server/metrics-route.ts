@@ -16,8 +16,8 @@ export function metricsRoute({ read }: Pick<Metrics, 'read'>): DescribedRoute {
     operation: {
       id: 'metrics',
       tag: 'Daemon',
-      summary: 'Hands out what the daemon counts',
-      description: 'In the text format of Prometheus. Names of workflows are in it.',
+      summary: 'Returns the metrics of the daemon',
+      description: 'In the text format of Prometheus. It contains the names of workflows.',
       answers: {
         200: {
           description: 'The numbers.',

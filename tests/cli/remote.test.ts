@@ -356,9 +356,7 @@ test(
       expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, `error: ${url} rejects the login`]);
       expect(wrong.stderr).not.toContain('wrong\n');
       const reader = await status({ WF_TOKEN: 'look-only' });
-      expect(reader.stderr).toMatch(
-        /^error: .* does not allow this: this login allows looking only\n {2}help: .*WF_TOKEN/,
-      );
+      expect(reader.stderr).toMatch(/^error: .* forbids this request: this login is read-only\n {2}help: .*WF_TOKEN/);
       expect(await clientOf(place, url, { WF_TOKEN: 'look-only' }).wf('history')).toMatchObject({ code: 0 });
       expect(await status({ WF_TOKEN: 's3cret' })).toMatchObject({ code: 0 });
       expect(await status({}, '--token-file', 'token')).toMatchObject({ code: 0 });

@@ -22,7 +22,7 @@ export function createGuard(login: Login, tries: LoginTries, clientAddress: Clie
         case 'allowed':
           return verdict.to;
         case 'missing':
-          throw unauthorized('a login is needed');
+          throw unauthorized('a login is required');
         case 'wrong': {
           const waitMs = tries.failed(clientAddress(request), verdict.fingerprint);
           throw waitMs > 0 ? tooManyTries(waitMs) : unauthorized('the login is wrong');
@@ -34,7 +34,7 @@ export function createGuard(login: Login, tries: LoginTries, clientAddress: Clie
 
 /** Throws an `HttpError` 403 if the access of a login is not sufficient. */
 export function requireAccess(allowed: Exclude<Access, 'public'>, needed: Access): void {
-  if (needed === 'write' && allowed === 'read') throw new HttpError(403, 'this login allows looking only');
+  if (needed === 'write' && allowed === 'read') throw new HttpError(403, 'this login is read-only');
 }
 
 function unauthorized(message: string): HttpError {

@@ -46,7 +46,7 @@ function journalEvent(): Schema {
   const names = event.oneOf.map(({ $ref }) => $ref.replace('#/$defs/', ''));
   const stored = names.filter((name) => name !== 'step.output' && name !== 'run.summary');
   return {
-    description: 'What happened to a run, as it stands in its journal.',
+    description: 'An event of a run, as in its journal.',
     oneOf: stored.map((name) => ({ $ref: `#/components/schemas/${partName('Event', name)}` })),
   };
 }

@@ -22,10 +22,10 @@ versions.`;
 
 const tags: readonly (readonly [name: Operation['tag'], description: string])[] = [
   ['Workflows', 'The files of the workflows directory.'],
-  ['Runs', 'What was run, is running and waits.'],
-  ['Logs and events', 'What steps print, and what happens to a run, as it happens.'],
+  ['Runs', 'Past, running and waiting runs.'],
+  ['Logs and events', 'The output of steps and the events of runs, also live.'],
   ['Daemon', 'The daemon itself.'],
-  ['Version 1', 'The API of Blackdagger 2 and Dagu 1, for clients that exist.'],
+  ['Version 1', 'The API of Blackdagger 2 and Dagu 1, for existing clients.'],
 ];
 
 /** The options of the document: `basePath` begins with a slash and ends without one, or is empty. */
@@ -59,7 +59,7 @@ export function openApiDocument(
     components: {
       schemas,
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'The token of the daemon, or the one for looking only.' },
+        token: { type: 'http', scheme: 'bearer', description: 'The token of the daemon, or the read-only token.' },
         basic: { type: 'http', scheme: 'basic', description: 'User and password; a token may be the password.' },
       },
     },
@@ -119,20 +119,18 @@ function answerObject({ description: text, headers = {}, content }: Answer): Jso
 /** Returns the errors that are possible before a route is reached. */
 function commonProblems({ access, body }: Route): Readonly<Record<string, string>> {
   return {
-    400: 'The request makes no sense; the message says why.',
-    ...(access === 'public'
-      ? {}
-      : { 401: 'There is no login, or a wrong one.', 429: 'There were too many wrong logins.' }),
+    400: 'Invalid request; the message contains the reason.',
+    ...(access === 'public' ? {} : { 401: 'The login is missing or wrong.', 429: 'There were too many wrong logins.' }),
     403:
       access === 'write'
-        ? 'The login allows looking only, or a page of another site asks.'
-        : 'A page of another site asks.',
-    408: 'The request took too long to come.',
+        ? 'The login is read-only, or the request comes from a page of another site.'
+        : 'The request comes from a page of another site.',
+    408: 'The request arrived too slowly.',
     413: 'The body is too large.',
-    ...(body === 'none' ? {} : { 415: 'The body is of a kind that is not taken here.' }),
-    421: 'The server is not called by that name.',
+    ...(body === 'none' ? {} : { 415: 'The media type of the body is not supported.' }),
+    421: 'The host name is unknown.',
     431: 'There are too many headers, or they are too long.',
-    500: 'The disk refuses, or there is a bug; the log of the daemon tells more.',
+    500: 'A storage error or an internal error; see the log of the daemon.',
     503: 'There are too many connections, or the daemon has no descriptors, processes or memory left.',
     507: 'The disk is full.',
   };
@@ -153,7 +151,7 @@ function errorContent(status: string, errors: Route['errors']): JsonObject {
 }
 
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string' } } };
-const authenticate = { 'WWW-Authenticate': { description: 'What is asked for.', schema: { type: 'string' } } };
+const authenticate = { 'WWW-Authenticate': { description: 'The accepted logins.', schema: { type: 'string' } } };
 
 function requirePathParameters({ path }: Route, parameters: readonly Parameter[]): void {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

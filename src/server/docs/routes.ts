@@ -30,7 +30,7 @@ function documentRoutes(document: () => JsonObject & ReturnType<typeof openApiDo
       operation: {
         id: 'openApi',
         tag: 'Daemon',
-        summary: 'Describes every route, for programs',
+        summary: 'Describes every route as JSON',
         answers: {
           200: json('This document, in OpenAPI 3.1.', { type: 'object', required: ['openapi', 'paths'] }),
           304: { description: 'Nothing has changed.' },
@@ -44,7 +44,7 @@ function documentRoutes(document: () => JsonObject & ReturnType<typeof openApiDo
       operation: {
         id: 'docs',
         tag: 'Daemon',
-        summary: 'Describes every route, for people',
+        summary: 'Describes every route as a page',
         answers: {
           200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
           304: { description: 'Nothing has changed.' },
@@ -72,7 +72,7 @@ function rootRoute({ basePath, page }: { readonly basePath: string; readonly pag
       summary: 'Shows the web page, or redirects to the description for people',
       answers: {
         200: {
-          description: 'The web page, where `Accept` prefers `text/html`.',
+          description: 'The web page, if `Accept` prefers `text/html`.',
           content: { 'text/html': { schema: { type: 'string' } } },
         },
         304: { description: 'Nothing has changed.' },

@@ -19,8 +19,8 @@ function query(parameter: string, description: string, schema: Schema = text): P
 }
 
 const remoteNode = query('remoteNode', 'Only `local` is known.');
-const noWorkflow = 'There is no such workflow.';
-const ambiguous = 'The name is that of several workflows.';
+const noWorkflow = 'Unknown workflow.';
+const ambiguous = 'Several workflows have that name.';
 
 const examples: { readonly [name: string]: JsonObject } = {
   start: { action: 'start', params: 'DAY=2026-03-01', requestId: 'etl-2026-03-01' },
@@ -80,7 +80,7 @@ export const v1Operations = {
     ],
     answers: {
       200: json('The workflow.', ref('DagDetailV1'), exampleDetail),
-      404: json('There is no such workflow, run or step.', {
+      404: json('Unknown workflow, run or step.', {
         anyOf: [ref('NoDagV1'), ref('ErrorV1')],
       }),
     },
@@ -96,10 +96,10 @@ export const v1Operations = {
     body: { description: 'What to do.', isRequired: false, schema: ref('ActionV1'), example: examples['start'] ?? {} },
     answers: { 200: json('It is done.', ref('DoneV1'), { RequestId: 'etl-2026-03-01' }) },
     problems: {
-      404: 'There is no such workflow, run or step.',
+      404: 'Unknown workflow, run or step.',
       409: 'The name is that of several workflows or is taken, or there is another run of that id.',
-      422: 'The workflow has errors, which `diagnostics` tells.',
-      429: 'Too many runs wait already, or there were too many wrong logins.',
+      422: 'The workflow has errors, listed in `diagnostics`.',
+      429: 'Too many runs are waiting, or there were too many wrong logins.',
       501: 'That is not part of this version.',
     },
   },

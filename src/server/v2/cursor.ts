@@ -20,5 +20,5 @@ export function cursorIn(query: URLSearchParams): readonly unknown[] | null {
 
 /** Creates the error for an unknown cursor. */
 export function badCursor(): HttpError {
-  return new HttpError(400, '"cursor" is none that was given here', { help: 'leave it out to begin at the start' });
+  return new HttpError(400, 'unknown cursor', { help: 'leave it out to begin at the start' });
 }

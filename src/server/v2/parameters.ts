@@ -14,7 +14,7 @@ export const workflowName: Parameter = {
 export const runId: Parameter = {
   name: 'id',
   in: 'path',
-  description: 'The id of a run, a beginning of it that no other has, or `@latest` or `@failed`.',
+  description: 'The id of a run, a unique prefix of it, `@latest` or `@failed`.',
   schema: { type: 'string' },
   example: '@latest',
 };
@@ -32,7 +32,7 @@ export const stepName: Parameter = {
 export const cursor: Parameter = {
   name: 'cursor',
   in: 'query',
-  description: '`nextCursor` of the page before.',
+  description: '`nextCursor` of the previous page.',
   schema: { type: 'string' },
 };
 
@@ -41,7 +41,7 @@ export function limit(usual: number, most: number): Parameter {
   return {
     name: 'limit',
     in: 'query',
-    description: 'How many at most.',
+    description: 'The maximum number of items.',
     schema: { type: 'integer', minimum: 1, maximum: most, default: usual },
   };
 }

@@ -56,8 +56,8 @@ export function momentIn(query: URLSearchParams, name: string): number | null {
   const isMoment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/.test(text);
   const at = isMoment ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) {
-    throw new HttpError(400, `"${name}" is no moment`, {
-      help: 'a moment is 2026-03-01T12:00:00Z, with its zone, or 2026-03-01 for the start of that day in UTC',
+    throw new HttpError(400, `"${name}" is not a timestamp`, {
+      help: 'a timestamp is 2026-03-01T12:00:00Z, with its zone, or 2026-03-01 for the start of that day in UTC',
     });
   }
   if (isCalendarDay(text.slice(0, 10))) return at;

@@ -15,10 +15,10 @@ const strict: Schema = {
 };
 
 const retry: Readonly<Record<string, Schema>> = {
-  step: { ...textOrNull, description: 'This step alone.' },
+  step: { ...textOrNull, description: 'Only this step.' },
   from: { ...textOrNull, description: 'This step and all after it.' },
   params: paramsSchema,
-  useFile: { type: ['boolean', 'null'], description: 'Takes the file as it is today.' },
+  useFile: { type: ['boolean', 'null'], description: 'Uses the present file instead of the stored workflow.' },
   runId,
   strict,
 };
@@ -31,7 +31,7 @@ export const requestSchemas: Readonly<Record<string, Schema>> = {
     additionalProperties: false,
   },
   RetryRequest: {
-    description: 'What to run again. Nothing said: what did not succeed, and what comes after it.',
+    description: 'The steps to run again; default: the unsuccessful steps and all steps after them.',
     ...objectSchema(retry, Object.keys(retry)),
     additionalProperties: false,
   },

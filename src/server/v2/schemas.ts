@@ -65,9 +65,9 @@ const step = object('A step or handler as its file has it, with every default fi
   depends: texts,
   preconditions: listSchema(
     object('', { condition: text, expected: textOrNull }),
-    'What must hold for the step to run.',
+    'The conditions for running the step.',
   ),
-  continueOn: object('After what the run goes on.', { failure: flag, skipped: flag }),
+  continueOn: object('The outcomes after which the run continues.', { failure: flag, skipped: flag }),
   retry: object('Further attempts after the first.', { limit: { type: 'number' }, intervalMs: { type: 'number' } }),
   repeat: { anyOf: [pause, { type: 'null' }], description: 'Null: it runs once.' },
   output: { ...textOrNull, description: 'The variable for what it prints.' },
@@ -104,7 +104,7 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
     ...liveSchemas(shared['RunStep'] ?? {}),
     ...runViewSchemas(),
     Workflow: object('A workflow of the workflows directory.', fileProperties),
-    RecentRun: object('A past run in few words.', {
+    RecentRun: object('A short form of a past run.', {
       runId: text,
       status: { type: 'string', enum: [...runStatuses] },
       durationMs: { type: ['number', 'null'], description: 'Null until it has finished, and where it never started.' },
@@ -115,7 +115,7 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
       workflows: listSchema(ref('Workflow'), 'In the order of the paths.'),
       nextCursor,
     }),
-    WorkflowDetail: object('A workflow with everything that its file says.', {
+    WorkflowDetail: object('A workflow with the content of its file.', {
       ...fileProperties,
       definition: {
         ...textOrNull,
@@ -126,7 +126,7 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
       steps: listSchema(ref('Step'), 'In the order of the file, imported ones first.'),
       handlers: listSchema(ref('Step'), 'They are called `handlerOn.success`, `.failure`, `.cancel`, `.exit`.'),
       graph: { anyOf: [ref('Graph'), { type: 'null' }], description: 'Null for a file that is not valid.' },
-      active: listSchema(text, 'The ids of the runs that go on or wait, newest first.'),
+      active: listSchema(text, 'The ids of the running and waiting runs, newest first.'),
     }),
     Step: step,
     RunPage: object('A page of runs.', { runs: listSchema(ref('RunSummary'), 'Newest first.'), nextCursor }),
@@ -135,15 +135,15 @@ export function v2Schemas(shared: Readonly<Record<string, Schema>>): Readonly<Re
 }
 
 const problem = object(
-  'What went wrong, by RFC 9457.',
+  'An error, by RFC 9457.',
   {
     type: { type: 'string', description: '`urn:wf:problem:` and `code`.' },
     title: { type: 'string', description: 'What `code` means.' },
     status: { type: 'integer', description: 'The HTTP status.' },
     detail: { type: 'string', description: 'What happened, to what.' },
-    code: { type: 'string', enum: Object.keys(problemTitles), description: 'A stable word for what went wrong.' },
-    help: { type: 'string', description: 'What to do, or more of what is wrong.' },
-    diagnostics: listSchema(ref('Diagnostic'), 'What is wrong with a workflow.'),
+    code: { type: 'string', enum: Object.keys(problemTitles), description: 'The stable code of the error.' },
+    help: { type: 'string', description: 'Help, or details of the error.' },
+    diagnostics: listSchema(ref('Diagnostic'), 'The problems of a workflow.'),
   },
   ['help', 'diagnostics'],
 );

@@ -20,13 +20,13 @@ export async function acceptedReply(
   return { status: accepted.isNew ? 201 : 200, headers: location, body: `${JSON.stringify(summary)}\n` };
 }
 
-const headers = { Location: 'Where the run is.' };
+const headers = { Location: 'The address of the run.' };
 const content = { 'application/json': { schema: ref('RunSummary'), example: exampleRun } };
 
 /** Describes the responses of `acceptedReply`; `existing`: the existing run with that id that counts as the same request. */
 export function acceptedAnswers(existing: string): Readonly<Record<string, Answer>> {
   return {
-    200: { description: `There is a run of that id already: ${existing}`, headers, content },
+    200: { description: `A run with that id exists: ${existing}`, headers, content },
     201: { description: 'The run is accepted and on the disk.', headers, content },
   };
 }

@@ -20,20 +20,20 @@ const eventStream = { type: 'string', 'x-event-data': ref('Event') };
 const operation: Operation = {
   id: 'followEvents',
   tag: 'Logs and events',
-  summary: 'Streams what happens to a run',
+  summary: 'Streams the events of a run',
   description: `As server-sent events: first what has happened, then what happens. The \`id\` of each is its place in the journal, \`event\` its type, \`data\` the same JSON that \`wf run --reporter json\` prints. A comment comes every 15 seconds. When the run is over, an event \`end\` follows the last one, and the stream ends; who asks again from there on is answered with 204, at which an \`EventSource\` stops asking. Should an \`id\` not be higher than the one before, the journal was damaged there: what comes stands for everything from that place on.`,
   parameters: [
     runId,
     {
       name: 'after',
       in: 'query',
-      description: 'Only events behind that `id`.',
+      description: 'Only events after that `id`.',
       schema: { type: 'integer', minimum: 0, default: 0 },
     },
     {
       name: 'follow',
       in: 'query',
-      description: 'False: only what has happened, without an event `end`.',
+      description: 'False: only the events so far, without an event `end`.',
       schema: { type: 'boolean', default: true },
     },
     {
@@ -68,9 +68,9 @@ const operation: Operation = {
       description: 'The events.',
       content: { 'text/event-stream': { schema: eventStream, example: exampleStream } },
     },
-    204: { description: 'The run is over, and there is no further event.' },
+    204: { description: 'The run has finished, and there is no further event.' },
   },
-  problems: { 404: 'There is no such run.' },
+  problems: { 404: 'Unknown run.' },
 };
 
 /** `GET /api/v2/runs/{id}/events`. */
@@ -110,7 +110,7 @@ function followEvents(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
 function afterIn(query: URLSearchParams, lastEventId: string | string[] | undefined): number {
   if (typeof lastEventId !== 'string' || lastEventId === '') return numberIn(query, 'after', 0);
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
-  throw new HttpError(400, '"Last-Event-ID" is none that was given here');
+  throw new HttpError(400, 'unknown "Last-Event-ID"');
 }
 
 async function sendStored({ runId: id, stored }: PastRun, after: number, writer: StreamWriter): Promise<void> {

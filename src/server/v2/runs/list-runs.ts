@@ -53,7 +53,7 @@ const ofWorkflow: Operation = {
   summary: 'Lists the runs of a workflow, newest first',
   parameters: [workflowName, ...filters],
   answers,
-  problems: { 404: 'There is no such workflow.', 409: 'The name is that of several workflows.' },
+  problems: { 404: 'Unknown workflow.', 409: 'Several workflows have that name.' },
 };
 
 /** `GET /api/v2/runs`. */

@@ -14,16 +14,16 @@ const step: Parameter = { ...stepName, description: 'The name of a step. Handler
 const operation: Operation = {
   id: 'markStep',
   tag: 'Runs',
-  summary: 'Says how a step of a run that has ended counts from now on',
+  summary: 'Marks a step of a finished run as succeeded or failed',
   parameters: [runId, step],
   body: {
-    description: 'How the step counts.',
+    description: 'The new status of the step.',
     isRequired: true,
     schema: ref('MarkRequest'),
     example: { status: 'succeeded' },
   },
-  answers: { 200: json('The run as it counts now.', ref('RunSummary'), exampleRun) },
-  problems: { 404: 'There is no such run, or no such step.', 409: 'The run is still going.' },
+  answers: { 200: json('The run with the new status.', ref('RunSummary'), exampleRun) },
+  problems: { 404: 'Unknown run or step.', 409: 'The run is still running.' },
 };
 
 /** `POST /api/v2/runs/{id}/steps/{step}/mark`. */

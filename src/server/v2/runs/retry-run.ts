@@ -12,22 +12,22 @@ import { findRun } from './find-run.ts';
 const operation: Operation = {
   id: 'retryRun',
   tag: 'Runs',
-  summary: 'Runs again what did not succeed',
+  summary: 'Retries the unsuccessful steps of a run',
   description:
-    'A new run, of the workflow as it was then, in which steps that succeeded keep their results. With a `runId` the request can be repeated without harm.',
+    'Starts a new run of the stored workflow, in which successful steps keep their results. With a `runId` the request can be repeated without harm.',
   parameters: [runId],
   body: {
-    description: 'Nothing at all runs what did not succeed, and what comes after it.',
+    description: 'Without a body, the unsuccessful steps and all steps after them run.',
     isRequired: false,
     schema: ref('RetryRequest'),
     example: { from: 'load', params: ['DAY=2026-03-02'] },
   },
   answers: acceptedAnswers('a retry of the same run. Its steps and parameters are not compared.'),
   problems: {
-    404: 'There is no such run, or no such step.',
-    409: 'The run is still going, every step has succeeded, or there is another run of that id.',
-    422: 'The workflow has errors, which `diagnostics` tells.',
-    429: 'Too many runs wait already, or there were too many wrong logins.',
+    404: 'Unknown run or step.',
+    409: 'The run is still running, every step has succeeded, or another run has that id.',
+    422: 'The workflow has errors, listed in `diagnostics`.',
+    429: 'Too many runs are waiting, or there were too many wrong logins.',
   },
 };
 

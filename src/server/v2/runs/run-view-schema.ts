@@ -32,7 +32,7 @@ const graph = objectSchema({
 export function runViewSchemas(): Readonly<Record<string, Schema>> {
   return {
     RunView: {
-      description: 'A run with all that can be drawn of it.',
+      description: 'A run with its graph, attempts and sources.',
       ...objectSchema({
         run: ref('RunHead'),
         warnings: listSchema(text),

@@ -10,15 +10,15 @@ import { findRun } from './find-run.ts';
 const operation: Operation = {
   id: 'viewRun',
   tag: 'Runs',
-  summary: 'Shows a run with all that can be drawn of it',
+  summary: 'Shows a run with its graph, attempts and sources',
   description:
     'What `wf report` draws, without the logs: the run, its steps with their attempts, its graph with the positions of steps in the files, the texts of these files, in which secrets are `***`, and the runs of sub-workflows. The stream of all changes keeps it up to date: `run` and `warnings` replace the keys of that name, `step` a step or handler. The answer has an `ETag`; a request with it in `If-None-Match` is answered with 304 until something changes.',
   parameters: [runId],
   answers: {
-    200: json('The run as it is at the moment.', ref('RunView'), exampleRunView),
+    200: json('The present state of the run.', ref('RunView'), exampleRunView),
     304: { description: 'Nothing has changed.' },
   },
-  problems: { 404: 'There is no such run.' },
+  problems: { 404: 'Unknown run.' },
 };
 
 /** `GET /api/v2/runs/{id}/view`. */

@@ -11,8 +11,8 @@ const operation: Operation = {
   summary: 'Shows a run',
   description: 'The same JSON as `wf status --json` prints.',
   parameters: [runId],
-  answers: { 200: json('The run as it is at the moment.', ref('RunSummary'), exampleRun) },
-  problems: { 404: 'There is no such run.' },
+  answers: { 200: json('The present state of the run.', ref('RunSummary'), exampleRun) },
+  problems: { 404: 'Unknown run.' },
 };
 
 /** `GET /api/v2/runs/{id}`. */

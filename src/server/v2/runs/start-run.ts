@@ -12,20 +12,20 @@ const operation: Operation = {
   tag: 'Workflows',
   summary: 'Starts a run',
   description:
-    'Answers as soon as the run is on the disk; whether it has room to start is told by its status. With a `runId` the request can be repeated without harm: a run that is there already is answered with.',
+    'Responds as soon as the run is on the disk; its status tells whether it is queued. With a `runId` the request can be repeated without harm: if a run with that id exists, it is returned.',
   parameters: [workflowName],
   body: {
-    description: 'Nothing at all starts the workflow with the defaults of its file.',
+    description: 'Without a body, the workflow starts with the defaults of its file.',
     isRequired: false,
     schema: ref('StartRequest'),
     example: { params: { DAY: '2026-03-01' }, runId: 'etl-2026-03-01' },
   },
   answers: acceptedAnswers('a start of the same workflow. Its parameters are not compared.'),
   problems: {
-    404: 'There is no such workflow.',
+    404: 'Unknown workflow.',
     409: 'The name is that of several workflows, or the id that of a run of another one, or of a retry.',
-    422: 'The workflow has errors, which `diagnostics` tells.',
-    429: 'Too many runs wait already, or there were too many wrong logins.',
+    422: 'The workflow has errors, listed in `diagnostics`.',
+    429: 'Too many runs are waiting, or there were too many wrong logins.',
   },
 };
 

@@ -12,13 +12,13 @@ const operation: Operation = {
   tag: 'Runs',
   summary: 'Stops a run',
   description:
-    'Whichever process carries it out: no further step starts, those that run are told to end, handlers still run. The request is on the disk when it is answered.',
+    'Stops the run of any process: no further step starts, running steps are ended, handlers still run. The request is stored on the disk before the response.',
   parameters: [runId],
   answers: {
-    200: json('The run waited, and is canceled.', ref('RunSummary')),
-    202: json('The run was told to stop.', ref('RunSummary'), { ...exampleRun, status: 'canceling' }),
+    200: json('The waiting run is canceled.', ref('RunSummary')),
+    202: json('The run is stopping.', ref('RunSummary'), { ...exampleRun, status: 'canceling' }),
   },
-  problems: { 404: 'There is no such run.', 409: 'The run has ended already.' },
+  problems: { 404: 'Unknown run.', 409: 'The run has already finished.' },
 };
 
 /** `POST /api/v2/runs/{id}/stop`. */
@@ -39,7 +39,7 @@ function stopRun(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
     const found = await findRun(id, parts);
     const result = await parts.desk.stop(found.runId, 'the API');
     parts.board.touch();
-    if (result === 'over') throw new HttpError(409, `the run ${found.runId} has ended already`);
+    if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
     const run = (await parts.history.read(found.runId)) ?? found;
     return jsonReply(parts.history.summarize(run), result === 'asked' ? 202 : 200);
   };
