@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Follows the changes of the daemon, with `run` also the steps and logs of that run. `reload` is called when lists and views
- * are to be asked for again: at the start, and where changes were missed. Answers how to stop.
+ * must be loaded again: at the start, and after missed changes. Returns a function that stops it.
  */
 export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
   let source: EventSource | null = null;

@@ -6,7 +6,7 @@ import { followLive } from './live.ts';
 
 /** A run that is shown: its parts change on their own, so that an update touches what shows that part alone. */
 export type ShownRun = {
-  /** Everything that stays the same while the run goes on, and the problem where there is no run. */
+  /** The parts that do not change while the run runs, or the problem if it does not exist. */
   readonly view: ReadonlySignal<RunView | null>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
   readonly head: ReadonlySignal<RunHead | null>;
@@ -17,7 +17,7 @@ export type ShownRun = {
   /** How long a log of an attempt under way is. */
   readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
   readonly reload: () => Promise<void>;
-  /** Follows the run until the function that is answered is called. */
+  /** Follows the run until the returned function is called. */
   readonly follow: () => () => void;
 };
 
@@ -56,8 +56,8 @@ export function showRun(id: string): ShownRun {
     step: ({ runId, step }: { runId: string; step: StepView }) => {
       if (isOwn(runId)) take(step);
     },
-    warnings: (told: { runId: string; warnings: string[] }) => {
-      if (isOwn(told.runId)) warnings.value = told.warnings;
+    warnings: (change: { runId: string; warnings: string[] }) => {
+      if (isOwn(change.runId)) warnings.value = change.warnings;
     },
     log: ({ runId, size, ...log }: LogSize) => {
       if (isOwn(runId)) sizes(logKey(log)).value = size;

@@ -4,7 +4,7 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 /** The second of two keys comes within this time. */
 const SEQUENCE_MS = 1000;
 
-/** Listens to single keys, which do nothing while somebody types or a dialog is open. Answers how to stop. */
+/** Listens to single keys, which do nothing in fields and dialogs. Returns a function that stops it. */
 export function listenToKeys(shortcuts: Shortcuts): () => void {
   let first = '';
   let firstAt = 0;

@@ -26,7 +26,7 @@ export async function readWorkflows(): Promise<void> {
   }
 }
 
-/** Keeps the workflows up to date until the function that is answered is called. */
+/** Keeps the workflows up to date until the returned function is called. */
 export function followWorkflows(): () => void {
   const events = {
     workflow: (workflow: Workflow) => {

@@ -10,7 +10,7 @@ const ring = (sign: string, name = 'line'): ComponentChildren => [
   <path key="p" class={name} d={sign} />,
 ];
 
-/** Shapes on 16 by 16, told apart without their colours too. The report has the same. */
+/** Shapes of 16 by 16 units that differ without their colours too. The report uses the same ones. */
 const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
   partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
@@ -24,7 +24,7 @@ const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   waiting: ring('M8 4.2V8l2.6 1.8'),
 };
 
-/** The sign of a status. Without `label` the word of the status stands beside it. */
+/** The symbol of a status. Without `label` the status follows as a word. */
 export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }): JSX.Element {
   const name =
     label === undefined ? ({ 'aria-hidden': true } as const) : ({ role: 'img', 'aria-label': label } as const);

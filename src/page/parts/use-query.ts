@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 
-/** What stands behind the `?` of the address, and a way to change it without a new entry in the history. */
+/** Returns the query of the address, and a function that changes it without a new entry in the history. */
 export function useQuery(): readonly [Readonly<Record<string, string>>, (changes: Record<string, string>) => void] {
   const { query, path, route } = useLocation();
   const change = (changes: Record<string, string>) => {

@@ -63,7 +63,7 @@ function isAtEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolea
   return scrollTop + clientHeight >= scrollHeight - LINE_HEIGHT;
 }
 
-/** Colours go on from line to line, so that the lines are read in order; each is read once. */
+/** Colours continue from line to line, so the lines are parsed in order, each once. */
 function useSpans(lines: readonly string[]): (index: number) => readonly AnsiSpan[] {
   const memory = useMemo(() => ({ spans: [] as (readonly AnsiSpan[])[], read: createAnsiSpans(), of: '' }), [lines[0]]);
   return (index) => {

@@ -8,7 +8,7 @@ type SourceProps = {
   readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
 };
 
-/** A workflow file as it is, with its keys and comments told apart. */
+/** The text of a workflow file, with keys and comments highlighted. */
 export function SourceText({ path, text, marked }: SourceProps): JSX.Element {
   const area = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -16,7 +16,7 @@ import { counted } from '../run-view/step-text.ts';
 
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
 
-/** What can be done with a run: it is stopped while it goes on, and retried afterwards. */
+/** The actions of a run: stop while it runs, retry afterwards. */
 export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
   const problem = useSignal<ApiProblem | null>(null);
   if (isReadOnly.value) return <span class="quiet">read-only</span>;

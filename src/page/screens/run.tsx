@@ -19,7 +19,7 @@ import { RunFailures } from './run-failures.tsx';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
 
-/** One run, followed while it goes on. The address says which step and which view of it is shown. */
+/** One run, followed while it runs. The address contains the selected step and view. */
 export function Run(): JSX.Element {
   const { id = '' } = useRoute().params;
   const run = useMemo(() => showRun(id), [id]);
