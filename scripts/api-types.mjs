@@ -9,7 +9,7 @@ export async function apiTypes(root) {
   const paths = entries(document.paths, (path) => !path.startsWith('/api/v1/'));
   const schemas = entries(document.components.schemas, (name) => name === 'ErrorV1' || !name.endsWith('V1'));
   const nodes = await openapiTS(withoutTexts({ ...document, paths, components: { ...document.components, schemas } }));
-  return `// Made from docs/reference/openapi.json; tests/docs/api-types.test.ts writes it anew.\n\n${astToString(nodes)}`;
+  return `// Generated from docs/reference/openapi.json; tests/docs/api-types.test.ts updates it.\n\n${astToString(nodes)}`;
 }
 
 function entries(object, isKept) {

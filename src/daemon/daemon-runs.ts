@@ -31,7 +31,7 @@ export type DaemonRuns = {
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
   readonly queue: () => RunQueueState;
-  /** How many go on, whoever started them. */
+  /** The number of active runs, whatever started them. */
   readonly running: () => number;
 };
 

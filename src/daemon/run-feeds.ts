@@ -25,7 +25,7 @@ export function createRunFeeds(history: Pick<History, 'follow'>): RunFeeds {
       feeds.set(run.runId, feed);
       const follower = feed.join(afterSeq, history, signal);
       try {
-        yield* told(feed, follower, signal);
+        yield* eventsOf(feed, follower, signal);
       } finally {
         if (feed.leave(follower) && feeds.get(run.runId) === feed) feeds.delete(run.runId);
       }
@@ -33,7 +33,7 @@ export function createRunFeeds(history: Pick<History, 'follow'>): RunFeeds {
   };
 }
 
-async function* told(feed: Feed, follower: Follower, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+async function* eventsOf(feed: Feed, follower: Follower, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
   while (!signal.aborted) {
     const events = feed.take(follower);
     if (events.length > 0) yield events;

@@ -53,7 +53,7 @@ export type StartQueueParts = {
   readonly report: (error: unknown) => void;
 };
 
-/** The pause before a run that another process is claiming is tried again. */
+/** The pause before the next attempt to start a run that another process is claiming. */
 const leaveAloneMs = 5000;
 
 /** Creates a queue; `open` starts it. */
@@ -66,7 +66,7 @@ class LocalStartQueue implements StartQueue {
   /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
   readonly #places = new Set<string>();
-  /** The time before which a run is not tried again. */
+  /** The earliest time of the next attempt to start a run. */
   readonly #leftAlone = new Map<string, number>();
   readonly #whenIdle = new Set<() => void>();
   /** The number of runs being written to the disk. */

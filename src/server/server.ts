@@ -86,7 +86,7 @@ export async function createServer({ routes, settings, log, ...options }: Server
 function* networkWarnings({ tls, login }: ListenSettings): Generator<string> {
   if (tls === null) yield 'logins and logs cross the network unencrypted: there is no TLS';
   if (login.basic !== null && login.basic.password.length < MIN_LOGIN_LENGTH) {
-    yield `the password has fewer than ${MIN_LOGIN_LENGTH} characters, and whoever reaches this port can try others`;
+    yield `the password has fewer than ${MIN_LOGIN_LENGTH} characters, and every client that reaches this port can guess it`;
   }
 }
 

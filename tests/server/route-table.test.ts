@@ -168,7 +168,7 @@ test('a link that leads out of the directory is not written through', async () =
 
   const { status, body } = await world.ask('POST', '/api/v1/dags/link', { body: save });
 
-  expect([status, body]).toEqual([400, expect.stringContaining('outside of the workflows directory')]);
+  expect([status, body]).toEqual([400, expect.stringContaining('outside the workflows directory')]);
   expect(readFileSync(outside, 'utf8')).not.toContain('changed');
 });
 

@@ -310,7 +310,7 @@ test('tokens that others can try have at least 16 characters; a short password i
   }
   const loggedWith = async (password: string) =>
     (await apiServer(routes, { host: '0.0.0.0', login: { ...none, basic: { username: 'me', password } } })).logged;
-  const warning = 'the password has fewer than 16 characters, and whoever reaches this port can try others';
+  const warning = 'the password has fewer than 16 characters, and every client that reaches this port can guess it';
   expect(await loggedWith(long.slice(1))).toContain(warning);
   expect(await loggedWith(long)).not.toContain(warning);
 });

@@ -46,12 +46,12 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
       } else if (event.type === 'step.waiting' || event.type === 'step.finished') underWay.delete(event.step);
     },
     query: (step) =>
-      new URLSearchParams({ output: 'true', ...(step === null ? {} : { step }), offsets: told(underWay) }),
+      new URLSearchParams({ output: 'true', ...(step === null ? {} : { step }), offsets: offsetsOf(underWay) }),
   };
 }
 
 /** Lists the known positions, the largest first. */
-function told(underWay: ReadonlyMap<string, Counted>): string {
+function offsetsOf(underWay: ReadonlyMap<string, Counted>): string {
   const entries = [...underWay.values()].filter(({ stdout, stderr }) => stdout + stderr > 0);
   entries.sort((a, b) => b.stdout + b.stderr - a.stdout - a.stderr);
   let length = 0;

@@ -78,7 +78,7 @@ function daemonError({ status, retryAfter, message }: Said, settings: ClientSett
 }
 
 function laterHelp(retryAfter: string | null): string {
-  return retryAfter !== null && /^\d+$/.test(retryAfter) ? `try again in ${retryAfter} s` : 'try again later';
+  return retryAfter !== null && /^\d+$/.test(retryAfter) ? `retry in ${retryAfter} s` : 'retry later';
 }
 
 /** Parses a problem document; empty for another body, such as the error page of a proxy. */

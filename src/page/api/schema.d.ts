@@ -1,4 +1,4 @@
-// Made from docs/reference/openapi.json; tests/docs/api-types.test.ts writes it anew.
+// Generated from docs/reference/openapi.json; tests/docs/api-types.test.ts updates it.
 
 export interface paths {
     "/api/v2/workflows": {

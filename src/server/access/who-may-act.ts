@@ -8,7 +8,7 @@ export type AccessNote = { readonly isWarning: boolean; readonly text: string };
 export function accessNote(login: ServerSettings['login'], { own, others }: LocalUsers): AccessNote {
   const asUser = own.isRoot ? 'as root' : `as "${own.name}"`;
   if (login.token !== null || login.basic !== null) {
-    return { isWarning: false, text: `a login is required: whoever has it can run commands ${asUser}` };
+    return { isWarning: false, text: `a login is required: every client that has it can run commands ${asUser}` };
   }
   if (login.readOnlyToken !== null) {
     return { isWarning: false, text: 'a login is required, and the only one is read-only' };

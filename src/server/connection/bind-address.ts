@@ -15,9 +15,13 @@ export async function bindAddress(host: string, login: ServerSettings['login']):
   if (isLoopback(address)) return address;
   const { token, readOnlyToken, basic } = login;
   if (token === null && readOnlyToken === null && basic === null) {
-    throw new WfError('usage', `will not listen on "${host}" without a login: whoever reaches it could run commands`, {
-      help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
-    });
+    throw new WfError(
+      'usage',
+      `will not listen on "${host}" without a login: every client that reaches it could run commands`,
+      {
+        help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
+      },
+    );
   }
   requireLength('token', token, host);
   requireLength('readOnlyToken', readOnlyToken, host);

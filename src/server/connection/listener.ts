@@ -60,7 +60,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, gate: G
   };
   response.once('close', close);
   gate.closing.addEventListener('abort', close);
-  const told: Told = {
+  const state: ReplyState = {
     style: styleOf(request.url ?? ''),
     headers: gate.corsOrigins.length > 0 ? { Vary: 'Origin' } : {},
     route: null,
@@ -68,15 +68,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, gate: G
   const startedAt = performance.now();
   const sending = { request, response, signal: gone.signal };
   try {
-    const reply = await answer(request, response, { gate, told, signal: gone.signal });
-    await send(reply, { ...sending, headers: told.headers });
+    const reply = await answer(request, response, { gate, state, signal: gone.signal });
+    await send(reply, { ...sending, headers: state.headers });
   } catch (error) {
-    const reply = errorReply(error, told.style, gate.log);
-    const headers = isLeftUnread(request, gate.limits) ? { ...told.headers, Connection: 'close' } : told.headers;
+    const reply = errorReply(error, state.style, gate.log);
+    const headers = isLeftUnread(request, gate.limits) ? { ...state.headers, Connection: 'close' } : state.headers;
     if (!response.headersSent) await send(reply, { ...sending, headers });
   } finally {
     const seconds = (performance.now() - startedAt) / 1000;
-    gate.observe({ ...countedAs(told.route), status: response.statusCode, seconds });
+    gate.observe({ ...countedAs(state.route), status: response.statusCode, seconds });
     gate.closing.removeEventListener('abort', close);
     // A connection that Node keeps alive would delay the close.
     if (gate.closing.aborted) request.socket.end();
@@ -96,23 +96,23 @@ function isLeftUnread({ headers, complete }: IncomingMessage, { discardedBytes }
 }
 
 /** The properties of the response that errors need too. */
-type Told = { style: ErrorStyle; headers: Readonly<Record<string, string>>; route: Route | null };
+type ReplyState = { style: ErrorStyle; headers: Readonly<Record<string, string>>; route: Route | null };
 
-type Asked = { readonly gate: Gate; readonly told: Told; readonly signal: AbortSignal };
+type Asked = { readonly gate: Gate; readonly state: ReplyState; readonly signal: AbortSignal };
 
 async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<Reply> {
-  const { gate, told, signal } = asked;
+  const { gate, state, signal } = asked;
   const { headers } = request;
   const { path, query } = target(request);
   checkHeaderCount(request, gate.limits);
   checkHost(request, gate.names);
   const origin = checkOrigin(request, gate.corsOrigins);
-  told.headers = { ...told.headers, ...corsHeaders(origin) };
+  state.headers = { ...state.headers, ...corsHeaders(origin) };
   if (origin !== null && isPreflight(request)) return preflightReply(request);
   const { found, access } = findAllowed(request, path, gate);
   if (found.kind === 'route') {
-    told.style = found.match.route.errors;
-    told.route = found.match.route;
+    state.style = found.match.route.errors;
+    state.route = found.match.route;
   }
   if (found.kind !== 'route') return otherwise(found, request, gate);
   const { route, params } = found.match;

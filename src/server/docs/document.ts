@@ -99,10 +99,10 @@ function bodyObject({ body: kind }: Route, body: NonNullable<Operation['body']>)
 
 function responses(route: DescribedRoute): JsonObject {
   const { answers, problems = {} } = route.operation;
-  const told = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)] as const);
+  const described = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)] as const);
   const refused = { ...commonProblems(route), ...problems };
   const errors = Object.entries(refused).map(([status, text]) => [status, errorObject(status, text, route)] as const);
-  return Object.fromEntries([...told, ...errors].sort(([a], [b]) => a.localeCompare(b)));
+  return Object.fromEntries([...described, ...errors].sort(([a], [b]) => a.localeCompare(b)));
 }
 
 function answerObject({ description: text, headers = {}, content }: Answer): JsonObject {

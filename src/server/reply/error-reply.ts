@@ -12,7 +12,7 @@ import { problemCode, problemTitles, problemType } from './problem.ts';
 export type ErrorStyle = Route['errors'];
 
 /** The public data of an error. */
-type Told = {
+type ReplyParts = {
   readonly status: number;
   readonly message: string;
   /** Further information: help or details; may be empty. */
@@ -29,12 +29,12 @@ type Told = {
  */
 export function errorReply(error: unknown, style: ErrorStyle, log: (line: string) => void): Reply {
   const { message, detail, ...rest } = tell(error, style, log);
-  const told = { ...rest, message: shortened(message), detail: shortened(detail) };
-  const body = style === 'v1' ? v1Body(told) : problemBody(told);
+  const described = { ...rest, message: shortened(message), detail: shortened(detail) };
+  const body = style === 'v1' ? v1Body(described) : problemBody(described);
   const type = style === 'v1' ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8';
   return {
-    status: told.status,
-    headers: { 'Cache-Control': 'no-store', ...told.headers, 'Content-Type': type },
+    status: described.status,
+    headers: { 'Cache-Control': 'no-store', ...described.headers, 'Content-Type': type },
     body: `${JSON.stringify(body)}\n`,
   };
 }
@@ -80,7 +80,7 @@ function statusOf(code: ErrorCode, style: ErrorStyle): number {
 /** In seconds. */
 const retryLater = { 'Retry-After': '5' };
 
-function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): Told {
+function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): ReplyParts {
   if (error instanceof HttpError) {
     const { status, message, help, headers } = error;
     return { status, message, detail: help ?? '', code: null, headers, diagnostics: null };
@@ -107,7 +107,7 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): T
 }
 
 /** Formats an error for v1; a numeric `code` marks a request that HTTP rejected. */
-function v1Body({ status, message, detail, code, diagnostics }: Told): object {
+function v1Body({ status, message, detail, code, diagnostics }: ReplyParts): object {
   return {
     ...(code === null ? { code: status } : {}),
     message,
@@ -117,7 +117,7 @@ function v1Body({ status, message, detail, code, diagnostics }: Told): object {
 }
 
 /** Formats an error as a problem document (RFC 9457). */
-function problemBody({ status, message, detail, code, diagnostics }: Told): object {
+function problemBody({ status, message, detail, code, diagnostics }: ReplyParts): object {
   const word = code ?? problemCode(status);
   return {
     type: problemType(word),

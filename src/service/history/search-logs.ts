@@ -24,7 +24,7 @@ export type LogSearch = {
   readonly read: (path: string, from: number) => AsyncIterable<Uint8Array>;
 };
 
-/** Characters of a line that are told. */
+/** The characters of a line in a hit. */
 const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;

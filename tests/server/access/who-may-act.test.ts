@@ -27,10 +27,10 @@ describe('who can run commands through a daemon', () => {
     }));
 
   test.each([
-    [{ ...none, token: 't' }, 'a login is required: whoever has it can run commands as root'],
+    [{ ...none, token: 't' }, 'a login is required: every client that has it can run commands as root'],
     [
       { ...none, basic: { username: 'a', password: 'b' } },
-      'a login is required: whoever has it can run commands as root',
+      'a login is required: every client that has it can run commands as root',
     ],
     [{ ...none, readOnlyToken: 't' }, 'a login is required, and the only one is read-only'],
   ])('is no warning with a login: %j', (login, text) =>

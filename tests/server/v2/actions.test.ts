@@ -55,7 +55,7 @@ test('a start that is repeated is answered with its run whatever its parameters,
   expect(await codeOf(start('again', 'A=1'))).toEqual([409, 'run-exists']);
   const { responses } = documentOf(world.routes).paths['/api/v2/workflows/{name}/runs']?.['post'] ?? {};
   expect(responses?.['200']?.description).toBe(
-    'There is a run of that id already: a start of the same workflow. Its parameters are not compared.',
+    'A run with that id exists: a start of the same workflow. Its parameters are not compared.',
   );
 });
 

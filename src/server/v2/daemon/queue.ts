@@ -5,7 +5,7 @@ import type { V2Parts } from '../parts.ts';
 const operation: Operation = {
   id: 'showQueue',
   tag: 'Daemon',
-  summary: 'Lists the runs that wait for a place, and those that have one',
+  summary: 'Lists waiting and running runs',
   answers: {
     200: json('As it is at the moment.', ref('RunQueue'), { limit: 4, running: [], waiting: [] }),
   },

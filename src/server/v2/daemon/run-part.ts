@@ -14,7 +14,7 @@ export type RunPart = {
    * the run cannot be followed any more.
    */
   readonly take: () => Iterable<string>;
-  /** The number of the last event of the run that `take` has told of. */
+  /** The number of the last event of the run that `take` has returned. */
   readonly position: () => number;
   /** The run may have changed after its end, as by a mark. */
   readonly look: () => void;
@@ -44,7 +44,7 @@ class FollowedRun implements RunPart {
   readonly #sizes: LogSizes;
   #progress: RunProgress;
   #warnings: number;
-  #told: number;
+  #sent: number;
   #isFollowing = false;
   #failure: { readonly error: unknown } | null = null;
 
@@ -57,7 +57,7 @@ class FollowedRun implements RunPart {
     const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
     for (const event of missed) this.#mark(stepOf(event));
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
-    this.#told = this.#progress.position();
+    this.#sent = this.#progress.position();
     this.#sizes = createLogSizes(run, { ...tools, wake });
     for (const event of after === null ? events : missed) this.#sizes.add(event, { isPast: after === null });
     signal.addEventListener('abort', this.close, { once: true });
@@ -68,7 +68,7 @@ class FollowedRun implements RunPart {
     return this.#options.run.runId;
   }
 
-  readonly position = (): number => this.#told;
+  readonly position = (): number => this.#sent;
 
   readonly close = (): void => {
     this.#options.signal.removeEventListener('abort', this.close);
@@ -89,7 +89,7 @@ class FollowedRun implements RunPart {
       this.#changed.delete(step);
       yield eventFrame({ event: 'step', data: JSON.stringify(this.#view(step)) });
     }
-    this.#told = position;
+    this.#sent = position;
   }
 
   readonly look = (): void => {

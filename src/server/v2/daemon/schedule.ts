@@ -12,7 +12,7 @@ const MAX_MOMENTS = 1000;
 const operation: Operation = {
   id: 'showSchedule',
   tag: 'Daemon',
-  summary: 'Lists what the schedules of all workflows do and when',
+  summary: 'Lists the next and missed starts of all schedules',
   description:
     'In the order of time, 1,000 moments at most; `more` says whether there are others. Moments of suspended workflows are in the list, and nothing happens at them. `missed` counts moments since the start of the daemon that passed without anything being started.',
   parameters: [

@@ -3,7 +3,7 @@ import type { Clock } from '../../../engine/clock.ts';
 /** Lets a loop wait for work that comes from several sides. */
 export type Wakeups = {
   readonly wake: () => void;
-  /** Resolves once `wake` was called since the last time, but not sooner than the pause after that; at once when it is over. */
+  /** Resolves after the next call of `wake`, at the earliest after the pause; at once when the stream has ended. */
   readonly next: () => Promise<void>;
 };
 

@@ -2,8 +2,8 @@
 export type ByteRange = { readonly from: number; readonly to: number };
 
 /**
- * What a `Range` header asks for of so many bytes: one range; null for all of it, which is also right for several ranges and
- * for what cannot be understood (RFC 9110, 14.2); or nothing that there is.
+ * Parses a `Range` header for a body of `size` bytes: one range; null for the whole body, also for several ranges and for an
+ * invalid header (RFC 9110, 14.2); `unsatisfiable` for a range outside the body.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec((header ?? '').replace(/\s/g, '')) ?? [];

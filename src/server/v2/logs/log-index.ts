@@ -13,7 +13,7 @@ const streams = ['stdout', 'stderr'] as const;
 const operation: Operation = {
   id: 'stepLogIndex',
   tag: 'Logs and events',
-  summary: 'Returns where the lines of a log begin',
+  summary: 'Returns the positions of the lines of a log',
   description:
     'The size of one stream of one attempt, its number of lines, and the positions of every 512th line as differences: the 512th line after the start begins at `deltas[0]`, the 1024th at `deltas[0] + deltas[1]`. With these a client reads any lines of a log by `Range`. For a log that grows, ask again with `after`.',
   parameters: [
@@ -65,7 +65,7 @@ async function logIndex({ params, query }: ApiRequest, parts: V2Parts): Promise<
   });
 }
 
-/** How many of the deltas a client has that has come to `after`. Throws an `HttpError` 400 where that is none of the positions. */
+/** Returns the count of deltas up to the position `after`. Throws an `HttpError` 400 if that is not a position of the index. */
 function knownDeltas(deltas: readonly number[], after: number): number {
   let position = 0;
   let known = 0;

@@ -18,7 +18,7 @@ const streams = ['stdout', 'stderr'] as const;
 const operation: Operation = {
   id: 'runLogs',
   tag: 'Logs and events',
-  summary: 'Shows what the steps of a run have printed',
+  summary: 'Returns the output of the steps of a run',
   description:
     'Line by line, as `wf logs` does: attempt after attempt, in the order in which they began, with a line `--- attempt 2 ---` before the output of an attempt that is not the first. Each line begins with its step, unless only one was asked for. Control characters are left out but for colours; who needs every byte asks for the log of a step.',
   parameters: [
@@ -26,8 +26,8 @@ const operation: Operation = {
     filter('step', 'Only this step or handler.', 'load'),
     { ...filter('attempt', 'Only that attempt at each step.'), schema: { type: 'integer', minimum: 1 } },
     { ...filter('stream', 'Only this stream.'), schema: { type: 'string', enum: [...streams] } },
-    { ...filter('tail', 'Only the last so many lines.'), schema: { type: 'integer', minimum: 0 } },
-    flag('follow', 'Goes on with what comes until the run is over.'),
+    { ...filter('tail', 'The number of last lines.'), schema: { type: 'integer', minimum: 0 } },
+    flag('follow', 'Follows the output until the run has ended.'),
     {
       ...filter('format', 'Text, or one JSON object a line: `Accept: application/x-ndjson` asks for the latter, too.'),
       schema: { type: 'string', enum: ['text', 'json'] },
@@ -75,7 +75,7 @@ function runLogs(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { id = '' }, query, headers }) => {
     const wanted = wantedIn(query, headers.accept);
     const run = await findRun(id, parts);
-    // What is not there is told before anything is sent.
+    // Report a missing log before anything is sent.
     attemptsOf(run, wanted);
     const type = wanted.form === 'json' ? 'application/x-ndjson' : 'text/plain';
     return {

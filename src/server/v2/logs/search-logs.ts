@@ -69,7 +69,7 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
     stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, parts.clock);
       let left = MAX_HITS;
-      // The search goes on without hits for as long as somebody waits for them.
+      // The search continues without hits while the client waits.
       const read = async function* (path: string, from: number) {
         for await (const chunk of parts.logFiles.read(path, from)) {
           if (writer.isClosed()) return;

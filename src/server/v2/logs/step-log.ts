@@ -20,16 +20,16 @@ const text = { 'text/plain': { schema: { type: 'string' }, example: '42 rows\n' 
 const operation: Operation = {
   id: 'stepLog',
   tag: 'Logs and events',
-  summary: 'Hands out what a step has printed, byte for byte',
+  summary: 'Returns the output of a step, byte for byte',
   description:
-    'One stream of one attempt, as it is stored, whatever its size. A part of it is asked for with `Range`. With `follow` the answer goes on until the run is over, also with further attempts at the step; who has lost the connection goes on with `offset`. A step that was not started has printed nothing.',
+    'One stream of one attempt as stored, of any size. `Range` requests a part of it. With `follow` the answer continues until the run has ended, with further attempts of the step; after a lost connection, `offset` continues it. The log of a step that was not started is empty.',
   parameters: [
     runId,
     stepName,
     { ...filter('attempt', 'That attempt instead of the last one.'), schema: { type: 'integer', minimum: 1 } },
     { ...filter('stream', 'Which stream.'), schema: { type: 'string', enum: [...streams], default: 'stdout' } },
     { ...filter('offset', 'How many bytes to leave out.'), schema: { type: 'integer', minimum: 0, default: 0 } },
-    flag('follow', 'Goes on with what comes; `Range` does not count then.'),
+    flag('follow', 'Follows the log; ignores `Range`.'),
     flag('download', 'Has a browser save it as a file.'),
     {
       name: 'Range',

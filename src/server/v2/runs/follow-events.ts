@@ -21,7 +21,7 @@ const operation: Operation = {
   id: 'followEvents',
   tag: 'Logs and events',
   summary: 'Streams the events of a run',
-  description: `As server-sent events: first what has happened, then what happens. The \`id\` of each is its place in the journal, \`event\` its type, \`data\` the same JSON that \`wf run --reporter json\` prints. A comment comes every 15 seconds. When the run is over, an event \`end\` follows the last one, and the stream ends; who asks again from there on is answered with 204, at which an \`EventSource\` stops asking. Should an \`id\` not be higher than the one before, the journal was damaged there: what comes stands for everything from that place on.`,
+  description: `Server-sent events: first the stored events, then new ones. The \`id\` of each is its position in the journal, \`event\` its type, \`data\` the same JSON that \`wf run --reporter json\` prints. A comment follows every 15 seconds. When the run has ended, an event \`end\` follows the last one, and the stream ends; a request after that position is answered with 204, at which an \`EventSource\` stops. If an \`id\` is not higher than the previous one, the journal was damaged there: the following events replace everything from that position on.`,
   parameters: [
     runId,
     {
@@ -40,7 +40,7 @@ const operation: Operation = {
       name: 'output',
       in: 'query',
       description:
-        'True: between the events stands what the steps print, each attempt whole before its end, as events `output` without `id`: `{step, attempt, stream, offset, bytes}`, where `bytes` are in base64 and `offset` is where they stand in that stream.',
+        'True: events `output` without `id` contain the output of the steps, complete before the end of each attempt: `{step, attempt, stream, offset, bytes}`, with `bytes` in base64 and `offset` as their position in that stream.',
       schema: { type: 'boolean', default: false },
     },
     {
@@ -90,12 +90,12 @@ function followEvents(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { id = '' }, query, headers }) => {
     const after = afterIn(query, headers['last-event-id']);
     const run = await findRun(id, parts);
-    const told = run.stored?.events.length ?? 0;
+    const stored = run.stored?.events.length ?? 0;
     const follow = !query.has('follow') || flagIn(query, 'follow');
     const wanted = flagIn(query, 'output')
       ? { step: query.get('step') || null, offsets: readOffsets(query.get('offsets')) }
       : null;
-    if (isFinished(run.state) && told <= after) return { status: 204, body: null };
+    if (isFinished(run.state) && stored <= after) return { status: 204, body: null };
     return {
       status: 200,
       headers: eventStreamHeaders,

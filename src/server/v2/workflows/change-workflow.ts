@@ -12,7 +12,7 @@ const common = { access: 'write', errors: 'problem' } as const;
 const renaming: Operation = {
   id: 'renameWorkflow',
   tag: 'Workflows',
-  summary: 'Gives the file of a workflow another name in its folder',
+  summary: 'Renames the file of a workflow',
   description: 'A suspended schedule stays suspended. Past runs stay with the old name.',
   parameters: [workflowName, ifMatch],
   body: {

@@ -8,7 +8,7 @@ import { checkedSchema } from '../schemas.ts';
 const operation: Operation = {
   id: 'validate',
   tag: 'Workflows',
-  summary: 'Tells what is wrong with the text of a workflow',
+  summary: 'Reports the problems of a workflow text',
   description:
     'Nothing is kept or run. What the text imports is looked for in the workflows directory, and never outside of it.',
   body: {

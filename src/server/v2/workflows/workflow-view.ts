@@ -60,7 +60,7 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
   };
 }
 
-/** Who may only look does not see secrets, nor anything of a broken file, in which they cannot be told from the rest. */
+/** A read-only login sees no secrets, and nothing of an invalid file, whose secrets cannot be found. */
 function definition(
   { sources, workflow }: ListedWorkflow,
   access: ApiRequest['access'],
