@@ -33,7 +33,9 @@ export async function pageFiles(root, outDir) {
   });
   const inputs = output.flatMap(({ moduleIds = [] }) => moduleIds.map((id) => relative(root, id.replace(/\?.*/, ''))));
   const files = output.map(({ fileName, code, source }) => [fileName, Buffer.from(code ?? source)]);
-  return files.flatMap(([name, contents]) => {
+  // The package around it is CommonJS; browsers and tools get modules.
+  const kind = { path: join(outDir, 'page/package.json'), contents: '{"type":"module"}\n', inputs: [] };
+  const built = files.flatMap(([name, contents]) => {
     const path = join(outDir, 'page', name);
     const own = { path, contents, inputs: name.endsWith('.html') ? inputs : [] };
     if (name.endsWith('.html')) return [own];
@@ -42,4 +44,5 @@ export async function pageFiles(root, outDir) {
       ...compressions.map(([suffix, compress]) => ({ path: path + suffix, contents: compress(contents), inputs: [] })),
     ];
   });
+  return [kind, ...built];
 }

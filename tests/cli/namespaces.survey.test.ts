@@ -147,11 +147,11 @@ describeWith('unshare', canUnshare, 'a run whose process cannot be asked', () =>
         status: 'running',
         owner: { pid: 1, host: expect.any(String) },
         warnings: [
-          expect.stringMatching(/^process 1 on ".*" runs it, in another container .* cannot be seen from here$/),
+          expect.stringMatching(/^process 1 on ".*" runs it, in another container .* cannot be determined here$/),
         ],
       });
       for (const args of [['status', 'r1'], ['history']]) {
-        expect((await wfIn(container, home, ...args)).stdout).toContain('cannot be seen from here');
+        expect((await wfIn(container, home, ...args)).stdout).toContain('cannot be determined here');
       }
       const retried = await wfIn(container, home, 'retry', 'r1');
       expect([retried.code, retried.stderr]).toEqual([

@@ -56,7 +56,7 @@ describe('a daemon whose carrier is killed', () => {
       await untilFinished(place, runId);
       const { status, reason, error, startedAt } = await place.json<RunSummary>('status', runId);
       expect([status, reason, startedAt]).toEqual(['failed', 'error', null]);
-      expect(error).toContain('ended before it had begun: killed by SIGKILL');
+      expect(error).toContain('ended before the run began: killed by SIGKILL');
     }));
 
   test.each(['run.owned', 'run.prepared'])('after %s lets the run wait again, and each step starts once', (moment) =>
