@@ -60,7 +60,9 @@ describeWithAll({ fish: isInstalled('fish') }, 'completion in fish', () => {
           .trimEnd()
           .split('\n');
       };
-      expect(offered('wf valid')).toEqual(['validate\tprint every mistake in the files, each with its line and column']);
+      expect(offered('wf valid')).toEqual([
+        'validate\tprint every mistake in the files, each with its line and column',
+      ]);
       expect(offered('wf graph --format=merm')).toEqual(['--format=mermaid']);
       expect(offered('wf run nigh')).toEqual(['nightly\tworkflow']);
       expect(offered('wf run my')).toEqual(['my flow.yml']);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { lendCode } from './compiled-code.ts';
@@ -92,18 +93,19 @@ export function startWf(
 /** Makes a temporary directory, and removes it once the function has resolved or rejected. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  const remove = () => rmSync(directory, { recursive: true, force: true });
+  // The process of a run removes its last files after the run has ended.
+  const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   let result: T;
   try {
     result = await use(directory);
   } catch (error) {
     try {
-      remove();
+      await remove();
     } catch {
       // A run that the failed test did not end still writes: report the failure of the test.
     }
     throw error;
   }
-  remove();
+  await remove();
   return result;
 }
