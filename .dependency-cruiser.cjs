@@ -47,7 +47,7 @@ const FOLDERS = {
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: {
-    src: ['core/', 'render/text/duration[.]ts$', '(regular-file|system-problem)[.]ts$'],
+    src: ['core/', 'render/text/(duration|escape-html)[.]ts$', '(regular-file|system-problem)[.]ts$'],
     packages: ['nodemailer'],
     builtins: [ANY],
   },
@@ -90,7 +90,7 @@ const FOLDERS = {
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
   forwarding: {
-    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', '(descriptors|pause|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -115,7 +115,7 @@ const FOLDERS = {
       'service/',
       '(descriptors|stack|system-problem|turns)[.]ts$',
       'daemon/metrics[.]ts$',
-      'render/(graph/graph-json|views/(diagnostic-json|event-json|log-lines))[.]ts$',
+      'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
     ],
     builtins: [ANY],
@@ -133,7 +133,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
-      '(remove-file|stack|system-problem)[.]ts$',
+      '(pause|remove-file|stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

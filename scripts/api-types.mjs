@@ -16,12 +16,15 @@ function entries(object, isKept) {
   return Object.fromEntries(Object.entries(object).filter(([key]) => isKept(key)));
 }
 
-/** The document without its descriptions, so that the types change only when a shape does. */
+/** The document without its descriptions and examples, so that the types change only when a shape does. */
 function withoutTexts(value) {
   if (Array.isArray(value)) return value.map(withoutTexts);
   if (typeof value !== 'object' || value === null) return value;
+  const isDescribed = 'schema' in value || 'type' in value || '$ref' in value;
   const kept = Object.entries(value).filter(
-    ([key, item]) => typeof item !== 'string' || !/^(?:description|summary|title)$/.test(key),
+    ([key, item]) =>
+      !(typeof item === 'string' && /^(?:description|summary|title)$/.test(key)) &&
+      !(isDescribed && /^examples?$/.test(key)),
   );
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutTexts(item)]));
 }

@@ -1,4 +1,5 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
+import { pause } from '../pause.ts';
 import type { ForwardedRecord } from './forwarded-record.ts';
 import type { Sink, SinkAnswer } from './http-sink.ts';
 
@@ -130,17 +131,4 @@ export class ForwardQueue {
     if (this.#failures === 0) return;
     await pause(Math.min(initialBackoffMs * 2 ** (this.#failures - 1), maxBackoffMs), this.#end.signal);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addresses, headerText } from '../../src/mail/addresses.ts';
-import { escapeHtml, htmlToText, isHtml } from '../../src/mail/mail-html.ts';
+import { htmlToText, isHtml } from '../../src/mail/mail-html.ts';
 import { isLoopback, mailServer } from '../../src/mail/mail-server.ts';
+import { escapeHtml } from '../../src/render/text/escape-html.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };
 const expand = (text: string) => text.replace(/\$\w+/g, (name) => variables[name] ?? '');

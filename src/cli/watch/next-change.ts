@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
+import { pause } from '../../pause.ts';
 import { changedPaths, type Scan, type Snapshot, scan, type WatchTargets } from './scan.ts';
 
 /** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */
@@ -70,19 +71,6 @@ class DirectoryWatchers {
       return null;
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** The changes during a run. */

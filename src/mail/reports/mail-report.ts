@@ -1,7 +1,7 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { formatDuration } from '../../render/text/duration.ts';
-import { escapeHtml } from '../mail-html.ts';
+import { escapeHtml } from '../../render/text/escape-html.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
 export type ReportFacts = {

@@ -1257,7 +1257,6 @@ export interface operations {
     listWorkflows: {
         parameters: {
             query?: {
-                /** @example etl */
                 name?: string;
                 tag?: string;
                 group?: string;
@@ -1275,68 +1274,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "workflows": [
-                     *         {
-                     *           "id": "etl.yaml",
-                     *           "name": "etl",
-                     *           "group": "",
-                     *           "file": "/srv/wf/dags/etl.yaml",
-                     *           "tags": [
-                     *             "nightly"
-                     *           ],
-                     *           "schedule": {
-                     *             "start": [
-                     *               "0 3 * * *"
-                     *             ],
-                     *             "stop": [],
-                     *             "restart": [],
-                     *             "timeZone": null,
-                     *             "overlap": "skip",
-                     *             "catchup": "none",
-                     *             "catchupWindowMs": null
-                     *           },
-                     *           "diagnostics": [],
-                     *           "next": "2026-03-02T03:00:00.000Z",
-                     *           "suspended": false,
-                     *           "lastRun": {
-                     *             "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *             "workflow": "etl",
-                     *             "group": "",
-                     *             "file": "/srv/wf/dags/etl.yaml",
-                     *             "status": "failed",
-                     *             "reason": "step",
-                     *             "error": "step \"load\" failed: exit 3",
-                     *             "trigger": "api",
-                     *             "retryOf": null,
-                     *             "params": [
-                     *               {
-                     *                 "name": "DAY",
-                     *                 "value": "2026-03-01"
-                     *               }
-                     *             ],
-                     *             "owner": {
-                     *               "pid": 4711,
-                     *               "host": "build"
-                     *             },
-                     *             "createdAt": "2026-03-01T03:00:00.104Z",
-                     *             "startedAt": "2026-03-01T03:00:00.231Z",
-                     *             "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *             "durationMs": 859
-                     *           },
-                     *           "recent": [
-                     *             {
-                     *               "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *               "status": "failed",
-                     *               "durationMs": 859
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["WorkflowPage"];
                 };
             };
@@ -1447,7 +1384,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
@@ -1459,154 +1395,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "etl.yaml",
-                     *       "name": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "tags": [
-                     *         "nightly"
-                     *       ],
-                     *       "schedule": {
-                     *         "start": [
-                     *           "0 3 * * *"
-                     *         ],
-                     *         "stop": [],
-                     *         "restart": [],
-                     *         "timeZone": null,
-                     *         "overlap": "skip",
-                     *         "catchup": "none",
-                     *         "catchupWindowMs": null
-                     *       },
-                     *       "diagnostics": [],
-                     *       "next": "2026-03-02T03:00:00.000Z",
-                     *       "suspended": false,
-                     *       "lastRun": {
-                     *         "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *         "workflow": "etl",
-                     *         "group": "",
-                     *         "file": "/srv/wf/dags/etl.yaml",
-                     *         "status": "failed",
-                     *         "reason": "step",
-                     *         "error": "step \"load\" failed: exit 3",
-                     *         "trigger": "api",
-                     *         "retryOf": null,
-                     *         "params": [
-                     *           {
-                     *             "name": "DAY",
-                     *             "value": "2026-03-01"
-                     *           }
-                     *         ],
-                     *         "owner": {
-                     *           "pid": 4711,
-                     *           "host": "build"
-                     *         },
-                     *         "createdAt": "2026-03-01T03:00:00.104Z",
-                     *         "startedAt": "2026-03-01T03:00:00.231Z",
-                     *         "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *         "durationMs": 859
-                     *       },
-                     *       "recent": [
-                     *         {
-                     *           "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *           "status": "failed",
-                     *           "durationMs": 859
-                     *         }
-                     *       ],
-                     *       "definition": "description: Yesterday in numbers\ntags: nightly\nschedule: \"0 3 * * *\"\nparams: DAY=yesterday\nsteps:\n  - name: extract\n    command: ./extract $DAY\n    output: ROWS\n  - name: load\n    command: ./load $ROWS\n    depends: extract\n",
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "yesterday",
-                     *           "open": false
-                     *         }
-                     *       ],
-                     *       "env": [],
-                     *       "steps": [
-                     *         {
-                     *           "executor": {
-                     *             "type": "command",
-                     *             "config": {}
-                     *           },
-                     *           "args": [],
-                     *           "script": null,
-                     *           "dir": null,
-                     *           "preconditions": [],
-                     *           "continueOn": {
-                     *             "failure": false,
-                     *             "skipped": false
-                     *           },
-                     *           "retry": {
-                     *             "limit": 0,
-                     *             "intervalMs": 0
-                     *           },
-                     *           "repeat": null,
-                     *           "stdout": null,
-                     *           "stderr": null,
-                     *           "env": [],
-                     *           "signalOnStop": "SIGTERM",
-                     *           "timeoutMs": 0,
-                     *           "name": "extract",
-                     *           "command": "./extract $DAY",
-                     *           "depends": [],
-                     *           "output": "ROWS"
-                     *         },
-                     *         {
-                     *           "executor": {
-                     *             "type": "command",
-                     *             "config": {}
-                     *           },
-                     *           "args": [],
-                     *           "script": null,
-                     *           "dir": null,
-                     *           "preconditions": [],
-                     *           "continueOn": {
-                     *             "failure": false,
-                     *             "skipped": false
-                     *           },
-                     *           "retry": {
-                     *             "limit": 0,
-                     *             "intervalMs": 0
-                     *           },
-                     *           "repeat": null,
-                     *           "stdout": null,
-                     *           "stderr": null,
-                     *           "env": [],
-                     *           "signalOnStop": "SIGTERM",
-                     *           "timeoutMs": 0,
-                     *           "name": "load",
-                     *           "command": "./load $ROWS",
-                     *           "depends": [
-                     *             "extract"
-                     *           ],
-                     *           "output": null
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "graph": {
-                     *         "nodes": [
-                     *           {
-                     *             "name": "extract",
-                     *             "handler": null,
-                     *             "executor": "command"
-                     *           },
-                     *           {
-                     *             "name": "load",
-                     *             "handler": null,
-                     *             "executor": "command"
-                     *           }
-                     *         ],
-                     *         "edges": [
-                     *           {
-                     *             "from": "extract",
-                     *             "to": "load"
-                     *           }
-                     *         ]
-                     *       },
-                     *       "active": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WorkflowDetail"];
                 };
             };
@@ -1729,7 +1517,6 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
@@ -1875,7 +1662,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
@@ -1888,19 +1674,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example description: Yesterday in numbers
-                     *     tags: nightly
-                     *     schedule: "0 3 * * *"
-                     *     params: DAY=yesterday
-                     *     steps:
-                     *       - name: extract
-                     *         command: ./extract $DAY
-                     *         output: ROWS
-                     *       - name: load
-                     *         command: ./load $ROWS
-                     *         depends: extract
-                     */
                     "text/yaml": string;
                 };
             };
@@ -2032,68 +1805,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example description: Yesterday in numbers
-                 *     tags: nightly
-                 *     schedule: "0 3 * * *"
-                 *     params: DAY=yesterday
-                 *     steps:
-                 *       - name: extract
-                 *         command: ./extract $DAY
-                 *         output: ROWS
-                 *       - name: load
-                 *         command: ./load $ROWS
-                 *         depends: extract
-                 */
                 "text/plain": string;
-                /**
-                 * @example description: Yesterday in numbers
-                 *     tags: nightly
-                 *     schedule: "0 3 * * *"
-                 *     params: DAY=yesterday
-                 *     steps:
-                 *       - name: extract
-                 *         command: ./extract $DAY
-                 *         output: ROWS
-                 *       - name: load
-                 *         command: ./load $ROWS
-                 *         depends: extract
-                 */
                 "text/yaml": string;
-                /**
-                 * @example description: Yesterday in numbers
-                 *     tags: nightly
-                 *     schedule: "0 3 * * *"
-                 *     params: DAY=yesterday
-                 *     steps:
-                 *       - name: extract
-                 *         command: ./extract $DAY
-                 *         output: ROWS
-                 *       - name: load
-                 *         command: ./load $ROWS
-                 *         depends: extract
-                 */
                 "application/yaml": string;
-                /**
-                 * @example description: Yesterday in numbers
-                 *     tags: nightly
-                 *     schedule: "0 3 * * *"
-                 *     params: DAY=yesterday
-                 *     steps:
-                 *       - name: extract
-                 *         command: ./extract $DAY
-                 *         output: ROWS
-                 *       - name: load
-                 *         command: ./load $ROWS
-                 *         depends: extract
-                 */
                 "application/x-yaml": string;
             };
         };
@@ -2104,13 +1824,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "etl.yaml",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "diagnostics": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["SavedWorkflow"];
                 };
             };
@@ -2121,13 +1834,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "etl.yaml",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "diagnostics": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["SavedWorkflow"];
                 };
             };
@@ -2282,18 +1988,12 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "to": "nightly-etl"
-                 *     }
-                 */
                 "application/json": components["schemas"]["RenameRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["RenameRequest"];
                 "multipart/form-data": components["schemas"]["RenameRequest"];
@@ -2305,12 +2005,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "nightly-etl.yaml",
-                     *       "file": "/srv/wf/dags/nightly-etl.yaml"
-                     *     }
-                     */
                     "application/json": components["schemas"]["RenamedWorkflow"];
                 };
             };
@@ -2455,18 +2149,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "suspended": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["SuspendRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["SuspendRequest"];
                 "multipart/form-data": components["schemas"]["SuspendRequest"];
@@ -2478,11 +2166,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "suspended": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["SuspendRequest"];
                 };
             };
@@ -2614,7 +2297,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
@@ -2626,24 +2308,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "steps": [
-                     *         "extract",
-                     *         "load"
-                     *       ],
-                     *       "runs": [
-                     *         {
-                     *           "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *           "status": "failed",
-                     *           "createdAt": "2026-03-01T03:00:00.104Z",
-                     *           "durationMs": 859,
-                     *           "cells": "SF"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["WorkflowGrid"];
                 };
             };
@@ -2762,7 +2426,6 @@ export interface operations {
     listRunsOfWorkflow: {
         parameters: {
             query?: {
-                /** @example failed,canceled */
                 status?: string;
                 from?: string;
                 to?: string;
@@ -2771,7 +2434,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
@@ -2783,72 +2445,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runs": [
-                     *         {
-                     *           "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *           "workflow": "etl",
-                     *           "group": "",
-                     *           "file": "/srv/wf/dags/etl.yaml",
-                     *           "status": "failed",
-                     *           "reason": "step",
-                     *           "error": "step \"load\" failed: exit 3",
-                     *           "trigger": "api",
-                     *           "retryOf": null,
-                     *           "params": [
-                     *             {
-                     *               "name": "DAY",
-                     *               "value": "2026-03-01"
-                     *             }
-                     *           ],
-                     *           "owner": {
-                     *             "pid": 4711,
-                     *             "host": "build"
-                     *           },
-                     *           "createdAt": "2026-03-01T03:00:00.104Z",
-                     *           "startedAt": "2026-03-01T03:00:00.231Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *           "durationMs": 859,
-                     *           "steps": [
-                     *             {
-                     *               "name": "extract",
-                     *               "status": "succeeded",
-                     *               "reason": null,
-                     *               "error": null,
-                     *               "attempts": 1,
-                     *               "exitCode": 0,
-                     *               "signal": null,
-                     *               "startedAt": "2026-03-01T03:00:00.233Z",
-                     *               "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *               "durationMs": 407,
-                     *               "outputs": {
-                     *                 "ROWS": "42"
-                     *               },
-                     *               "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *             },
-                     *             {
-                     *               "name": "load",
-                     *               "status": "failed",
-                     *               "reason": "exit",
-                     *               "error": "exit 3",
-                     *               "attempts": 1,
-                     *               "exitCode": 3,
-                     *               "signal": null,
-                     *               "startedAt": "2026-03-01T03:00:00.642Z",
-                     *               "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *               "durationMs": 443,
-                     *               "outputs": {},
-                     *               "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *             }
-                     *           ],
-                     *           "handlers": [],
-                     *           "warnings": []
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
@@ -2969,21 +2565,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example etl */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "params": {
-                 *         "DAY": "2026-03-01"
-                 *       },
-                 *       "runId": "etl-2026-03-01"
-                 *     }
-                 */
                 "application/json": components["schemas"]["StartRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["StartRequest"];
                 "multipart/form-data": components["schemas"]["StartRequest"];
@@ -2996,67 +2583,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -3066,67 +2592,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -3267,29 +2732,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example steps:
-                 *       - name: one
-                 *         comand: echo one
-                 */
                 "text/plain": string;
-                /**
-                 * @example steps:
-                 *       - name: one
-                 *         comand: echo one
-                 */
                 "text/yaml": string;
-                /**
-                 * @example steps:
-                 *       - name: one
-                 *         comand: echo one
-                 */
                 "application/yaml": string;
-                /**
-                 * @example steps:
-                 *       - name: one
-                 *         comand: echo one
-                 */
                 "application/x-yaml": string;
             };
         };
@@ -3299,29 +2744,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "files": [
-                     *         {
-                     *           "file": "-",
-                     *           "valid": false,
-                     *           "diagnostics": [
-                     *             {
-                     *               "severity": "error",
-                     *               "code": "unknown-key",
-                     *               "message": "unknown key \"comand\"",
-                     *               "file": "-",
-                     *               "line": 3,
-                     *               "column": 5,
-                     *               "endLine": 3,
-                     *               "endColumn": 11,
-                     *               "help": "did you mean \"command\"?"
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         files: {
                             file: string;
@@ -3438,9 +2860,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @example etl */
                 workflow?: string;
-                /** @example failed,canceled */
                 status?: string;
                 from?: string;
                 to?: string;
@@ -3458,72 +2878,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runs": [
-                     *         {
-                     *           "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *           "workflow": "etl",
-                     *           "group": "",
-                     *           "file": "/srv/wf/dags/etl.yaml",
-                     *           "status": "failed",
-                     *           "reason": "step",
-                     *           "error": "step \"load\" failed: exit 3",
-                     *           "trigger": "api",
-                     *           "retryOf": null,
-                     *           "params": [
-                     *             {
-                     *               "name": "DAY",
-                     *               "value": "2026-03-01"
-                     *             }
-                     *           ],
-                     *           "owner": {
-                     *             "pid": 4711,
-                     *             "host": "build"
-                     *           },
-                     *           "createdAt": "2026-03-01T03:00:00.104Z",
-                     *           "startedAt": "2026-03-01T03:00:00.231Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *           "durationMs": 859,
-                     *           "steps": [
-                     *             {
-                     *               "name": "extract",
-                     *               "status": "succeeded",
-                     *               "reason": null,
-                     *               "error": null,
-                     *               "attempts": 1,
-                     *               "exitCode": 0,
-                     *               "signal": null,
-                     *               "startedAt": "2026-03-01T03:00:00.233Z",
-                     *               "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *               "durationMs": 407,
-                     *               "outputs": {
-                     *                 "ROWS": "42"
-                     *               },
-                     *               "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *             },
-                     *             {
-                     *               "name": "load",
-                     *               "status": "failed",
-                     *               "reason": "exit",
-                     *               "error": "exit 3",
-                     *               "attempts": 1,
-                     *               "exitCode": 3,
-                     *               "signal": null,
-                     *               "startedAt": "2026-03-01T03:00:00.642Z",
-                     *               "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *               "durationMs": 443,
-                     *               "outputs": {},
-                     *               "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *             }
-                     *           ],
-                     *           "handlers": [],
-                     *           "warnings": []
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
@@ -3628,7 +2982,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -3640,67 +2993,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -3813,7 +3105,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -3943,7 +3234,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -3955,81 +3245,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "run": {
-                     *         "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *         "workflow": "etl",
-                     *         "group": "",
-                     *         "file": "/srv/wf/dags/etl.yaml",
-                     *         "status": "failed",
-                     *         "reason": "step",
-                     *         "error": "step \"load\" failed: exit 3",
-                     *         "trigger": "api",
-                     *         "retryOf": null,
-                     *         "params": [
-                     *           {
-                     *             "name": "DAY",
-                     *             "value": "2026-03-01"
-                     *           }
-                     *         ],
-                     *         "owner": {
-                     *           "pid": 4711,
-                     *           "host": "build"
-                     *         },
-                     *         "createdAt": "2026-03-01T03:00:00.104Z",
-                     *         "startedAt": "2026-03-01T03:00:00.231Z",
-                     *         "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *         "durationMs": 859
-                     *       },
-                     *       "warnings": [],
-                     *       "steps": [],
-                     *       "handlers": [],
-                     *       "graph": {
-                     *         "nodes": [
-                     *           {
-                     *             "name": "extract",
-                     *             "handler": null,
-                     *             "executor": "command",
-                     *             "place": {
-                     *               "source": 0,
-                     *               "line": 5,
-                     *               "column": 5,
-                     *               "endLine": 5,
-                     *               "endColumn": 18
-                     *             }
-                     *           },
-                     *           {
-                     *             "name": "load",
-                     *             "handler": null,
-                     *             "executor": "command",
-                     *             "place": {
-                     *               "source": 0,
-                     *               "line": 8,
-                     *               "column": 5,
-                     *               "endLine": 8,
-                     *               "endColumn": 18
-                     *             }
-                     *           }
-                     *         ],
-                     *         "edges": [
-                     *           {
-                     *             "from": "extract",
-                     *             "to": "load"
-                     *           }
-                     *         ]
-                     *       },
-                     *       "sources": [
-                     *         {
-                     *           "path": "/srv/wf/dags/etl.yaml",
-                     *           "text": "steps:\n  - name: extract\n"
-                     *         }
-                     *       ],
-                     *       "subRuns": [],
-                     *       "fileStatus": "same",
-                     *       "masked": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunView"];
                 };
             };
@@ -4152,15 +3367,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "ids": [
-                 *         "etl-2026-03-01",
-                 *         "etl-2026-03-02"
-                 *       ],
-                 *       "action": "retry"
-                 *     }
-                 */
                 "application/json": components["schemas"]["BatchRequest"];
             };
         };
@@ -4170,26 +3376,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "results": [
-                     *         {
-                     *           "id": "etl-2026-03-01",
-                     *           "done": true,
-                     *           "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *           "code": null,
-                     *           "message": null
-                     *         },
-                     *         {
-                     *           "id": "etl-2026-03-02",
-                     *           "done": false,
-                     *           "runId": null,
-                     *           "code": "not-found",
-                     *           "message": "there is no run \"etl-2026-03-02\""
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["BatchResults"];
                 };
             };
@@ -4302,7 +3488,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -4322,67 +3507,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "canceling",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -4503,21 +3627,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "from": "load",
-                 *       "params": [
-                 *         "DAY=2026-03-02"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["RetryRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["RetryRequest"];
                 "multipart/form-data": components["schemas"]["RetryRequest"];
@@ -4530,67 +3645,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -4600,67 +3654,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -4797,20 +3790,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
-                /** @example load */
                 step: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "status": "succeeded"
-                 *     }
-                 */
                 "application/json": components["schemas"]["MarkRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["MarkRequest"];
                 "multipart/form-data": components["schemas"]["MarkRequest"];
@@ -4822,67 +3808,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "runId": "019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112",
-                     *       "workflow": "etl",
-                     *       "group": "",
-                     *       "file": "/srv/wf/dags/etl.yaml",
-                     *       "status": "failed",
-                     *       "reason": "step",
-                     *       "error": "step \"load\" failed: exit 3",
-                     *       "trigger": "api",
-                     *       "retryOf": null,
-                     *       "params": [
-                     *         {
-                     *           "name": "DAY",
-                     *           "value": "2026-03-01"
-                     *         }
-                     *       ],
-                     *       "owner": {
-                     *         "pid": 4711,
-                     *         "host": "build"
-                     *       },
-                     *       "createdAt": "2026-03-01T03:00:00.104Z",
-                     *       "startedAt": "2026-03-01T03:00:00.231Z",
-                     *       "finishedAt": "2026-03-01T03:00:01.090Z",
-                     *       "durationMs": 859,
-                     *       "steps": [
-                     *         {
-                     *           "name": "extract",
-                     *           "status": "succeeded",
-                     *           "reason": null,
-                     *           "error": null,
-                     *           "attempts": 1,
-                     *           "exitCode": 0,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.233Z",
-                     *           "finishedAt": "2026-03-01T03:00:00.640Z",
-                     *           "durationMs": 407,
-                     *           "outputs": {
-                     *             "ROWS": "42"
-                     *           },
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00001-extract.1.out"
-                     *         },
-                     *         {
-                     *           "name": "load",
-                     *           "status": "failed",
-                     *           "reason": "exit",
-                     *           "error": "exit 3",
-                     *           "attempts": 1,
-                     *           "exitCode": 3,
-                     *           "signal": null,
-                     *           "startedAt": "2026-03-01T03:00:00.642Z",
-                     *           "finishedAt": "2026-03-01T03:00:01.085Z",
-                     *           "durationMs": 443,
-                     *           "outputs": {},
-                     *           "log": "/srv/wf/runs/019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112/logs/00002-load.1.out"
-                     *         }
-                     *       ],
-                     *       "handlers": [],
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunSummary"];
                 };
             };
@@ -5026,21 +3951,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example retry: 1000
-                     *
-                     *     id: 5f0c2a9be1d4.17
-                     *     event: daemon
-                     *     data: {"version":"1.0.0","running":1,"queued":0}
-                     *
-                     *     id: 5f0c2a9be1d4.18
-                     *     event: run
-                     *     data: {"runId":"019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112","workflow":"etl","group":"","file":"/srv/wf/dags/etl.yaml","status":"failed","reason":"step","error":"step \"load\" failed: exit 3","trigger":"api","retryOf":null,"params":[{"name":"DAY","value":"2026-03-01"}],"owner":{"pid":4711,"host":"build"},"createdAt":"2026-03-01T03:00:00.104Z","startedAt":"2026-03-01T03:00:00.231Z","finishedAt":"2026-03-01T03:00:01.090Z","durationMs":859}
-                     *
-                     *     id: 5f0c2a9be1d4.19
-                     *     event: run.removed
-                     *     data: {"runId":"019c8f59-7d10-7a11-8c1e-6a2f0b9d4e55"}
-                     */
                     "text/event-stream": string;
                 };
             };
@@ -5161,7 +4071,6 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -5173,20 +4082,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example retry: 1000
-                     *
-                     *     id: 9
-                     *     event: step.finished
-                     *     data: {"type":"step.finished","runId":"019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112","at":"2026-03-01T03:00:01.085Z","step":"load","attempt":1,"status":"failed","reason":"exit","message":"exit 3","exitCode":3,"signal":null,"outputs":{},"seq":9}
-                     *
-                     *     id: 10
-                     *     event: run.finished
-                     *     data: {"type":"run.finished","runId":"019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112","at":"2026-03-01T03:00:01.090Z","status":"failed","reason":"step","message":"step \"load\" failed: exit 3","seq":10}
-                     *
-                     *     event: end
-                     *     data: {"runId":"019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112"}
-                     */
                     "text/event-stream": string;
                 };
             };
@@ -5303,7 +4198,6 @@ export interface operations {
     runLogs: {
         parameters: {
             query?: {
-                /** @example load */
                 step?: string;
                 attempt?: number;
                 stream?: "stdout" | "stderr";
@@ -5313,7 +4207,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -5325,12 +4218,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [extract] 42 rows
-                     *     [load] loaded
-                     */
                     "text/plain": string;
-                    /** @example {"step":"extract","attempt":1,"stream":"stdout","text":"42 rows"} */
                     "application/x-ndjson": string;
                 };
             };
@@ -5448,13 +4336,10 @@ export interface operations {
                 download?: boolean;
             };
             header?: {
-                /** @example bytes=0-1023 */
                 Range?: string;
             };
             path: {
-                /** @example @latest */
                 id: string;
-                /** @example load */
                 step: string;
             };
             cookie?: never;
@@ -5467,7 +4352,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example 42 rows */
                     "text/plain": string;
                 };
             };
@@ -5477,7 +4361,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example 42 rows */
                     "text/plain": string;
                 };
             };
@@ -5602,9 +4485,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
-                /** @example load */
                 step: string;
             };
             cookie?: never;
@@ -5616,16 +4497,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "size": 40960,
-                     *       "lines": 700,
-                     *       "every": 512,
-                     *       "deltas": [
-                     *         30012
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["LogIndex"];
                 };
             };
@@ -5736,18 +4607,15 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @example error */
                 q?: string;
                 regex?: boolean;
                 ignoreCase?: boolean;
-                /** @example load */
                 step?: string;
                 attempt?: number;
                 stream?: "stdout" | "stderr";
             };
             header?: never;
             path: {
-                /** @example @latest */
                 id: string;
             };
             cookie?: never;
@@ -5759,7 +4627,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {"step":"load","attempt":1,"stream":"stdout","line":7,"offset":212,"text":"error: no rows"} */
                     "application/x-ndjson": string;
                 };
             };
@@ -5881,13 +4748,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "limit": 4,
-                     *       "running": [],
-                     *       "waiting": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["RunQueue"];
                 };
             };
@@ -6004,23 +4864,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-03-01T00:00:00.000Z",
-                     *       "to": "2026-03-08T00:00:00.000Z",
-                     *       "moments": [
-                     *         {
-                     *           "at": "2026-03-01T03:00:00.000Z",
-                     *           "kind": "start",
-                     *           "workflow": "etl.yaml",
-                     *           "file": "/srv/wf/dags/etl.yaml",
-                     *           "suspended": false
-                     *         }
-                     *       ],
-                     *       "more": false,
-                     *       "missed": 0
-                     *     }
-                     */
                     "application/json": components["schemas"]["DaemonSchedule"];
                 };
             };
@@ -6134,17 +4977,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "version": "1.0.0",
-                     *       "node": "v20.20.0",
-                     *       "host": "build",
-                     *       "pid": 4711,
-                     *       "startedAt": "2026-03-01T00:00:00.000Z",
-                     *       "timeZone": "Europe/Berlin",
-                     *       "access": "write"
-                     *     }
-                     */
                     "application/json": components["schemas"]["DaemonInfo"];
                 };
             };
@@ -6258,14 +5090,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "settings": [],
-                     *       "places": {
-                     *         "workflows": "/srv/wf/dags"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["DaemonConfig"];
                 };
             };
@@ -6379,16 +5203,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "eventLoopLagMs": {
-                     *         "mean": 0.1,
-                     *         "p99": 1.2,
-                     *         "max": 3
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @constant */
                         status: "ok";
@@ -6492,7 +5306,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example wf_runs_active 1 */
                     "text/plain": string;
                 };
             };

@@ -1,7 +1,4 @@
-/** Escapes a text for HTML, attributes included. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
+import { escapeHtml } from '../../render/text/escape-html.ts';
 
 /** Formats code within a sentence. */
 export function code(text: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../core/workflow.ts';
-import { code, codeBlock, escapeHtml, prose } from './docs-html.ts';
+import { escapeHtml } from '../../render/text/escape-html.ts';
+import { code, codeBlock, prose } from './docs-html.ts';
 import type { OpenApiDocument } from './document.ts';
 import type { Schema } from './operation.ts';
 

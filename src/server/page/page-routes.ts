@@ -1,4 +1,4 @@
-import { escapeHtml } from '../docs/docs-html.ts';
+import { escapeHtml } from '../../render/text/escape-html.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { entityTag } from '../reply/send.ts';
 import type { ApiRequest, Reply, Route } from '../route.ts';
