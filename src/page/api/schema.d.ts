@@ -1036,6 +1036,7 @@ export interface components {
         };
         RenameRequest: {
             to: string;
+            group?: string;
         };
         SuspendRequest: {
             suspended: boolean;
@@ -1799,6 +1800,7 @@ export interface operations {
         parameters: {
             query?: {
                 allowInvalid?: boolean;
+                group?: string;
             };
             header?: {
                 "If-Match"?: string;
@@ -2083,6 +2085,14 @@ export interface operations {
                 };
             };
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

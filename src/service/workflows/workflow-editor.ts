@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, unlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import { messageOf, WfError } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
@@ -19,8 +19,11 @@ export type WorkflowEditor = {
   readonly save: (workflow: ListedWorkflow, text: string, options?: SaveOptions) => Promise<void>;
   /** Creates a workflow and returns its file. Rejects with a `WfError`: `usage` for an invalid name, `conflict` for a taken one. */
   readonly create: (name: string, options?: CreateOptions) => Promise<string>;
-  /** Renames a workflow and returns its new file. Rejects as `create` does. */
-  readonly rename: (workflow: ListedWorkflow, name: string, check?: CheckText) => Promise<string>;
+  /**
+   * Renames a workflow, or moves it to another group, and returns its new file. Rejects as `create` does, and with an
+   * `InvalidWorkflow` if a valid file would be invalid in its new directory.
+   */
+  readonly rename: (workflow: ListedWorkflow, name: string, options?: RenameOptions) => Promise<string>;
   readonly remove: (workflow: ListedWorkflow, check?: CheckText) => Promise<void>;
 };
 
@@ -30,8 +33,11 @@ export type CheckText = (present: string) => void;
 /** Options of saving; `allowInvalid`: saves an invalid text too. */
 export type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: boolean };
 
-/** The text of a new file; by default a workflow of one step. */
-export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean };
+/** The text of a new file, by default a workflow of one step, and its group: a subdirectory, by default none. */
+export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean; readonly group?: string };
+
+/** Options of renaming; `group`: the subdirectory of the new file, by default that of the old one. */
+export type RenameOptions = { readonly check?: CheckText; readonly group?: string };
 
 /** The known files of the workflows directory, and how to read them again after a change. */
 type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
@@ -47,6 +53,7 @@ export type EditorParts = {
 /** Letters and digits of any script, and common separators; no character that is special in paths or shells. */
 const usableName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
 const longestNameBytes = 200;
+const mostGroupLevels = 8;
 /** Characters of a too long name in a message. */
 const shownOfLong = 40;
 
@@ -77,26 +84,32 @@ export function createWorkflowEditor({
       check?.(read(workflow));
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
-    create: async (name, { text = firstText, allowInvalid = false } = {}) => {
-      const { dagsDir } = places;
-      if (dagsDir === null)
-        throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
-      const file = join(dagsDir, `${freeName(name, catalog)}.yaml`);
-      if (!allowInvalid && text !== firstText)
-        await refuseInvalid(file, text, { base: places.base, check: checkWhole });
-      await change(`create "${file}"`, () => {
-        mkdirSync(dagsDir, { recursive: true, mode: 0o700 });
-        createFile(file, text);
+    create: async (name, { text = firstText, allowInvalid = false, group = '' } = {}) => {
+      const directory = groupDirectory(group, places);
+      const file = join(directory, `${freeName(name, catalog)}.yaml`);
+      await inDirectory(directory, async () => {
+        if (!allowInvalid && text !== firstText)
+          await refuseInvalid(file, text, { base: places.base, check: checkWhole });
+        await change(`create "${file}"`, () => createFile(file, text));
       });
       return file;
     },
-    rename: async (workflow, name, check) => {
+    rename: async (workflow, name, { check, group } = {}) => {
       const { dir, ext } = parse(workflow.file);
-      const file = join(dir, `${freeName(name, catalog)}${ext}`);
-      check?.(read(workflow));
-      await change(`rename "${workflow.file}"`, () => {
-        renameFile(workflow.file, file);
-        suspensions.move(workflow.file, file);
+      const directory = group === undefined ? dir : groupDirectory(group, places);
+      const file = join(directory, `${freeName(name, catalog, workflow.file)}${ext}`);
+      const text = read(workflow);
+      check?.(text);
+      if (file === workflow.file) return file;
+      await inDirectory(directory, async () => {
+        // Imports are relative to the directory of the file.
+        if (directory !== dir && workflow.workflow !== null)
+          await refuseInvalid(file, text, { base: places.base, check: checkWhole });
+        check?.(read(workflow));
+        await change(`rename "${workflow.file}"`, () => {
+          renameFile(workflow.file, file);
+          suspensions.move(workflow.file, file);
+        });
       });
       return file;
     },
@@ -110,13 +123,58 @@ export function createWorkflowEditor({
   };
 }
 
-/** Returns the name without extension. Throws if it is taken anywhere in the directory, since references would be ambiguous. */
-function freeName(given: string, catalog: Pick<ListedFiles, 'list'>): string {
+/**
+ * Returns the name without extension. Throws if another file than `own` has it anywhere in the directory, since references
+ * would be ambiguous.
+ */
+function freeName(given: string, catalog: Pick<ListedFiles, 'list'>, own: string | null = null): string {
   const name = given.trim().replace(/\.ya?ml$/, '');
   requireUsable(name);
-  const other = catalog.list().find(({ file }) => parse(file).name === name);
+  const other = catalog.list().find(({ file }) => file !== own && parse(file).name === name);
   if (other === undefined) return name;
   throw new WfError('conflict', `a workflow "${name}" exists already`, { help: `its file is "${other.file}"` });
+}
+
+/** Returns the directory of a group, which need not exist. Throws a `WfError` `usage` for one that cannot be listed. */
+function groupDirectory(given: string, { dagsDir }: ListedPlaces): string {
+  if (dagsDir === null) throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
+  const names = given.trim() === '' ? [] : given.trim().split('/');
+  const unusable = names.find((name) => !usableName.test(name) || Buffer.byteLength(name) > longestNameBytes);
+  if (unusable !== undefined || names.length > mostGroupLevels) {
+    throw new WfError('usage', `"${given.slice(0, longestNameBytes)}" cannot be a group`, {
+      help: `a group is up to ${mostGroupLevels} names separated by "/", such as "ops/nightly"; each has letters, digits, spaces and _ . + -`,
+    });
+  }
+  const paths = names.map((_, index) => join(dagsDir, ...names.slice(0, index + 1)));
+  // Links to directories are not listed.
+  const other = paths.find((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false);
+  if (other === undefined) return join(dagsDir, ...names);
+  throw new WfError('usage', `"${given}" cannot be a group: "${other}" is not a directory`, {
+    help: 'choose another group',
+  });
+}
+
+/** Works with a directory that is created if it does not exist, and removed again if the work fails. */
+async function inDirectory(directory: string, work: () => Promise<void>): Promise<void> {
+  const first = storing(`create "${directory}"`, () => mkdirSync(directory, { recursive: true, mode: 0o700 }));
+  try {
+    await work();
+  } catch (error) {
+    if (first !== undefined) removeEmpty(directory, dirname(first));
+    throw error;
+  }
+}
+
+/** Removes a directory and those above it, up to but not including `top`, as far as they are empty. */
+function removeEmpty(directory: string, top: string): void {
+  for (let path = directory; path !== top; path = dirname(path)) {
+    try {
+      rmdirSync(path);
+    } catch {
+      // Another process uses it.
+      return;
+    }
+  }
 }
 
 /** Throws a `WfError` `usage` for an invalid name; the message shortens a long name. */

@@ -12,8 +12,9 @@ const common = { access: 'write', errors: 'problem' } as const;
 const renaming: Operation = {
   id: 'renameWorkflow',
   tag: 'Workflows',
-  summary: 'Renames the file of a workflow',
-  description: 'A suspended schedule stays suspended. Past runs stay with the old name.',
+  summary: 'Renames the file of a workflow, or moves it to another group',
+  description:
+    'A suspended schedule stays suspended. Past runs stay with the old name. A group is a subdirectory, which is created if it does not exist.',
   parameters: [workflowName, ifMatch],
   body: {
     description: 'The new name.',
@@ -31,6 +32,7 @@ const renaming: Operation = {
     ...noWorkflow,
     409: 'The name is that of several workflows, or the new one is taken.',
     ...conditionProblems,
+    422: 'The file would be invalid in the other directory, which `diagnostics` explains. Nothing is changed.',
   },
 };
 
@@ -69,9 +71,14 @@ export function renameWorkflowRoute({ names, editor, catalog }: V2Parts): Descri
     body: 'form-or-json',
     handle: async (request) => {
       const listed = names.find(request.params['name'] ?? '');
-      const to = textField(bodyFields(request.body, ['to']), 'to');
+      const fields = bodyFields(request.body, ['to', 'group']);
+      const to = textField(fields, 'to');
+      const group = fields['group'] === '' ? '' : textField(fields, 'group');
       if (to === null) throw new HttpError(400, '"to" is missing', { help: 'it is the new name' });
-      const file = await editor.rename(listed, to, expectedText(request));
+      const file = await editor.rename(listed, to, {
+        check: expectedText(request),
+        ...(group === null ? {} : { group }),
+      });
       const renamed = catalog.list().find((each) => each.file === file);
       if (renamed === undefined) throw new HttpError(409, 'the file was removed again');
       return jsonReply({ id: names.nameOf(renamed), file });

@@ -49,6 +49,12 @@ const saving: Operation = {
       description: '`*`: makes a new file.',
       schema: { type: 'string' },
     },
+    {
+      name: 'group',
+      in: 'query',
+      description: 'The subdirectory of a new file, such as `ops/nightly`; it is created if it does not exist.',
+      schema: { type: 'string' },
+    },
   ],
   body: { description: 'The text.', isRequired: true, schema: { type: 'string' }, example },
   answers: {
@@ -127,7 +133,11 @@ async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   if (headers['if-match'] !== undefined) throw new HttpError(400, '"If-Match" and "If-None-Match" exclude each other');
   if (isListed(name, parts)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
-  const file = await parts.editor.create(name, { text, allowInvalid: flagIn(query, 'allowInvalid') });
+  const file = await parts.editor.create(name, {
+    text,
+    allowInvalid: flagIn(query, 'allowInvalid'),
+    group: query.get('group') ?? '',
+  });
   return savedReply(file, text, { status: 201, parts });
 }
 

@@ -26,7 +26,13 @@ export const workflowSchemas: Readonly<Record<string, Schema>> = {
   RenamedWorkflow: { description: 'A file with its new name.', ...objectSchema(renamed) },
   RenameRequest: {
     description: 'A new name.',
-    ...objectSchema({ to: { ...text, description: 'With or without extension, which stays.' } }),
+    ...objectSchema(
+      {
+        to: { ...text, description: 'With or without extension, which stays.' },
+        group: { ...text, description: 'The subdirectory, such as `ops/nightly`, or empty; by default it stays.' },
+      },
+      ['group'],
+    ),
     additionalProperties: false,
   },
   SuspendRequest: {

@@ -108,6 +108,44 @@ test('a workflow is renamed with its suspension, and removed', async () => {
   expect(world.app.suspensions.isSuspended(join(world.dags, 'b.yaml'))).toBe(false);
 });
 
+test('a file is created in a group, and moved to another one', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const create = (group: string, text = one) =>
+    put(world, text, { 'If-None-Match': '*' }, new URLSearchParams({ group }).toString(), '/api/v2/workflows/b/source');
+  const move = (body: object) =>
+    world.ask('POST', '/api/v2/workflows/b/rename', { body, headers: { 'If-Match': '*' } });
+
+  const refused = await Promise.all(
+    ['../up', '/etc', 'ops//b', '.git', 'a.yaml', 'a/'.repeat(9)].map((group) => create(group)),
+  );
+  expect(refused.map(({ status }) => status)).toEqual(Array(6).fill(400));
+  expect(JSON.parse(refused[4]?.body ?? '').detail).toContain('a.yaml" is not a directory');
+  expect(readdirSync(world.dags)).toEqual(['a.yaml']);
+  expect((await create('ops/nightly', broken)).status).toBe(422);
+  expect(readdirSync(world.dags)).toEqual(['a.yaml']);
+  expect(JSON.parse((await create('ops/nightly')).body).file).toBe(join(world.dags, 'ops/nightly/b.yaml'));
+  expect(JSON.parse((await move({ to: 'c' })).body).file).toBe(join(world.dags, 'ops/nightly/c.yaml'));
+  const moved = await world.ask('POST', '/api/v2/workflows/c/rename', {
+    body: { to: 'c', group: '' },
+    headers: { 'If-Match': '*' },
+  });
+  expect(JSON.parse(moved.body)).toEqual({ id: 'c.yaml', file: join(world.dags, 'c.yaml') });
+  expect(readdirSync(join(world.dags, 'ops/nightly'))).toEqual([]);
+});
+
+test('a file stays where its imports are found', async () => {
+  const parts = 'steps: [{name: two, command: "true"}]\n';
+  const world = await apiWorld({ 'ops/a.yaml': `imports: [parts]\n${one}`, 'ops/parts.yaml': parts });
+  const moved = await world.ask('POST', '/api/v2/workflows/a/rename', {
+    body: { to: 'a', group: '' },
+    headers: { 'If-Match': '*' },
+  });
+
+  expect([moved.status, codeOf(moved)]).toEqual([422, 'invalid-workflow']);
+  expect(readdirSync(world.dags)).toEqual(['ops']);
+  expect(readdirSync(join(world.dags, 'ops')).sort()).toEqual(['a.yaml', 'parts.yaml']);
+});
+
 test('a read-only login gets no secret of a file, and nothing of a broken one', async () => {
   const login = { token: 'the-token', readOnlyToken: 'look-only', basic: null };
   const secret = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\n${one}`;
