@@ -9,7 +9,7 @@ import type { StopTools } from '../service/runs/stop-run.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
 import type { RunStamps } from './run-board.ts';
-import { createRunWatch, type RunWatch, type RunWatchParts } from './run-watch.ts';
+import { createRunWatch, ownerIn, type RunWatch, type RunWatchParts } from './run-watch.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */
@@ -75,6 +75,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     limits,
     clock: control.clock,
     mayGoOn: control.archive.mayGoOn,
+    isWaiting: (runId) => control.archive.mayGoOn(runId) && ownerIn(control.archive.readEvents(runId).events) === null,
     launch: (runId) => {
       const carrier = control.launch(runId);
       void carrier.ended.then(parts.endDeadGroups).catch(report);

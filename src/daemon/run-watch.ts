@@ -251,7 +251,8 @@ class LocalRunWatch implements RunWatch {
   }
 }
 
-function ownerIn(events: readonly StoredEvent[]): Owner | null {
+/** Returns the process that owns the run; null while the run waits for one. */
+export function ownerIn(events: readonly StoredEvent[]): Owner | null {
   const last = events.findLast(({ type }) => type === 'run.owned' || type === 'run.queued');
   return last?.type === 'run.owned' ? last.owner : null;
 }

@@ -46,6 +46,8 @@ export type StartQueueParts = {
   readonly clock: Clock;
   /** False only if the run is known to have finished. */
   readonly mayGoOn: (runId: string) => boolean;
+  /** Whether the run still waits for a carrier. False if a process owns it, even one that died: settling it decides. */
+  readonly isWaiting: (runId: string) => boolean;
   /** Starts the process for a run. */
   readonly launch: (runId: string) => Carrier;
   /** Fails a run that cannot begin. */
@@ -146,24 +148,15 @@ class LocalStartQueue implements StartQueue {
       if (!this.#isOpen || this.#places.size >= this.#parts.limits.running) return;
       this.#waiting.delete(runId);
       // Another process may have stopped the run.
-      if (!this.#mayGoOn(runId)) continue;
+      if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
       this.#places.add(runId);
       void this.#begin(runId);
     }
   }
 
-  /** Whether the run may still start. After an error of the disk it may: the start will report it. */
-  #mayGoOn(runId: string): boolean {
-    try {
-      return this.#parts.mayGoOn(runId);
-    } catch {
-      return true;
-    }
-  }
-
   async #begin(runId: string): Promise<void> {
     try {
-      const isWanted = () => this.#isOpen && this.#places.has(runId) && this.#mayGoOn(runId);
+      const isWanted = () => this.#isOpen && this.#places.has(runId) && orTrue(() => this.#parts.isWaiting(runId));
       const carrier = await startCarrier(runId, { ...this.#parts, isWanted });
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));
@@ -192,5 +185,14 @@ class LocalStartQueue implements StartQueue {
     return new WfError('busy', `${this.#waiting.size} runs are waiting, the maximum`, {
       help: 'retry later, or raise "maxQueuedRuns"',
     });
+  }
+}
+
+/** Returns the answer of the disk. After an error it is true: the start will report the error. */
+function orTrue(ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch {
+    return true;
   }
 }

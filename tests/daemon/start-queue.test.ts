@@ -11,13 +11,14 @@ function queueWith(limits: QueueLimits) {
   const refused: string[] = [];
   const reported: unknown[] = [];
   const over = new Set<string>();
+  const owned = new Set<string>();
   const carriers = new Map<string, { own: () => void; fail: (error: WfError) => void; end: () => void }>();
   const launch = (runId: string): Carrier => {
     launched.push(runId);
     let own = () => {};
     let fail: (error: WfError) => void = () => {};
     let end = () => {};
-    const owned = new Promise<void>((resolve, reject) => {
+    const owning = new Promise<void>((resolve, reject) => {
       own = resolve;
       fail = reject;
     });
@@ -25,13 +26,14 @@ function queueWith(limits: QueueLimits) {
       end = resolve;
     });
     carriers.set(runId, { own, fail, end });
-    return { owned, ended };
+    return { owned: owning, ended };
   };
   const queue = createStartQueue({
     limits,
     clock,
     launch,
     mayGoOn: (runId) => !over.has(runId),
+    isWaiting: (runId) => !over.has(runId) && !owned.has(runId),
     refuse: async (runId, message) => refused.push(`${runId}: ${message}`),
     report: (error) => reported.push(error),
   });
@@ -46,7 +48,7 @@ function queueWith(limits: QueueLimits) {
     carrier(runId).fail(error);
     await settled();
   };
-  return { queue, clock, launched, refused, reported, over, end, fail };
+  return { queue, clock, launched, refused, reported, over, owned, end, fail };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -188,6 +190,20 @@ describe('a queue of runs', () => {
     expect([launched.length, refused, queue.running()]).toEqual([3, [], []]);
   });
 
+  it('starts no second process for a run whose process died as its owner, until the run waits again', async () => {
+    const { queue, clock, launched, owned, fail } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    owned.add('a');
+    await fail('a', new CarrierDied('storage', 'killed'));
+    clock.advance(100);
+    await settled();
+    expect([launched, queue.running()]).toEqual([['a'], []]);
+    owned.delete('a');
+    queue.add('a');
+    expect(launched).toEqual(['a', 'a']);
+  });
+
   it('leaves a run alone that another process has, and tries again later', async () => {
     const { queue, clock, launched, refused, reported, fail } = queueWith({ running: 1, waiting: 9 });
     queue.open();
@@ -206,6 +222,7 @@ describe('a queue of runs', () => {
       limits: { running: 1, waiting: 9 },
       clock: createFakeClock(),
       mayGoOn: () => true,
+      isWaiting: () => true,
       launch: () => {
         throw new WfError('storage', 'too many open files');
       },

@@ -4,7 +4,10 @@ import { type ErrorCode, WfError } from '../../errors.ts';
 
 /** The process that carries out one run. */
 export type Carrier = {
-  /** Resolves when the process owns the run. Rejects with the reported `WfError`, or with a `CarrierDied` if there is no report. */
+  /**
+   * Resolves when the process owns the run. Rejects with the reported `WfError`, with a `CarrierDied` if there is no report,
+   * or with a `WfError` `storage` if the report is invalid.
+   */
   readonly owned: Promise<void>;
   /** Resolves when the process has ended, whatever the outcome of the run. */
   readonly ended: Promise<void>;
@@ -51,18 +54,36 @@ async function ownership(
   ended: Promise<string>,
   { runId, path }: { readonly runId: string; readonly path: string },
 ): Promise<void> {
-  const report = await readReport(child);
+  const text = await readReport(child);
+  const help = `its output is in "${path}"`;
+  if (text === null) {
+    const message = `the process that should carry run ${runId} ended before the run began: ${await ended}`;
+    throw new CarrierDied('storage', message, { help });
+  }
   // Not earlier: without a report, only the end of the process is a sign, and this process must wait for it.
-  if (report !== null) child.unref();
+  child.unref();
+  const report = parseReport(text);
   if (report?.owned === true) return;
   if (report !== null)
     throw new WfError(report.code, report.message, report.help === null ? {} : { help: report.help });
-  const message = `the process that should carry run ${runId} ended before the run began: ${await ended}`;
-  throw new CarrierDied('storage', message, { help: `its output is in "${path}"` });
+  const sent = JSON.stringify(text.trimEnd().slice(0, 200));
+  throw new WfError('storage', `the process that should carry run ${runId} sent an invalid report: ${sent}`, { help });
+}
+
+/** Null for anything but a `CarrierReport`. */
+function parseReport(text: string): CarrierReport | null {
+  try {
+    const report = JSON.parse(text) as Partial<CarrierReport> | null;
+    if (report?.owned === true) return { owned: true };
+    if (report?.owned !== false || typeof report.code !== 'string') return null;
+    return { owned: false, code: report.code, message: String(report.message), help: report.help ?? null };
+  } catch {
+    return null;
+  }
 }
 
 /** Reads one line. Null if the pipe is closed without a line, or could not be created. */
-function readReport(child: ChildProcess): Promise<CarrierReport | null> {
+function readReport(child: ChildProcess): Promise<string | null> {
   const pipe = child.stdio?.[reportFd] as Readable | null | undefined;
   if (!pipe || pipe.destroyed) return Promise.resolve(null);
   let text = '';
@@ -70,7 +91,7 @@ function readReport(child: ChildProcess): Promise<CarrierReport | null> {
     pipe.setEncoding('utf8').on('data', (part: string) => {
       text += part;
       if (!text.endsWith('\n')) return;
-      resolve(JSON.parse(text) as CarrierReport);
+      resolve(text);
       pipe.destroy();
     });
     pipe.on('error', () => {}).once('close', () => resolve(null));
