@@ -3,6 +3,10 @@
 
 // Starts the built program and does nothing else. Every Node, however old, must be able to parse this file, so that the
 // version check can report: no syntax newer than ES2015.
+//
+// Not a shell script that starts `node -- "$0"`, although `--` would keep Node from taking a `--env-file` of `wf exec` for
+// its own: dash and BusyBox drop variables such as `a.b` from the environment of the run, reset IFS and set PWD.
+// `env -S` would do, but BusyBox lacks it.
 
 const OLDEST_NODE = '20.19';
 
