@@ -12,8 +12,6 @@ import type { RunState } from '../core/run/run-state.ts';
 import type { Secrets } from '../core/secrets/secrets.ts';
 import type { Step, Template, Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
-import type { RunMark } from '../processes/process-selection.ts';
-import type { ProcessMoment } from '../processes/process-table.ts';
 import type { RunJournal } from '../store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
@@ -70,6 +68,19 @@ export type Engine = {
 
 /** The first process of an attempt; `endedAt` is set once it has ended, in milliseconds since 1970-01-01 UTC. */
 export type Leader = ProcessIdentity & { readonly endedAt?: number };
+
+/** Marks the processes of a run: its id and, since another store may contain the same id, the directory of its logs. */
+export type RunMark = { readonly runId: string; readonly logs: string };
+
+/** Progress of the system's process counters. */
+export type ProcessMoment = {
+  /** The last number assigned. Numbers rise and wrap around to the lowest free one. */
+  readonly lastPid: number;
+  /** Processes and threads started since boot. */
+  readonly forks: number;
+  /** Processes and threads running now. */
+  readonly tasks: number;
+};
 
 /** Finds and ends processes that a run left behind. */
 export type BackgroundProcesses = {

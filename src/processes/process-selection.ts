@@ -1,6 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ProcessIdentity } from '../core/run/run.ts';
+import type { RunMark } from '../engine/engine.ts';
 import { identityOf } from './process-identity.ts';
 import { isInThisNamespace } from './process-place.ts';
 import { type ProcessEntry, readEnvironment } from './process-table.ts';
@@ -40,9 +41,6 @@ export function groupBy(
 export function toIdentities(entries: readonly ProcessEntry[]): ProcessIdentity[] {
   return entries.map(({ pid, startTime }) => identityOf(pid, startTime));
 }
-
-/** Marks the processes of a run: its id and, since another store may contain the same id, the directory of its logs. */
-export type RunMark = { readonly runId: string; readonly logs: string };
 
 /** Processes with the run's mark in their environment, and the step named there, by process number. */
 export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: RunMark): ReadonlyMap<number, string> {

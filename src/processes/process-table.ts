@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import type { ProcessMoment } from '../engine/engine.ts';
 import { processPlace } from './process-place.ts';
 
 /** A process according to /proc. Times are in clock ticks since boot. */
@@ -56,16 +57,6 @@ export function listProcessesOnce(): readonly ProcessEntry[] {
   }
   return shared;
 }
-
-/** Progress of the system's process counters. */
-export type ProcessMoment = {
-  /** The last number assigned. Numbers rise and wrap around to the lowest free one. */
-  readonly lastPid: number;
-  /** Processes and threads started since boot. */
-  readonly forks: number;
-  /** Processes and threads running now. */
-  readonly tasks: number;
-};
 
 /** Null if the system does not report it. */
 export function processMoment(): ProcessMoment | null {

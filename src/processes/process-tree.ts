@@ -1,9 +1,10 @@
 import { uptime } from 'node:os';
 import type { ProcessIdentity } from '../core/run/run.ts';
+import type { ProcessMoment, RunMark } from '../engine/engine.ts';
 import { isOfThisPlace } from './process-place.ts';
-import { findMarked, groupBy, type RunMark, toIdentities, withDescendants } from './process-selection.ts';
+import { findMarked, groupBy, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
-import { listProcesses, numberBefore, type ProcessEntry, type ProcessMoment } from './process-table.ts';
+import { listProcesses, numberBefore, type ProcessEntry } from './process-table.ts';
 
 /**
  * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its

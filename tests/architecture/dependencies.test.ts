@@ -15,8 +15,6 @@ type Rules = IConfiguration & { readonly forbidden: IForbiddenRuleType[] };
  * import needs any more fails the test below.
  */
 const knownCrossings: Readonly<Record<string, readonly string[]>> = {
-  'src/engine/engine.ts': ['src/processes/process-selection.ts', 'src/processes/process-table.ts'],
-  'src/engine/local/background.ts': ['src/processes/process-selection.ts', 'src/processes/process-table.ts'],
   'src/server/accepted-run.ts': ['src/daemon/run-board.ts'],
   'src/server/v1/parts.ts': [
     'src/daemon/catalog/catalog.ts',

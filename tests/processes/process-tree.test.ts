@@ -4,11 +4,12 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/run/run.ts';
+import type { ProcessMoment } from '../../src/engine/engine.ts';
 import { executor } from '../../src/executors/command/command.ts';
 import { identify, isAlive, mayBeAlive } from '../../src/processes/process-identity.ts';
 import { withDescendants } from '../../src/processes/process-selection.ts';
 import { sendSignal } from '../../src/processes/process-signals.ts';
-import { listProcesses, numberBefore, type ProcessMoment, processMoment } from '../../src/processes/process-table.ts';
+import { listProcesses, numberBefore, processMoment } from '../../src/processes/process-table.ts';
 import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 

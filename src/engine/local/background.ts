@@ -1,7 +1,5 @@
 import type { ProcessIdentity } from '../../core/run/run.ts';
-import type { RunMark } from '../../processes/process-selection.ts';
-import type { ProcessMoment } from '../../processes/process-table.ts';
-import type { BackgroundProcesses, Leader } from '../engine.ts';
+import type { BackgroundProcesses, Leader, ProcessMoment, RunMark } from '../engine.ts';
 
 /** Longest time that leftover processes may delay the end of a run after SIGTERM. */
 const maxGraceMs = 5000;
