@@ -45,11 +45,13 @@ const MAP = { sourcemap: 'external', sourcesContent: false };
 const root = join(import.meta.dirname, '..');
 
 /**
- * Compiles the JSON Schema to `src/language/schema/generated/`, then builds `dist/`. Throws with a message for the
+ * Generates what the sources import from their `generated/` folders, then builds `dist/`. Throws with a message for the
  * user.
  */
 export async function build() {
-  execFileSync(process.execPath, [join(root, 'scripts/build-schema.mjs')], { stdio: 'inherit' });
+  for (const script of ['build-schema.mjs', 'build-api.mjs']) {
+    execFileSync(process.execPath, [join(root, 'scripts', script)], { stdio: 'inherit' });
+  }
   const outDir = join(root, 'dist');
   // Imported on demand: the page's bundler takes a while to load, and tests build programs without a page.
   const { pageFiles } = await import('./page.mjs');
@@ -63,7 +65,7 @@ export async function build() {
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [ownFiles(used), yamlAsModules, schemaBeside, leftOut, noColorDetection];
+  const plugins = [ownFiles(used), yamlAsModules, dataBeside, leftOut, noColorDetection];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(
@@ -90,6 +92,7 @@ export async function buildProgram({ entry, outDir, page = [] }) {
       contents: `${JSON.stringify(billOfMaterials(root, bundledFiles(all)), null, 2)}\n`,
     },
     ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
+    ...(inputs.has('src/server/docs/document.ts') ? [apiDocumentFile(outDir)] : []),
     { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, all), null, 2) },
   ]);
   // Files changed during the build count as newer than its result.
@@ -213,11 +216,15 @@ const yamlAsModules = {
   },
 };
 
-/** The documented schema is shipped as a file that only `wf schema` reads, so it is not bundled. */
-const schemaBeside = {
-  name: 'schema-beside',
+/**
+ * The documented schema and the OpenAPI document are shipped as files, which only `wf schema` and requests for the
+ * document read, so they are not bundled.
+ */
+const dataBeside = {
+  name: 'data-beside',
   setup(plugin) {
     plugin.onResolve({ filter: /workflow\.schema\.json$/ }, () => ({ path: './workflow.keys.json', external: true }));
+    plugin.onResolve({ filter: /generated\/openapi\.json$/ }, () => ({ path: './openapi.json', external: true }));
   },
 };
 
@@ -298,6 +305,11 @@ function assets(outDir) {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(from, join(entry.parentPath, entry.name)))
     .map((name) => ({ path: join(outDir, 'assets', name), contents: readFileSync(join(from, name)) }));
+}
+
+function apiDocumentFile(outDir) {
+  const contents = readFileSync(join(root, 'src/server/generated/openapi.json'));
+  return { path: join(outDir, 'openapi.json'), contents };
 }
 
 /** The packages in each file, for the test of what each command loads. */

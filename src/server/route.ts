@@ -41,5 +41,8 @@ export type Route = {
   readonly body: 'none' | 'json' | 'form-or-json' | 'text';
   /** The format of errors: that of the v1 API, or RFC 9457 problem details. */
   readonly errors: 'v1' | 'problem';
-  readonly handle: (request: ApiRequest) => Promise<Reply> | Reply;
+  readonly handle: Handler;
 };
+
+/** Answers a request to a route. */
+export type Handler = (request: ApiRequest) => Promise<Reply> | Reply;

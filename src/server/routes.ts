@@ -1,18 +1,13 @@
 import type { Metrics } from '../daemon/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
-import { sharedSchemas } from './docs/components.ts';
-import type { DescribedRoute } from './docs/operation.ts';
-import { withDocuments } from './docs/routes.ts';
-import { healthRoute } from './health.ts';
-import { metricsRoute } from './metrics-route.ts';
-import type { Reply } from './route.ts';
+import { documentRoutes } from './docs/routes.ts';
+import { health } from './health.ts';
+import type { Handler, Reply, Route } from './route.ts';
 import type { V1Parts } from './v1/parts.ts';
 import { v1Routes } from './v1/routes.ts';
-import { v1Schemas } from './v1/schemas.ts';
 import type { V2Parts } from './v2/parts.ts';
 import { v2Routes } from './v2/routes.ts';
-import { v2Schemas } from './v2/schemas.ts';
 
 /** The dependencies of routes about the daemon itself. */
 export type OperationParts = {
@@ -27,16 +22,26 @@ export type OperationParts = {
 /** The dependencies of all routes. */
 export type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
 
+const get = { method: 'GET', body: 'none', errors: 'problem' } as const;
+
 /**
- * Returns the complete table of routes of the daemon. `basePath` begins with a slash and ends without one, or is empty;
- * responses that contain addresses need it.
+ * Returns the complete table of routes of the daemon, which `openapi/` describes. `basePath` begins with a slash and ends
+ * without one, or is empty; responses that contain addresses need it.
  */
-export function allRoutes(parts: RouteParts, basePath = ''): readonly DescribedRoute[] {
-  const own = [healthRoute(parts.loopLag, parts.refusal ?? (() => null)), metricsRoute(parts.metrics)];
-  const shared = sharedSchemas();
-  return withDocuments([...v2Routes({ ...parts, basePath }), ...v1Routes(parts), ...own], {
-    basePath,
-    page: parts.page ?? null,
-    schemas: { ...shared, ...v2Schemas(shared), ...v1Schemas },
-  });
+export function allRoutes(parts: RouteParts, basePath = ''): readonly Route[] {
+  return [
+    ...v2Routes({ ...parts, basePath }),
+    ...v1Routes(parts),
+    { ...get, path: '/health', access: 'public', handle: health(parts.loopLag, parts.refusal ?? (() => null)) },
+    { ...get, path: '/metrics', access: 'read', handle: metrics(parts.metrics) },
+    ...documentRoutes({ basePath, page: parts.page ?? null }),
+  ];
+}
+
+/** `GET /metrics`. They contain names of workflows, so the route requires the configured login. */
+function metrics({ read }: OperationParts['metrics']): Handler {
+  return async () => {
+    const { contentType, text } = await read();
+    return { status: 200, headers: { 'Content-Type': contentType }, body: text };
+  };
 }

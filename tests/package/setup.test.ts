@@ -18,6 +18,7 @@ beforeEach(() => {
   write('src/main.ts', '');
   write('src/other.ts', '');
   write('log', '');
+  mkdirSync(join(folder, 'docs/reference/schemas'), { recursive: true });
   lock({ 'node_modules/one': { version: '1.0.0' }, 'node_modules/extra': { version: '1.0.0', optional: true } });
 });
 

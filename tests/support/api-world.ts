@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { createDaemonApp, type DaemonApp } from '../../src/daemon-app.ts';
-import type { DescribedRoute } from '../../src/server/docs/operation.ts';
+import type { Route } from '../../src/server/route.ts';
 import { allRoutes } from '../../src/server/routes.ts';
 import type { ListenSettings, ServerOptions } from '../../src/server/server.ts';
 import { type ApiServer, apiServer } from './api-server.ts';
@@ -18,7 +18,7 @@ export type ApiWorld = ApiServer & {
   /** Holds everything of the world, the workflows directory `dags` too. */
   readonly directory: string;
   readonly dags: string;
-  readonly routes: readonly DescribedRoute[];
+  readonly routes: readonly Route[];
   /** What differs from world to world is replaced: paths, ids, times, process numbers. */
   readonly stable: (text: string) => string;
 };
@@ -51,7 +51,7 @@ export async function apiWorld(
   const server = await apiServer(routes, settings, options);
   return {
     ...server,
-    ask: described(routes, (method, path, sent) => server.ask(method, endingPath(path), sent)),
+    ask: described((method, path, sent) => server.ask(method, endingPath(path), sent), settings.basePath),
     routes,
     directory,
     app,

@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { DescribedRoute } from '../../src/server/docs/operation.ts';
-import type { ApiRequest } from '../../src/server/route.ts';
+import { openApiDocument } from '../../src/server/docs/document.ts';
 import type { JsonSchema } from '../docs/json-schemas.ts';
 import type { Answer, ApiServer } from './api-server.ts';
 
@@ -16,6 +15,8 @@ export type ApiDocument = {
 /** One route of a document. */
 export type ApiOperation = {
   readonly operationId: string;
+  readonly security?: readonly unknown[];
+  readonly 'x-needs'?: string;
   readonly parameters?: readonly ({
     readonly name: string;
     readonly in: string;
@@ -29,17 +30,14 @@ export type ApiOperation = {
 
 type Content = { readonly schema: JsonSchema; readonly example?: unknown };
 
-/** The document as a server with these routes hands it out. */
-export function documentOf(routes: readonly DescribedRoute[]): ApiDocument {
-  const route = routes.find(({ path }) => path === '/api/openapi.json');
-  const reply = route?.handle({} as ApiRequest);
-  if (reply === undefined || !('body' in reply)) throw new Error('there is no document');
-  return JSON.parse(String(reply.body)) as ApiDocument;
+/** Returns the OpenAPI document. */
+export function apiDocument(): ApiDocument {
+  return openApiDocument('') as unknown as ApiDocument;
 }
 
 /** The same, but every answer that is not as the document says makes the asking fail. */
-export function described(routes: readonly DescribedRoute[], ask: Ask): Ask {
-  const problems = answerCheck(documentOf(routes));
+export function described(ask: Ask, basePath = ''): Ask {
+  const problems = answerCheck(basePath);
   return async (method, path, sent) => {
     const answer = await ask(method, path, sent);
     const found = problems(method, path, answer);
@@ -48,13 +46,23 @@ export function described(routes: readonly DescribedRoute[], ask: Ask): Ask {
   };
 }
 
+type AnswerCheck = (method: string, path: string, answer: Answer) => readonly string[];
+
+const checks = new Map<string, AnswerCheck>();
+
 /**
- * What is wrong with an answer by a document. It is taken at its word: no key may be there that it does not know, and no status
- * or media type. What is at no path of it, or has no method there, is left alone.
+ * What is wrong with an answer by the document, for a server with this base path. The document is taken at its word: no
+ * key may be there that it does not know, and no status or media type. What is at no path of it, or has no method there,
+ * is left alone.
  */
-export function answerCheck(
-  document: ApiDocument,
-): (method: string, path: string, answer: Answer) => readonly string[] {
+export function answerCheck(basePath = ''): AnswerCheck {
+  const check = checks.get(basePath) ?? createCheck(basePath);
+  checks.set(basePath, check);
+  return check;
+}
+
+function createCheck(basePath: string): AnswerCheck {
+  const document = apiDocument();
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   ajv.addSchema(closed(document) as object, 'api');
@@ -68,8 +76,7 @@ export function answerCheck(
   };
   const places = Object.entries(document.paths).map(([path, methods]) => ({ path, methods, pattern: patternOf(path) }));
   return (method, path, answer) => {
-    const base = document.servers[0]?.url === '/' ? '' : (document.servers[0]?.url ?? '');
-    const plain = (path.split('?')[0] ?? '').slice(base.length);
+    const plain = (path.split('?')[0] ?? '').slice(basePath.length);
     const place = places.find(({ pattern }) => pattern.test(plain));
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const response = place?.methods[verb]?.responses[answer.status];

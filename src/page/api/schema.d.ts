@@ -5284,12 +5284,19 @@ export interface operations {
             };
             503: {
                 headers: {
-                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                    "application/json": components["schemas"]["ErrorV1"];
+                    "application/json": {
+                        /** @constant */
+                        status: "failing";
+                        problem: string;
+                        eventLoopLagMs: {
+                            mean: number;
+                            p99: number;
+                            max: number;
+                        };
+                    } | components["schemas"]["ErrorV1"];
                 };
             };
             507: {
@@ -5297,7 +5304,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": {
+                        /** @constant */
+                        status: "failing";
+                        problem: string;
+                        eventLoopLagMs: {
+                            mean: number;
+                            p99: number;
+                            max: number;
+                        };
+                    };
                 };
             };
         };

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';
 import { code, codeBlock, prose } from './docs-html.ts';
-import type { OpenApiDocument } from './document.ts';
-import type { Schema } from './operation.ts';
+import type { OpenApiDocument, Schema } from './document.ts';
 
 /** The page and its headers. */
 export type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };

@@ -1,38 +1,9 @@
 import type { Param } from '../../core/run/run.ts';
 import { parseParams } from '../../language/params.ts';
-import type { Schema } from '../docs/operation.ts';
 import { HttpError } from '../reply/http-error.ts';
 
 const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** The schema of `params` in a body. */
-export const paramsSchema: Schema = {
-  description:
-    'Parameters instead of the defaults of the file. A text is read as on the command line: `A=1 B="x y" positional`. In a list each entry is one parameter, byte for byte: `NAME=value`, a positional value, or as a run tells them. A map has names and values.',
-  anyOf: [
-    { type: 'string' },
-    {
-      type: 'array',
-      items: {
-        anyOf: [
-          { type: 'string' },
-          {
-            type: 'object',
-            properties: { name: { type: ['string', 'null'] }, value: { type: 'string' }, masked: { const: true } },
-            required: ['name', 'value'],
-          },
-        ],
-      },
-    },
-    {
-      type: 'object',
-      propertyNames: { pattern: variable.source },
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
-    },
-    { type: 'null' },
-  ],
-};
 
 /**
  * Reads parameters from a body: one text, a list, or a map. Null if `params` is missing, so that defaults apply; an

@@ -1,61 +1,68 @@
-import type { DescribedRoute } from '../docs/operation.ts';
-import { configRoute, infoRoute } from './daemon/info.ts';
-import { liveEventsRoute } from './daemon/live-events.ts';
-import { queueRoute } from './daemon/queue.ts';
-import { scheduleRoute } from './daemon/schedule.ts';
-import { logIndexRoute } from './logs/log-index.ts';
-import { runLogsRoute } from './logs/run-logs.ts';
-import { searchLogsRoute } from './logs/search-logs.ts';
-import { stepLogRoute } from './logs/step-log.ts';
+import type { Route } from '../route.ts';
+import { showConfig, showInfo } from './daemon/info.ts';
+import { followAll } from './daemon/live-events.ts';
+import { showQueue } from './daemon/queue.ts';
+import { showSchedule } from './daemon/schedule.ts';
+import { stepLogIndex } from './logs/log-index.ts';
+import { runLogs } from './logs/run-logs.ts';
+import { searchLogsOfRun } from './logs/search-logs.ts';
+import { stepLog } from './logs/step-log.ts';
 import type { V2Parts } from './parts.ts';
-import { batchRoute } from './runs/batch.ts';
-import { deleteRunRoute } from './runs/delete-run.ts';
-import { followEventsRoute } from './runs/follow-events.ts';
-import { listRunsOfWorkflowRoute, listRunsRoute } from './runs/list-runs.ts';
-import { markStepRoute } from './runs/mark-step.ts';
-import { retryRunRoute } from './runs/retry-run.ts';
-import { runViewRoute } from './runs/run-view.ts';
-import { showRunRoute } from './runs/show-run.ts';
-import { startRunRoute } from './runs/start-run.ts';
-import { stopRunRoute } from './runs/stop-run.ts';
-import { deleteWorkflowRoute, renameWorkflowRoute, suspendWorkflowRoute } from './workflows/change-workflow.ts';
-import { workflowGridRoute } from './workflows/grid.ts';
-import { listWorkflowsRoute } from './workflows/list-workflows.ts';
-import { showWorkflowRoute } from './workflows/show-workflow.ts';
-import { saveSourceRoute, showSourceRoute } from './workflows/source.ts';
-import { validateRoute } from './workflows/validate.ts';
+import { actOnRuns } from './runs/batch.ts';
+import { deleteRun } from './runs/delete-run.ts';
+import { followEvents } from './runs/follow-events.ts';
+import { listRuns, listRunsOfWorkflow } from './runs/list-runs.ts';
+import { markStep } from './runs/mark-step.ts';
+import { retryRun } from './runs/retry-run.ts';
+import { viewRun } from './runs/run-view.ts';
+import { showRun } from './runs/show-run.ts';
+import { startRun } from './runs/start-run.ts';
+import { stopRun } from './runs/stop-run.ts';
+import { deleteWorkflow, renameWorkflow, suspendWorkflow } from './workflows/change-workflow.ts';
+import { workflowGrid } from './workflows/grid.ts';
+import { listWorkflows } from './workflows/list-workflows.ts';
+import { showWorkflow } from './workflows/show-workflow.ts';
+import { saveSource, showSource } from './workflows/source.ts';
+import { validate } from './workflows/validate.ts';
+
+const get = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
+const post = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'problem' } as const;
+const put = { ...post, method: 'PUT' } as const;
+const remove = { ...post, method: 'DELETE', body: 'none' } as const;
 
 /** Returns the routes of the v2 API. */
-export function v2Routes(parts: V2Parts): readonly DescribedRoute[] {
+export function v2Routes(parts: V2Parts): readonly Route[] {
+  const workflow = '/api/v2/workflows/{name}';
+  const run = '/api/v2/runs/{id}';
   return [
-    listWorkflowsRoute(parts),
-    showWorkflowRoute(parts),
-    showSourceRoute(parts),
-    saveSourceRoute(parts),
-    renameWorkflowRoute(parts),
-    deleteWorkflowRoute(parts),
-    suspendWorkflowRoute(parts),
-    workflowGridRoute(parts),
-    startRunRoute(parts),
-    listRunsOfWorkflowRoute(parts),
-    validateRoute(parts),
-    listRunsRoute(parts),
-    showRunRoute(parts),
-    runViewRoute(parts),
-    deleteRunRoute(parts),
-    batchRoute(parts),
-    stopRunRoute(parts),
-    retryRunRoute(parts),
-    markStepRoute(parts),
-    liveEventsRoute(parts),
-    followEventsRoute(parts),
-    runLogsRoute(parts),
-    stepLogRoute(parts),
-    logIndexRoute(parts),
-    searchLogsRoute(parts),
-    queueRoute(parts),
-    scheduleRoute(parts),
-    infoRoute(parts),
-    configRoute(parts),
+    { ...get, path: '/api/v2/workflows', handle: listWorkflows(parts) },
+    { ...get, path: workflow, handle: showWorkflow(parts) },
+    { ...get, path: `${workflow}/source`, handle: showSource(parts) },
+    { ...put, path: `${workflow}/source`, handle: saveSource(parts), body: 'text' },
+    { ...post, path: `${workflow}/rename`, handle: renameWorkflow(parts) },
+    { ...remove, path: workflow, handle: deleteWorkflow(parts) },
+    { ...put, path: `${workflow}/suspended`, handle: suspendWorkflow(parts) },
+    { ...get, path: `${workflow}/grid`, handle: workflowGrid(parts) },
+    { ...post, path: `${workflow}/runs`, handle: startRun(parts) },
+    { ...get, path: `${workflow}/runs`, handle: listRunsOfWorkflow(parts) },
+    { ...post, path: '/api/v2/validate', handle: validate(parts), body: 'text' },
+    { ...get, path: '/api/v2/runs', handle: listRuns(parts) },
+    { ...get, path: run, handle: showRun(parts) },
+    { ...get, path: `${run}/view`, handle: viewRun(parts) },
+    { ...remove, path: run, handle: deleteRun(parts) },
+    { ...post, path: '/api/v2/runs/batch', handle: actOnRuns(parts), body: 'json' },
+    { ...post, path: `${run}/stop`, handle: stopRun(parts), body: 'none' },
+    { ...post, path: `${run}/retry`, handle: retryRun(parts) },
+    { ...post, path: `${run}/steps/{step}/mark`, handle: markStep(parts) },
+    { ...get, path: '/api/v2/events', handle: followAll(parts) },
+    { ...get, path: `${run}/events`, handle: followEvents(parts) },
+    { ...get, path: `${run}/logs`, handle: runLogs(parts) },
+    { ...get, path: `${run}/steps/{step}/logs`, handle: stepLog(parts) },
+    { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
+    { ...get, path: `${run}/logs/search`, handle: searchLogsOfRun(parts) },
+    { ...get, path: '/api/v2/queue', handle: showQueue(parts) },
+    { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
+    { ...get, path: '/api/v2/info', handle: showInfo(parts) },
+    { ...get, path: '/api/v2/config', handle: showConfig(parts) },
   ];
 }

@@ -1,26 +1,46 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import type { Answer } from '../../support/api-server.ts';
+import { runStatuses } from '../../../src/core/run/run.ts';
+import { acceptedTypes } from '../../../src/server/connection/body.ts';
+import { problemTitles } from '../../../src/server/reply/problem.ts';
+import { type Answer, jsonOf } from '../../support/api-server.ts';
 import { apiWorld } from '../../support/api-world.ts';
-import { type ApiDocument, answerCheck, documentOf } from '../../support/described-answers.ts';
+import { type ApiDocument, type ApiOperation, answerCheck, apiDocument } from '../../support/described-answers.ts';
 
 type Example = { readonly where: string; readonly schema: unknown; readonly example: unknown };
 
-test('the document has every route of the table and no other', async () => {
+test('the document has every route of the table and no other, with the same access and bodies', async () => {
   const { routes } = await apiWorld({});
-  const { paths } = documentOf(routes);
 
-  const told = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${path}`),
-  );
-  expect(told.sort()).toEqual(routes.map(({ method, path }) => `${method.toLowerCase()} ${path}`).sort());
-  expect(told).toContain('get /api/openapi.json');
-  expect(told.length).toBeGreaterThan(24);
+  const described = operationsOf(apiDocument()).map(({ where, operation }) => ({
+    where,
+    access: accessOf(operation),
+    body: Object.keys(operation.requestBody?.content ?? {}),
+    error: operation.responses['500']?.content,
+  }));
+  const table = routes.map(({ method, path, access, body, errors }) => ({
+    where: `${method.toLowerCase()} ${path}`,
+    access,
+    body: acceptedTypes(body),
+    error:
+      errors === 'v1'
+        ? { 'application/json': { schema: { $ref: '#/components/schemas/ErrorV1' } } }
+        : { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  }));
+  expect(described.sort(byWhere)).toEqual(table.sort(byWhere));
+  expect(described.map(({ where }) => where)).toContain('get /api/openapi.json');
+  expect(described.length).toBeGreaterThan(24);
 });
 
-test('the document is sound: schemas are schemas, references lead somewhere, ids are unique', async () => {
-  const { routes } = await apiWorld({});
-  const document = documentOf(routes);
+test('the document lists the statuses of runs and the codes of errors', () => {
+  const { schemas } = apiDocument().components;
+
+  expect(schemas['RecentRun']?.properties?.['status']?.enum).toEqual(runStatuses);
+  expect(schemas['Problem']?.properties?.['code']?.enum).toEqual(Object.keys(problemTitles));
+});
+
+test('the document is sound: schemas are schemas, references lead somewhere, ids are unique', () => {
+  const document = apiDocument();
   const ajv = new Ajv2020({ strict: false });
   ajv.addFormat('date-time', true);
 
@@ -37,9 +57,8 @@ test('the document is sound: schemas are schemas, references lead somewhere, ids
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('every example is as its schema says', async () => {
-  const { routes } = await apiWorld({});
-  const document = documentOf(routes);
+test('every example is as its schema says', () => {
+  const document = apiDocument();
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   ajv.addSchema(document, 'api');
@@ -52,9 +71,8 @@ test('every example is as its schema says', async () => {
   }
 });
 
-test('an answer that is not as described is found out', async () => {
-  const { routes } = await apiWorld({});
-  const check = answerCheck(documentOf(routes));
+test('an answer that is not as described is found out', () => {
+  const check = answerCheck();
   const problems = (body: unknown, changed: Partial<Answer> = {}) => {
     const headers = { 'content-type': 'application/json; charset=utf-8' };
     return check('GET', '/api/v2/runs?x=1', { status: 200, headers, body: JSON.stringify(body), ...changed });
@@ -70,10 +88,10 @@ test('an answer that is not as described is found out', async () => {
 });
 
 test('what is refused before it is a request is described for every route', async () => {
-  const { routes, raw, address } = await apiWorld({});
+  const { raw, address } = await apiWorld({});
   // For the request without an end. On a busy machine the others may take longer than this limit.
   const hasty = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
-  const check = answerCheck(documentOf(routes));
+  const check = answerCheck();
   const host = `Host: localhost:${address.port}\r\n`;
   const refused = [
     ['GET / HTTP/1.1\r\nnot a header\r\n\r\n', 400, 'application/json'],
@@ -100,10 +118,9 @@ test('an error has the shape of its part of the API, whatever is asked there', a
 });
 
 test('is handed out for programs and for people, and is only sent when it is new', async () => {
-  const { ask, routes } = await apiWorld({}, { basePath: '/wf' });
-  const document = documentOf(routes);
+  const { ask } = await apiWorld({}, { basePath: '/wf' });
 
-  expect(document.servers).toEqual([{ url: '/wf' }]);
+  expect(jsonOf(await ask('GET', '/wf/api/openapi.json'))).toEqual({ ...apiDocument(), servers: [{ url: '/wf' }] });
   for (const [path, type] of [
     ['openapi.json', 'application/json'],
     ['docs', 'text/html'],
@@ -125,7 +142,7 @@ test('the place of a run has the base path', async () => {
 });
 
 test('the page runs nothing, loads nothing, and every link in it leads somewhere', async () => {
-  const { ask, routes } = await apiWorld({});
+  const { ask } = await apiWorld({});
   const { headers, body } = await ask('GET', '/api/docs');
 
   expect(headers['content-security-policy']).toMatch(
@@ -137,7 +154,7 @@ test('the page runs nothing, loads nothing, and every link in it leads somewhere
   const links = [...body.matchAll(/ href="([^"]+)"/g)].map(([, link]) => link);
   expect(new Set(ids).size).toBe(ids.length);
   expect(links.filter((link) => link !== 'openapi.json' && !ids.includes(link?.slice(1)))).toEqual([]);
-  for (const { operation } of operationsOf(documentOf(routes))) expect(ids).toContain(operation.operationId);
+  for (const { operation } of operationsOf(apiDocument())) expect(ids).toContain(operation.operationId);
 });
 
 /** An answer as it came over the wire. */
@@ -146,6 +163,15 @@ function parsed(text: string): Answer {
   const [first = '', ...lines] = head.split('\r\n');
   const headers = lines.map((line) => line.split(': ')).map(([name = '', value]) => [name.toLowerCase(), value]);
   return { status: Number(first.split(' ')[1]), headers: Object.fromEntries(headers), body };
+}
+
+function byWhere(a: { readonly where: string }, b: { readonly where: string }): number {
+  return a.where.localeCompare(b.where);
+}
+
+function accessOf({ security, 'x-needs': needs }: ApiOperation): string {
+  if (security !== undefined) return security.length === 0 ? 'public' : 'unknown';
+  return needs === undefined ? 'read' : 'write';
 }
 
 function operationsOf({ paths }: ApiDocument) {

@@ -4,7 +4,7 @@ import { allRoutes } from '../../../src/server/routes.ts';
 import type { RunDesk } from '../../../src/service/runs/run-desk.ts';
 import { apiServer, jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
-import { described, documentOf } from '../../support/described-answers.ts';
+import { apiDocument, described } from '../../support/described-answers.ts';
 
 const files = {
   'sleeper.yaml': 'steps:\n  - {name: one, command: echo hi}\n  - {name: sleep, command: sleep 60, depends: one}\n',
@@ -53,7 +53,7 @@ test('a start that is repeated is answered with its run whatever its parameters,
   const repeated = await start('r', 'A=2');
   expect([repeated.status, jsonOf(repeated)['params']]).toEqual([200, [{ name: 'A', value: '1' }]]);
   expect(await codeOf(start('again', 'A=1'))).toEqual([409, 'run-exists']);
-  const { responses } = documentOf(world.routes).paths['/api/v2/workflows/{name}/runs']?.['post'] ?? {};
+  const { responses } = apiDocument().paths['/api/v2/workflows/{name}/runs']?.['post'] ?? {};
   expect(responses?.['200']?.description).toBe(
     'A run with that id exists: a start of the same workflow. Its parameters are not compared.',
   );
@@ -69,7 +69,7 @@ test('only steps are marked, and the description says so', async () => {
   expect((await world.ask('GET', `${path}/logs`)).status).toBe(200);
   const marked = await world.ask('POST', `${path}/mark`, { body: { status: 'failed' } });
   expect([marked.status, jsonOf(marked)['detail']]).toEqual([404, 'the workflow has no step "handlerOn.exit"']);
-  const { parameters } = documentOf(world.routes).paths['/api/v2/runs/{id}/steps/{step}/mark']?.['post'] ?? {};
+  const { parameters } = apiDocument().paths['/api/v2/runs/{id}/steps/{step}/mark']?.['post'] ?? {};
   expect(parameters?.find(({ name }) => name === 'step')?.description).toBe(
     'The name of a step. Handlers cannot be marked.',
   );
@@ -126,7 +126,7 @@ test('who may only look sees no secret, and changes nothing', async () => {
 
 async function askWith({ app }: ApiWorld, desk: RunDesk) {
   const routes = allRoutes({ ...app, desk, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) });
-  return described(routes, (await apiServer(routes)).ask);
+  return described((await apiServer(routes)).ask);
 }
 
 async function codeOf(

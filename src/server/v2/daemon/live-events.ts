@@ -1,10 +1,7 @@
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { exampleLiveStream } from '../examples.ts';
-import { filter } from '../parameters.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { flagIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -16,82 +13,28 @@ import { createWakeups } from './wakeups.ts';
 /** A reader is sent changes at most this often; what changes in between is sent once. */
 const pauseMs = 100;
 
-/** The data of each event by its name. */
-const events = {
-  run: ref('RunHead'),
-  'run.removed': ref('RemovedRun'),
-  workflow: ref('Workflow'),
-  'workflow.removed': ref('RemovedWorkflow'),
-  daemon: ref('DaemonStatus'),
-  step: ref('StepEvent'),
-  log: ref('LogSize'),
-  warnings: ref('RunWarnings'),
-  reset: ref('ResetEvent'),
-};
-
-const operation: Operation = {
-  id: 'followAll',
-  tag: 'Logs and events',
-  summary: 'Streams the changes of all runs and workflows',
-  description:
-    'As server-sent events. The data of an event is the present state of what has changed and replaces it as a whole: `run` as in the list of runs without steps, `workflow` as in the list of workflows, `run.removed` and `workflow.removed`, `daemon`. With `run`, also of that run: `step` with its attempts as in its view, `warnings`, and `log`, how long the log of an attempt under way is by now, at most four times a second. The stream begins with `daemon`; ask for lists and views after that event. The `id` of an event is a cursor: a client that comes back with it gets what has changed since. Where that is not known any more (another daemon, more than 10,000 changes, a reader that is too slow) the event `reset` says so: ask for lists and views again.',
-  parameters: [
-    filter('run', 'Also the steps and logs of this run: its id, a beginning of it, `@latest` or `@failed`.'),
-    filter('after', 'Only what has changed since the event with that `id`.'),
-    {
-      name: 'follow',
-      in: 'query',
-      description: 'False: only what has changed until now.',
-      schema: { type: 'boolean', default: true },
-    },
-    {
-      name: 'Last-Event-ID',
-      in: 'header',
-      description: 'The same as `after`, which it takes precedence over, as an `EventSource` sends it.',
-      schema: { type: 'string' },
-    },
-  ],
-  answers: {
-    200: {
-      description: 'The events.',
-      content: {
-        'text/event-stream': { schema: { type: 'string', 'x-events': events }, example: exampleLiveStream },
-      },
-    },
-  },
-  problems: { 404: 'There is no such run.' },
-};
-
 /** `GET /api/v2/events`. */
-export function liveEventsRoute(parts: V2Parts): DescribedRoute {
+export function followAll(parts: V2Parts): Handler {
   const frames = createLiveFrames(parts);
-  return {
-    method: 'GET',
-    path: '/api/v2/events',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
-      const word = query.get('run') || null;
-      const run = word === null ? null : await findRun(word, parts);
-      const given = [headers['last-event-id'], query.get('after')].find(
-        (each) => typeof each === 'string' && each !== '',
-      );
-      const isEndless = !query.has('follow') || flagIn(query, 'follow');
-      return {
-        status: 200,
-        headers: eventStreamHeaders,
-        stream: async (output, signal) => {
-          const writer = createStreamWriter(output, signal, parts.clock);
-          await sendLive(
-            { run, given: given === undefined ? null : String(given), isEndless, access, writer, signal },
-            frames,
-            parts,
-          );
-        },
-      };
-    },
-    operation,
+  return async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
+    const word = query.get('run') || null;
+    const run = word === null ? null : await findRun(word, parts);
+    const given = [headers['last-event-id'], query.get('after')].find(
+      (each) => typeof each === 'string' && each !== '',
+    );
+    const isEndless = !query.has('follow') || flagIn(query, 'follow');
+    return {
+      status: 200,
+      headers: eventStreamHeaders,
+      stream: async (output, signal) => {
+        const writer = createStreamWriter(output, signal, parts.clock);
+        await sendLive(
+          { run, given: given === undefined ? null : String(given), isEndless, access, writer, signal },
+          frames,
+          parts,
+        );
+      },
+    };
   };
 }
 

@@ -3,63 +3,15 @@ import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { followLogs, type LogView, showLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { filter, flag, runId } from '../parameters.ts';
+import type { Handler } from '../../route.ts';
 import type { LogFiles, V2Parts } from '../parts.ts';
 import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
 import { tailStart } from './log-tail.ts';
 
 const streams = ['stdout', 'stderr'] as const;
-
-const operation: Operation = {
-  id: 'runLogs',
-  tag: 'Logs and events',
-  summary: 'Returns the output of the steps of a run',
-  description:
-    'Line by line, as `wf logs` does: attempt after attempt, in the order in which they began, with a line `--- attempt 2 ---` before the output of an attempt that is not the first. Each line begins with its step, unless only one was asked for. Control characters are left out but for colours; who needs every byte asks for the log of a step.',
-  parameters: [
-    runId,
-    filter('step', 'Only this step or handler.', 'load'),
-    { ...filter('attempt', 'Only that attempt at each step.'), schema: { type: 'integer', minimum: 1 } },
-    { ...filter('stream', 'Only this stream.'), schema: { type: 'string', enum: [...streams] } },
-    { ...filter('tail', 'The number of last lines.'), schema: { type: 'integer', minimum: 0 } },
-    flag('follow', 'Follows the output until the run has ended.'),
-    {
-      ...filter('format', 'Text, or one JSON object a line: `Accept: application/x-ndjson` asks for the latter, too.'),
-      schema: { type: 'string', enum: ['text', 'json'] },
-    },
-  ],
-  answers: {
-    200: {
-      description: 'The lines.',
-      content: {
-        'text/plain': { schema: { type: 'string' }, example: '[extract] 42 rows\n[load] loaded\n' },
-        'application/x-ndjson': {
-          schema: { type: 'string', 'x-line': ref('LogLine') },
-          example: '{"step":"extract","attempt":1,"stream":"stdout","text":"42 rows"}\n',
-        },
-      },
-    },
-  },
-  problems: { 404: 'There is no such run, step or attempt.' },
-};
-
-/** `GET /api/v2/runs/{id}/logs`. */
-export function runLogsRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/runs/{id}/logs',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: runLogs(parts),
-    operation,
-  };
-}
 
 /** What is asked for; null: nothing was said. */
 type Wanted = {
@@ -71,7 +23,8 @@ type Wanted = {
   readonly form: LogForm;
 };
 
-function runLogs(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+/** `GET /api/v2/runs/{id}/logs`. */
+export function runLogs(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, query, headers }) => {
     const wanted = wantedIn(query, headers.accept);
     const run = await findRun(id, parts);

@@ -1,11 +1,9 @@
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { type LogQuery, searchLogs } from '../../../service/history/search-logs.ts';
 import { regexTest } from '../../../service/workflows/line-matcher.ts';
-import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { filter, flag, runId } from '../parameters.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { attemptIn, flagIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -13,46 +11,9 @@ import { findRun } from '../runs/find-run.ts';
 const streams = ['stdout', 'stderr'] as const;
 const MAX_HITS = 10_000;
 
-const operation: Operation = {
-  id: 'searchLogs',
-  tag: 'Logs and events',
-  summary: 'Searches the logs of a run',
-  description:
-    'One JSON object a line for each line of a log that has the text, attempt after attempt, 10,000 at most. `offset` is that of the start of the line, for a request with `Range`.',
-  parameters: [
-    runId,
-    filter('q', 'The text.', 'error'),
-    flag('regex', '`q` is a regular expression in RE2 syntax.'),
-    flag('ignoreCase', 'Upper and lower case are the same.'),
-    filter('step', 'Only this step or handler.', 'load'),
-    { ...filter('attempt', 'Only that attempt at each step.'), schema: { type: 'integer', minimum: 1 } },
-    { ...filter('stream', 'Only this stream.'), schema: { type: 'string', enum: [...streams] } },
-  ],
-  answers: {
-    200: {
-      description: 'The lines.',
-      content: {
-        'application/x-ndjson': {
-          schema: { type: 'string', 'x-line': ref('LogHit') },
-          example: '{"step":"load","attempt":1,"stream":"stdout","line":7,"offset":212,"text":"error: no rows"}\n',
-        },
-      },
-    },
-  },
-  problems: { 404: 'There is no such run, step or attempt.' },
-};
-
 /** `GET /api/v2/runs/{id}/logs/search`. */
-export function searchLogsRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/runs/{id}/logs/search',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: (request) => search(request, parts),
-    operation,
-  };
+export function searchLogsOfRun(parts: V2Parts): Handler {
+  return (request) => search(request, parts);
 }
 
 async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts): Promise<Reply> {

@@ -2,11 +2,9 @@ import { isFinished } from '../../../core/run/run-state.ts';
 import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
 import { followLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { DescribedRoute, Operation } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { filter, flag, runId, stepName } from '../parameters.ts';
+import type { Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -14,57 +12,6 @@ import { type ByteRange, byteRange } from './byte-range.ts';
 import { logView } from './run-logs.ts';
 
 const streams = ['stdout', 'stderr'] as const;
-
-const text = { 'text/plain': { schema: { type: 'string' }, example: '42 rows\n' } } as const;
-
-const operation: Operation = {
-  id: 'stepLog',
-  tag: 'Logs and events',
-  summary: 'Returns the output of a step, byte for byte',
-  description:
-    'One stream of one attempt as stored, of any size. `Range` requests a part of it. With `follow` the answer continues until the run has ended, with further attempts of the step; after a lost connection, `offset` continues it. The log of a step that was not started is empty.',
-  parameters: [
-    runId,
-    stepName,
-    { ...filter('attempt', 'That attempt instead of the last one.'), schema: { type: 'integer', minimum: 1 } },
-    { ...filter('stream', 'Which stream.'), schema: { type: 'string', enum: [...streams], default: 'stdout' } },
-    { ...filter('offset', 'How many bytes to leave out.'), schema: { type: 'integer', minimum: 0, default: 0 } },
-    flag('follow', 'Follows the log; ignores `Range`.'),
-    flag('download', 'Has a browser save it as a file.'),
-    {
-      name: 'Range',
-      in: 'header',
-      description: 'One range of bytes: `bytes=0-1023`, `bytes=1024-`, `bytes=-1024`.',
-      schema: { type: 'string' },
-      example: 'bytes=0-1023',
-    },
-  ],
-  answers: {
-    200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' }, content: text },
-    206: {
-      description: 'The bytes that were asked for.',
-      headers: { 'Content-Range': 'Which bytes, of how many: `bytes 0-1023/4096`.' },
-      content: text,
-    },
-  },
-  problems: {
-    404: 'There is no such run, step or attempt.',
-    416: 'There are no such bytes; `Content-Range` tells how many there are.',
-  },
-};
-
-/** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
-export function stepLogRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/runs/{id}/steps/{step}/logs',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: stepLog(parts),
-    operation,
-  };
-}
 
 /** What is asked for. */
 type Wanted = {
@@ -74,7 +21,8 @@ type Wanted = {
   readonly offset: number;
 };
 
-function stepLog(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+/** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
+export function stepLog(parts: V2Parts): Handler {
   return async ({ params: { id = '', step = '' }, query, headers }) => {
     const wanted: Wanted = {
       step,

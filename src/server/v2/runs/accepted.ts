@@ -1,9 +1,7 @@
 import type { RunSummary } from '../../../core/run/summary.ts';
 import type { AcceptedRun } from '../../../service/runs/run-desk.ts';
 import { acceptedRun } from '../../accepted-run.ts';
-import { type Answer, ref } from '../../docs/operation.ts';
 import type { Reply } from '../../route.ts';
-import { exampleRun } from '../examples.ts';
 import type { V2Parts } from '../parts.ts';
 
 /**
@@ -18,15 +16,4 @@ export async function acceptedReply(
   const summary = await acceptedRun(accepted, isSame, parts);
   const location = { Location: `${parts.basePath}/api/v2/runs/${encodeURIComponent(accepted.runId)}` };
   return { status: accepted.isNew ? 201 : 200, headers: location, body: `${JSON.stringify(summary)}\n` };
-}
-
-const headers = { Location: 'The address of the run.' };
-const content = { 'application/json': { schema: ref('RunSummary'), example: exampleRun } };
-
-/** Describes the responses of `acceptedReply`; `existing`: the existing run with that id that counts as the same request. */
-export function acceptedAnswers(existing: string): Readonly<Record<string, Answer>> {
-  return {
-    200: { description: `A run with that id exists: ${existing}`, headers, content },
-    201: { description: 'The run is accepted and on the disk.', headers, content },
-  };
 }

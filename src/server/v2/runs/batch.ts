@@ -1,8 +1,8 @@
 import { WfError } from '../../../errors.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { problemCode } from '../../reply/problem.ts';
+import type { Handler } from '../../route.ts';
 import { bodyFields, textField } from '../body-fields.ts';
 import type { V2Parts } from '../parts.ts';
 import { findRun } from './find-run.ts';
@@ -11,51 +11,16 @@ const MAX_RUNS = 500;
 const actions = ['stop', 'retry', 'delete'] as const;
 type Action = (typeof actions)[number];
 
-const operation: Operation = {
-  id: 'actOnRuns',
-  tag: 'Runs',
-  summary: 'Stops, retries or removes several runs',
-  description: 'One after another. A run for which it fails does not keep the others from it.',
-  body: {
-    description: 'Which runs, up to 500, and what is done with each.',
-    isRequired: true,
-    schema: ref('BatchRequest'),
-    example: { ids: ['etl-2026-03-01', 'etl-2026-03-02'], action: 'retry' },
-  },
-  answers: {
-    200: json('What came of each, in the order of the request.', ref('BatchResults'), {
-      results: [
-        { id: 'etl-2026-03-01', done: true, runId: '019c8f5a-2b1e-7c40-9d0f-3f1c6a7be112', code: null, message: null },
-        {
-          id: 'etl-2026-03-02',
-          done: false,
-          runId: null,
-          code: 'not-found',
-          message: 'there is no run "etl-2026-03-02"',
-        },
-      ],
-    }),
-  },
-};
-
 /** `POST /api/v2/runs/batch`. */
-export function batchRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'POST',
-    path: '/api/v2/runs/batch',
-    access: 'write',
-    body: 'json',
-    errors: 'problem',
-    handle: async ({ body }) => {
-      const fields = bodyFields(body, ['ids', 'action']);
-      const action = actions.find((each) => each === textField(fields, 'action'));
-      if (action === undefined) throw new HttpError(400, `"action" must be one of ${actions.join(', ')}`);
-      const results: object[] = [];
-      for (const id of idsIn(fields['ids'])) results.push({ id, ...(await tryOne(id, action, parts)) });
-      parts.board.touch();
-      return jsonReply({ results });
-    },
-    operation,
+export function actOnRuns(parts: V2Parts): Handler {
+  return async ({ body }) => {
+    const fields = bodyFields(body, ['ids', 'action']);
+    const action = actions.find((each) => each === textField(fields, 'action'));
+    if (action === undefined) throw new HttpError(400, `"action" must be one of ${actions.join(', ')}`);
+    const results: object[] = [];
+    for (const id of idsIn(fields['ids'])) results.push({ id, ...(await tryOne(id, action, parts)) });
+    parts.board.touch();
+    return jsonReply({ results });
   };
 }
 

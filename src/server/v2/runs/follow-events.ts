@@ -2,91 +2,17 @@ import type { StoredEvent } from '../../../core/run/run.ts';
 import { isFinished } from '../../../core/run/run-state.ts';
 import { eventJson } from '../../../render/views/event-json.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { type DescribedRoute, type Operation, ref } from '../../docs/operation.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { exampleStream } from '../examples.ts';
-import { runId } from '../parameters.ts';
+import type { Handler } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { flagIn, numberIn } from '../query.ts';
 import { findRun } from './find-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
 
-/** OpenAPI 3.1 cannot describe the items of a stream; programs ignore the unknown key. */
-const eventStream = { type: 'string', 'x-event-data': ref('Event') };
-
-const operation: Operation = {
-  id: 'followEvents',
-  tag: 'Logs and events',
-  summary: 'Streams the events of a run',
-  description: `Server-sent events: first the stored events, then new ones. The \`id\` of each is its position in the journal, \`event\` its type, \`data\` the same JSON that \`wf run --reporter json\` prints. A comment follows every 15 seconds. When the run has ended, an event \`end\` follows the last one, and the stream ends; a request after that position is answered with 204, at which an \`EventSource\` stops. If an \`id\` is not higher than the previous one, the journal was damaged there: the following events replace everything from that position on.`,
-  parameters: [
-    runId,
-    {
-      name: 'after',
-      in: 'query',
-      description: 'Only events after that `id`.',
-      schema: { type: 'integer', minimum: 0, default: 0 },
-    },
-    {
-      name: 'follow',
-      in: 'query',
-      description: 'False: only the events so far, without an event `end`.',
-      schema: { type: 'boolean', default: true },
-    },
-    {
-      name: 'output',
-      in: 'query',
-      description:
-        'True: events `output` without `id` contain the output of the steps, complete before the end of each attempt: `{step, attempt, stream, offset, bytes}`, with `bytes` in base64 and `offset` as their position in that stream.',
-      schema: { type: 'boolean', default: false },
-    },
-    {
-      name: 'step',
-      in: 'query',
-      description: 'With `output`: only of this step or handler.',
-      schema: { type: 'string' },
-    },
-    {
-      name: 'offsets',
-      in: 'query',
-      description:
-        'With `output`, for who comes back: `[["load", 1, 4096, 0]]`, the bytes of both streams that are known of attempts under way. Without it these begin at their start.',
-      schema: { type: 'string' },
-    },
-    {
-      name: 'Last-Event-ID',
-      in: 'header',
-      description: 'The same, as an `EventSource` says it when it comes back; it goes before `after`.',
-      schema: { type: 'string' },
-    },
-  ],
-  answers: {
-    200: {
-      description: 'The events.',
-      content: { 'text/event-stream': { schema: eventStream, example: exampleStream } },
-    },
-    204: { description: 'The run has finished, and there is no further event.' },
-  },
-  problems: { 404: 'Unknown run.' },
-};
-
 /** `GET /api/v2/runs/{id}/events`. */
-export function followEventsRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/runs/{id}/events',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: followEvents(parts),
-    operation,
-  };
-}
-
-function followEvents(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+export function followEvents(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, query, headers }) => {
     const after = afterIn(query, headers['last-event-id']);
     const run = await findRun(id, parts);

@@ -1,21 +1,6 @@
-import type { Parameter } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
 import type { ApiRequest } from '../../route.ts';
-
-/** The header that makes a change depend on the text that the client knows. */
-export const ifMatch: Parameter = {
-  name: 'If-Match',
-  in: 'header',
-  description: 'The `ETag` of the text that the client knows, or `*` for any text.',
-  schema: { type: 'string' },
-};
-
-/** The problems of a route that takes `If-Match`. */
-export const conditionProblems = {
-  412: 'The file has changed since; `ETag` is that of the present text.',
-  428: 'The request has no `If-Match`.',
-} as const;
 
 /**
  * Checks a request against the present text of a file. The check throws an `HttpError` 412 for another text. Throws an

@@ -2,12 +2,9 @@ import type { StepStatus } from '../../../core/run/run.ts';
 import type { RunSummary } from '../../../core/run/summary.ts';
 import { handlerKind } from '../../../core/workflow.ts';
 import { anyRun, type RunPlace } from '../../../service/history/history.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import { toCursor } from '../cursor.ts';
-import { exampleGrid } from '../examples.ts';
-import { cursor, limit, workflowName } from '../parameters.ts';
 import type { V2Parts } from '../parts.ts';
 import { limitIn } from '../query.ts';
 import { placeIn } from '../runs/list-runs.ts';
@@ -30,31 +27,12 @@ const letters: { readonly [status in StepStatus]: string } = {
 /** For a step that a run does not have. */
 const noStep = '-';
 
-const operation: Operation = {
-  id: 'workflowGrid',
-  tag: 'Workflows',
-  summary: 'Lists past runs of a workflow with the status of each step',
-  description:
-    'Newest first. `cells` has one letter for each of `steps`: `S` succeeded, `F` failed, `K` skipped, `C` canceled, `U` upstream failed, `R` running, `W` waiting, `Q` scheduled, `P` pending, `-` where the run has no such step.',
-  parameters: [workflowName, limit(usualLimit, MAX_RUNS), cursor],
-  answers: { 200: json('A page of runs.', ref('WorkflowGrid'), exampleGrid) },
-  problems: { 404: 'There is no such workflow.', 409: 'The name is that of several workflows.' },
-};
-
 /** `GET /api/v2/workflows/{name}/grid`. */
-export function workflowGridRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/workflows/{name}/grid',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: (request) => workflowGrid(request, parts),
-    operation,
-  };
+export function workflowGrid(parts: V2Parts): Handler {
+  return (request) => gridReply(request, parts);
 }
 
-async function workflowGrid({ params, query }: ApiRequest, { names, history }: V2Parts): Promise<Reply> {
+async function gridReply({ params, query }: ApiRequest, { names, history }: V2Parts): Promise<Reply> {
   const { file } = names.find(params['name'] ?? '');
   const count = limitIn(query, usualLimit, MAX_RUNS);
   const runs: RunSummary[] = [];

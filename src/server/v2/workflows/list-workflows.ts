@@ -1,11 +1,8 @@
 import { basename } from 'node:path';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
 import { entityTag } from '../../reply/send.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
+import type { ApiRequest, Handler } from '../../route.ts';
 import { badCursor, cursorIn, toCursor } from '../cursor.ts';
-import { exampleWorkflow } from '../examples.ts';
-import { cursor, filter, limit } from '../parameters.ts';
 import type { V2Parts } from '../parts.ts';
 import { limitIn } from '../query.ts';
 import { createWorkflowItems, type WorkflowItems } from './workflow-items.ts';
@@ -27,40 +24,8 @@ type Wanted = {
 
 type Page = { readonly body: Buffer; readonly tag: string };
 
-const operation: Operation = {
-  id: 'listWorkflows',
-  tag: 'Workflows',
-  summary: 'Lists workflows, in the order of the paths of their files',
-  description:
-    'Files that are not valid are listed, too: their `diagnostics` tell why. The answer has an `ETag`; who sends it as `If-None-Match` is answered with 304 until something changes.',
-  parameters: [
-    filter('name', 'Only those with this text in their name or in that of their file, whatever its case.', 'etl'),
-    filter('tag', 'Only those with this tag, whatever its case.'),
-    filter('group', 'Only those in this folder of the workflows directory; empty: in none.'),
-    limit(usualLimit, mostAtOnce),
-    cursor,
-  ],
-  answers: {
-    200: json('A page of workflows.', ref('WorkflowPage'), { workflows: [exampleWorkflow], nextCursor: null }),
-    304: { description: 'Nothing has changed.' },
-  },
-};
-
 /** `GET /api/v2/workflows`. */
-export function listWorkflowsRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path: '/api/v2/workflows',
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: listWorkflows(parts),
-    operation,
-  };
-}
-
-/** A page is made once and kept until a file, a run or a suspension changes, or a schedule has come to its next moment. */
-function listWorkflows(parts: V2Parts): (request: ApiRequest) => Promise<Reply> {
+export function listWorkflows(parts: V2Parts): Handler {
   const { board, catalog, suspensions, clock } = parts;
   const items = createWorkflowItems(parts);
   const cache = new Map<string, Page>();

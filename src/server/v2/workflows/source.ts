@@ -1,115 +1,32 @@
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
-import { type DescribedRoute, json, type Operation, ref } from '../../docs/operation.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
-import type { ApiRequest, Reply } from '../../route.ts';
-import { exampleSaved, exampleWorkflowDetail } from '../examples.ts';
-import { flag, workflowName } from '../parameters.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { flagIn } from '../query.ts';
-import { expectedText, ifMatch } from './conditions.ts';
-
-const path = '/api/v2/workflows/{name}/source';
-const noWorkflow = { 404: 'There is no such workflow.', 409: 'The name is that of several workflows.' };
-const example = exampleWorkflowDetail['definition'] ?? '';
-const tagHeader = { ETag: 'Names the text.' };
-
-const showing: Operation = {
-  id: 'showSource',
-  tag: 'Workflows',
-  summary: 'Returns the text of a workflow file',
-  description:
-    'As it is on the disk. A read-only login gets it with `***` for secrets, and gets 403 for a file with errors, whose secrets cannot be found.',
-  parameters: [workflowName],
-  answers: {
-    200: {
-      description: 'The text.',
-      headers: tagHeader,
-      content: { 'text/yaml': { schema: { type: 'string' }, example } },
-    },
-    304: { description: 'The client has this text.' },
-  },
-  problems: noWorkflow,
-};
-
-const saving: Operation = {
-  id: 'saveSource',
-  tag: 'Workflows',
-  summary: 'Saves the text of a workflow file, or creates one',
-  description:
-    'With `If-Match` the text replaces that of the file, whole or not at all. With `If-None-Match: *` a new file is made in the workflows directory. A text with errors is not saved unless `allowInvalid` is true.',
-  parameters: [
-    workflowName,
-    flag('allowInvalid', 'Saves a text with errors, too.'),
-    ifMatch,
-    {
-      name: 'If-None-Match',
-      in: 'header',
-      description: '`*`: makes a new file.',
-      schema: { type: 'string' },
-    },
-    {
-      name: 'group',
-      in: 'query',
-      description: 'The subdirectory of a new file, such as `ops/nightly`; it is created if it does not exist.',
-      schema: { type: 'string' },
-    },
-  ],
-  body: { description: 'The text.', isRequired: true, schema: { type: 'string' }, example },
-  answers: {
-    200: { ...json('The text is saved.', ref('SavedWorkflow'), exampleSaved), headers: tagHeader },
-    201: {
-      ...json('The file is made.', ref('SavedWorkflow'), exampleSaved),
-      headers: { ...tagHeader, Location: 'The workflow.' },
-    },
-  },
-  problems: {
-    ...noWorkflow,
-    409: 'The name is that of several workflows, or of one in another folder.',
-    412: 'The file has changed since, `ETag` is that of the present text; or it exists already.',
-    422: 'The text has errors, which `diagnostics` lists. Nothing is changed.',
-    428: 'The request has neither `If-Match` nor `If-None-Match: *`.',
-  },
-};
+import { expectedText } from './conditions.ts';
 
 /** `GET /api/v2/workflows/{name}/source`. */
-export function showSourceRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'GET',
-    path,
-    access: 'read',
-    body: 'none',
-    errors: 'problem',
-    handle: ({ params: { name = '' }, access }) => {
-      const listed = parts.names.find(name);
-      const text = access === 'write' ? parts.editor.read(listed) : maskedText(listed, parts);
-      return {
-        status: 200,
-        headers: {
-          'Content-Type': 'text/yaml; charset=utf-8',
-          ETag: entityTag(text),
-          'Cache-Control': 'private, no-cache',
-        },
-        body: text,
-      };
-    },
-    operation: showing,
+export function showSource(parts: V2Parts): Handler {
+  return ({ params: { name = '' }, access }) => {
+    const listed = parts.names.find(name);
+    const text = access === 'write' ? parts.editor.read(listed) : maskedText(listed, parts);
+    return {
+      status: 200,
+      headers: {
+        'Content-Type': 'text/yaml; charset=utf-8',
+        ETag: entityTag(text),
+        'Cache-Control': 'private, no-cache',
+      },
+      body: text,
+    };
   };
 }
 
 /** `PUT /api/v2/workflows/{name}/source`. */
-export function saveSourceRoute(parts: V2Parts): DescribedRoute {
-  return {
-    method: 'PUT',
-    path,
-    access: 'write',
-    body: 'text',
-    errors: 'problem',
-    handle: (request) =>
-      request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts),
-    operation: saving,
-  };
+export function saveSource(parts: V2Parts): Handler {
+  return (request) => (request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts));
 }
 
 /** The text that the catalog has read: a newer one on the disk could hold a secret that its masks do not know. */

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/**
+ * Builds the OpenAPI document from `src/server/openapi/*.yaml`, which use these short forms:
+ *
+ * - `path`, `query` and `header` are the parameters by name, each with its schema, description and example in one map;
+ *   names in a path are described once, in `x-path`.
+ * - `$ref` is the name of a schema.
+ * - An object schema has its `properties` only: all are required except those with a `?` after their name.
+ * - `x-from: RunSummary` copies the properties of a schema, except those in `x-without`.
+ * - `access` is `public`, `read` (the default) or `write`.
+ * - `as` states the media types of a body, by the words of `Route.body`.
+ * - A response has a `schema` and an `example` if it is JSON. A text instead of a response describes an error.
+ *   `x-errors` has those that are possible before a route is reached.
+ */
+
+const FILES = ['openapi', 'v2', 'v1'];
+const MEDIA_TYPES = {
+  json: ['application/json'],
+  'form-or-json': ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+  text: ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml'],
+};
+
+/** The published schemas of `--json` that the API shares, with their names and those of their parts in the document. */
+const PUBLISHED = [
+  { file: 'run-summary.json', name: 'RunSummary', prefix: 'Run' },
+  {
+    file: 'event.json',
+    name: 'Event',
+    prefix: 'Event',
+    isLeftOut: (part) => /^(step[.]output|run[.]summary)$/.test(part),
+  },
+  { file: 'diagnostic.json', name: 'Diagnostic', prefix: 'Diagnostic' },
+  { file: 'graph.json', name: 'Graph', prefix: 'Graph' },
+  { file: 'log-line.json', name: 'LogLine', prefix: 'LogLine' },
+  { file: 'list.json', name: 'WorkflowList', prefix: '', isLeftOut: (part) => part !== 'schedule' },
+];
+
+/** Returns the complete document, for a daemon without a base path. */
+export function apiDocument(root) {
+  const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [head, ...versions] = FILES.map((name) => readSource(join(root, `src/server/openapi/${name}.yaml`)));
+  const schemas = { ...publishedSchemas(root) };
+  for (const source of versions) {
+    for (const [name, short] of Object.entries(source.components.schemas)) schemas[name] = schema(short, schemas);
+  }
+  const expand = (source) =>
+    mapValues(source.paths, (methods, path) =>
+      mapValues(methods, (operation) =>
+        operationObject(operation, { path, source, errors: head['x-errors'], schemas }),
+      ),
+    );
+  return {
+    openapi: head.openapi,
+    info: {
+      title: head.info.title,
+      version,
+      description: head.info.description,
+      license: { name: license, identifier: license },
+    },
+    servers: [{ url: '/' }],
+    tags: head.tags,
+    paths: Object.assign({}, ...[...versions, head].map(expand)),
+    security: head.security,
+    components: { schemas, securitySchemes: head.components.securitySchemes },
+  };
+}
+
+function readSource(file) {
+  return parse(readFileSync(file, 'utf8'), { merge: true });
+}
+
+function operationObject(short, { path, source, errors, schemas }) {
+  const { operationId, tags, access = 'read', summary, description, requestBody, responses } = short;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [
+    name,
+    short.path?.[name] ?? source['x-path'][name],
+  ]);
+  const parameters = [
+    ...inPath.map(([name, each]) => ({ name, in: 'path', ...parameter(each, { required: true }) })),
+    ...Object.entries(short.query ?? {}).map(([name, each]) => ({ name, in: 'query', ...parameter(each) })),
+    ...Object.entries(short.header ?? {}).map(([name, each]) => ({ name, in: 'header', ...parameter(each) })),
+  ];
+  const isV1 = path.startsWith('/api/v1/');
+  const own = mapValues(responses, (each, status) => response(each, status, { isV1, schemas }));
+  const common = { ...errors.every, ...errors[access], ...(requestBody === undefined ? {} : errors.body) };
+  return {
+    operationId,
+    tags,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(access === 'public' ? { security: [] } : {}),
+    ...(access === 'write' ? { 'x-needs': 'a login that may change things' } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody: body(requestBody, schemas) }),
+    responses: { ...mapValues(common, (each, status) => response(each, status, { isV1, schemas })), ...own },
+  };
+}
+
+function parameter({ description, example, ...schema }, required = {}) {
+  return { description, ...required, schema, ...(example === undefined ? {} : { example }) };
+}
+
+function body({ as, description, required = false, schema: short, example }, schemas) {
+  const content = { schema: schema(short, schemas), ...(example === undefined ? {} : { example }) };
+  const types = MEDIA_TYPES[as].map((type) => [type, type.includes('form') ? { schema: content.schema } : content]);
+  return { description, required, content: Object.fromEntries(types) };
+}
+
+function response(short, status, { isV1, schemas }) {
+  if (typeof short === 'string') return error(short, status, isV1);
+  const { description, headers, schema: inJson, example } = short;
+  const json = inJson === undefined ? {} : { 'application/json': { schema: inJson, example } };
+  const content = mapValues({ ...json, ...short.content }, (each) => ({
+    schema: schema(each.schema, schemas),
+    ...(each.example === undefined ? {} : { example: each.example }),
+  }));
+  return {
+    description,
+    ...(headers === undefined ? {} : { headers: mapValues(headers, header) }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
+}
+
+function header(description) {
+  return { description, schema: { type: 'string' } };
+}
+
+/** Errors before the route is known have the format of v1 everywhere. */
+function error(text, status, isV1) {
+  const headers = {
+    401: { 'WWW-Authenticate': header('The accepted logins.') },
+    429: { 'Retry-After': header('Seconds to wait.') },
+    503: { 'Retry-After': header('Seconds to wait.') },
+  }[status];
+  const problem = { 'application/problem+json': { schema: reference('Problem') } };
+  const message = { 'application/json': { schema: reference('ErrorV1') } };
+  const isEither = ['400', '431', '503'].includes(status);
+  const content = isV1 || status === '408' ? message : isEither ? { ...problem, ...message } : problem;
+  return { description: `${STATUS_CODES[status]}. ${text}`, ...(headers === undefined ? {} : { headers }), content };
+}
+
+function reference(name) {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Expands a schema. `known`: the schemas before it, which `x-from` may name. */
+function schema(short, known) {
+  if (Array.isArray(short)) return short.map((each) => schema(each, known));
+  if (typeof short !== 'object' || short === null) return short;
+  if (short.$ref !== undefined) return { ...short, ...reference(short.$ref) };
+  const { description, properties, 'x-from': from, 'x-without': without = [], ...rest } = short;
+  const about = description === undefined ? {} : { description };
+  const keywords = mapValues(rest, (value, keyword) =>
+    /^(?:enum|default|required)$/.test(keyword) ? value : schema(value, known),
+  );
+  if (properties === undefined && from === undefined) return { ...keywords, ...about };
+  const copied = from === undefined ? { properties: {}, required: [] } : known[from];
+  const own = Object.entries(properties ?? {});
+  const kept = Object.entries(copied.properties).filter(([name]) => !without.includes(name));
+  const required = [
+    ...copied.required.filter((name) => !without.includes(name)),
+    ...own.map(([name]) => name).filter((name) => !name.endsWith('?')),
+  ];
+  return {
+    ...about,
+    type: 'object',
+    properties: Object.fromEntries([
+      ...kept,
+      ...own.map(([name, each]) => [name.replace(/[?]$/, ''), schema(each, known)]),
+    ]),
+    ...(required.length === 0 ? {} : { required }),
+    ...keywords,
+  };
+}
+
+function publishedSchemas(root) {
+  const found = PUBLISHED.flatMap((published) => {
+    const { file, name, isLeftOut = () => false } = published;
+    const { $schema: _, $id: __, $defs = {}, title: ___, ...whole } = readJson(root, file);
+    const parts = Object.keys($defs).filter((part) => !isLeftOut(part));
+    return [[name, whole], ...parts.map((part) => [partName(published, part), $defs[part]])].map(([key, value]) => [
+      key,
+      JSON.parse(JSON.stringify(value), (each, target) => (each === '$ref' ? documentRef(target, file) : target)),
+    ]);
+  });
+  const { WorkflowList: _, ...schemas } = Object.fromEntries(found);
+  const isKept = ({ $ref }) => $ref !== undefined && schemas[$ref.replace('#/components/schemas/', '')] !== undefined;
+  const oneOf = schemas.Event.oneOf.filter(isKept);
+  return { ...schemas, Event: { description: 'An event of a run, as in its journal.', oneOf } };
+}
+
+function readJson(root, file) {
+  return JSON.parse(readFileSync(join(root, 'docs/reference/schemas', file), 'utf8'));
+}
+
+/** Converts a reference between files to one within the document. */
+function documentRef(target, from) {
+  const [file, part] = target.split('#/$defs/');
+  const published = PUBLISHED.find((each) => each.file === (file || from));
+  return reference(part === undefined ? published.name : partName(published, part)).$ref;
+}
+
+/** `step` of a RunSummary is `RunStep`, `run.created` of an Event `EventRunCreated`. */
+function partName({ prefix }, part) {
+  const words = part.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return [prefix, ...words].join('');
+}
+
+function mapValues(map, convert) {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value, key)]));
+}
