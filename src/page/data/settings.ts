@@ -10,6 +10,9 @@ export const theme = signal<Theme>(themes.find((name) => name === stored('wf.the
 /** Whether times are shown in UTC instead of the time zone of the browser. */
 export const isUtc = signal(stored('wf.utc') === 'true');
 
+/** Whether long lines of logs are wrapped. */
+export const wrapsLogs = signal(stored('wf.wrap') === 'true');
+
 /** Moves on to the next theme. */
 export function nextTheme(): void {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system';
@@ -22,6 +25,7 @@ export function applySettings(): void {
     keep('wf.theme', theme.value);
   });
   effect(() => keep('wf.utc', String(isUtc.value)));
+  effect(() => keep('wf.wrap', String(wrapsLogs.value)));
 }
 
 /** Browsers can refuse storage; the settings then last as long as the page. */

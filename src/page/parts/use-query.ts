@@ -1,12 +1,15 @@
 import { useLocation } from 'preact-iso';
 
-/** Returns the query of the address, and a function that changes it without a new entry in the history. */
-export function useQuery(): readonly [Readonly<Record<string, string>>, (changes: Record<string, string>) => void] {
+/** Changes the query of the address without a new entry in the history. `hash`: what follows it; default: what it was. */
+type ChangeQuery = (changes: Record<string, string>, hash?: string) => void;
+
+/** Returns the query of the address, and a function that changes it. */
+export function useQuery(): readonly [Readonly<Record<string, string>>, ChangeQuery] {
   const { query, path, route } = useLocation();
-  const change = (changes: Record<string, string>) => {
+  const change: ChangeQuery = (changes, hash = location.hash) => {
     const kept = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '');
     const search = new URLSearchParams(kept).toString();
-    route(search === '' ? path : `${path}?${search}`, true);
+    route((search === '' ? path : `${path}?${search}`) + hash, true);
   };
   return [query, change];
 }

@@ -1,9 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { stepLook } from '../../render/report/status-look.ts';
 import type { StepView } from '../api/types.ts';
-import { showLog } from '../data/log.ts';
 import type { ShownRun } from '../data/run.ts';
+import { readTail } from '../log/log-api.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { LastLines } from '../run-view/last-lines.tsx';
 import { counted } from '../run-view/step-text.ts';
@@ -49,13 +50,15 @@ function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element 
 
 function Tail({ run, step, attempt }: { run: ShownRun; step: string; attempt: number }): JSX.Element {
   const runId = run.head.value?.runId ?? '';
-  const logs = useMemo(
-    () => (['stderr', 'stdout'] as const).map((stream) => showLog({ runId, step, attempt, stream })),
-    [runId, step, attempt],
-  );
+  const lines = useSignal<readonly string[]>([]);
   useEffect(() => {
-    for (const log of logs) log.update();
-  }, [logs]);
-  const lines = logs.map(({ text }) => text.value?.lines ?? []).find((each) => each.length > 0) ?? [];
-  return <LastLines lines={lines.slice(-MAX_LINES)} label={`Last lines of ${step}`} />;
+    const read = async () => {
+      const name = { runId, step, attempt };
+      const errors = await readTail({ ...name, stream: 'stderr' });
+      lines.value = errors.length > 0 ? errors : await readTail({ ...name, stream: 'stdout' });
+    };
+    // The log of the step itself, below, reports a problem.
+    void read().catch(() => {});
+  }, [runId, step, attempt]);
+  return <LastLines lines={lines.value.slice(-MAX_LINES)} label={`Last lines of ${step}`} />;
 }

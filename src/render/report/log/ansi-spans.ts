@@ -8,6 +8,8 @@ export type AnsiSpan = {
   readonly classes: readonly string[];
   readonly color: string | null;
   readonly background: string | null;
+  /** Where a link of the program leads: `http` or `https` only. */
+  readonly href?: string;
 };
 
 /** Lines of output to spans, one after another: what one leaves switched on is on in the next. */
@@ -25,8 +27,26 @@ const attributes: readonly (readonly [code: string, name: string])[] = [
   ['53', 'over'],
 ];
 
-/** Reads colours and other attributes (SGR) of lines; every other control sequence is taken out. */
+/** Links (OSC 8); the address is the first group. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
+const links = /\u001b\]8;[^;\u0007\u001b]*;([^\u0007\u001b]*)(?:\u0007|\u001b\\)/;
+
+/** Reads colours, other attributes (SGR) and links of lines; every other control sequence is taken out. */
 export function createAnsiSpans(): AnsiSpans {
+  const spansOf = createColorSpans();
+  return (line) => {
+    if (!line.includes('\u001b]8;')) return spansOf(line);
+    let href = '';
+    // Every second part is an address. A link ends with its line.
+    return line.split(links).flatMap((part, index) => {
+      if (index % 2 === 0) return href === '' ? spansOf(part) : spansOf(part).map((span) => ({ ...span, href }));
+      href = /^https?:\/\/[\x21-\x7e]+$/i.test(part) ? part : '';
+      return [];
+    });
+  };
+}
+
+function createColorSpans(): AnsiSpans {
   const open: SgrState = new Map();
   return (line) => {
     const clean = keepColors(line);

@@ -1,0 +1,75 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { StepView } from '../api/types.ts';
+import type { ShownRun } from '../data/run.ts';
+import { useQuery } from '../parts/use-query.ts';
+import { LogViewer } from './log-viewer.tsx';
+import { showLog } from './shown-log.ts';
+
+const streams = ['stdout', 'stderr'] as const;
+
+type LogsProps = {
+  readonly run: ShownRun;
+  readonly step: StepView;
+  readonly attempt: number;
+  readonly runId: string;
+};
+
+/** Both streams of an attempt, of which one is shown: they have no times by which their lines could be merged. */
+export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Element {
+  const [query, change] = useQuery();
+  const logs = useMemo(() => {
+    const name = { runId, step: step.name, attempt };
+    return {
+      stdout: showLog({ ...name, stream: 'stdout' }),
+      stderr: showLog({ ...name, stream: 'stderr' }),
+    };
+  }, [runId, step.name, attempt]);
+  useEffect(() => () => Object.values(logs).forEach((log) => void log.close()), [logs]);
+  const size = (stream: 'stdout' | 'stderr') => run.logSize({ step: step.name, attempt, stream }).value;
+  const [stdoutSize, stderrSize] = [size('stdout'), size('stderr')];
+  const record = step.history.find((each) => each.attempt === attempt);
+  const end = record?.finishedAt ?? null;
+  const hasBegun = record !== undefined && record.startedAt !== null;
+  // The end of the attempt, too, is a reason to look: what was printed last may not have been announced.
+  useEffect(() => {
+    if (hasBegun) logs.stdout.update();
+  }, [logs, stdoutSize, hasBegun, end]);
+  useEffect(() => {
+    if (hasBegun) logs.stderr.update();
+  }, [logs, stderrSize, hasBegun, end]);
+  const isKnown = logs.stdout.map.value !== null && logs.stderr.map.value !== null;
+  const lines = { stdout: logs.stdout.map.value?.lines ?? 0, stderr: logs.stderr.map.value?.lines ?? 0 };
+  const isAboutErrors = lines.stdout === 0 || step.status === 'failed';
+  const usual = isAboutErrors && lines.stderr > 0 ? 'stderr' : 'stdout';
+  const asked = streams.find((each) => each === query['stream']);
+  const stream = asked ?? usual;
+  const problem = logs.stdout.problem.value ?? logs.stderr.problem.value;
+  return (
+    <>
+      <div class="attempts">
+        {streams.map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="chip"
+            aria-pressed={each === stream}
+            onClick={() => change({ stream: each }, '')}
+          >
+            {each} <span class="quiet-count">{lines[each].toLocaleString('en')}</span>
+          </button>
+        ))}
+      </div>
+      {isKnown || asked !== undefined ? (
+        <LogViewer
+          key={stream}
+          log={logs[stream]}
+          isGrowing={end === null}
+          startsAtEnd={end === null || record?.status === 'failed'}
+        />
+      ) : (
+        problem !== null && <p class="note">{problem.message}</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { api, ask } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { connected, disconnected } from '../data/connection.ts';
+import type { ByteSpan, IndexPart } from './line-map.ts';
+import { PieceLines } from './piece-lines.ts';
+
+/** The log of one stream of one attempt. */
+export type LogName = {
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: 'stdout' | 'stderr';
+};
+
+/** What is enough for the last lines of a log, in bytes. */
+const TAIL_BYTES = 16 * 1024;
+
+/** The address of a log, relative to the document. */
+export function logAddress({ runId, step, attempt, stream }: LogName): string {
+  const path = `api/v2/runs/${encodeURIComponent(runId)}/steps/${encodeURIComponent(step)}/logs`;
+  return `${path}?${new URLSearchParams({ attempt: String(attempt), stream })}`;
+}
+
+/** The positions of the lines of a log after a known one, in bytes. */
+export function readIndex({ runId: id, step, attempt, stream }: LogName, after: number): Promise<IndexPart> {
+  const params = { path: { id, step }, query: { attempt, stream, after } };
+  return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
+}
+
+/** The bytes of a part of a log, as they arrive. Throws an `ApiProblem`, or the reason of the signal. */
+export async function* readBytes(
+  name: LogName,
+  { from, to }: ByteSpan,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const headers = { Range: `bytes=${from}-${to - 1}` };
+  yield* chunksOf(await request(logAddress(name), { headers, ...(signal === undefined ? {} : { signal }) }));
+}
+
+/** The last lines of a log; empty if it has none. */
+export async function readTail(name: LogName): Promise<readonly string[]> {
+  const { size } = await readIndex(name, 0);
+  if (size === 0) return [];
+  const from = Math.max(0, size - TAIL_BYTES);
+  const lines = new PieceLines(from);
+  for await (const chunk of readBytes(name, { from, to: size })) lines.add(chunk);
+  const texts = Array.from({ length: lines.length }, (_, index) => lines.at(index)?.text ?? '');
+  // The first line can begin before the bytes that were read.
+  return from === 0 || texts.length === 1 ? texts : texts.slice(1);
+}
+
+/** Sends a request to the daemon; its problems are `ApiProblem`s. */
+export async function request(address: string, init: RequestInit): Promise<Response> {
+  const answer = await fetch(new URL(address, document.baseURI), init).catch((error: unknown) => {
+    if (init.signal?.aborted) throw error;
+    disconnected();
+    throw ApiProblem.unreachable(error);
+  });
+  connected();
+  if (answer.ok) return answer;
+  throw ApiProblem.refused(answer, await answer.json().catch(() => null));
+}
+
+/** The body of an answer in chunks. The connection is closed if the reader stops early. */
+export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

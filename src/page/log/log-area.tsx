@@ -1,0 +1,134 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { HitMarks } from './hit-marks.tsx';
+import type { LineRange } from './line-range.ts';
+import { LogRow } from './log-row.tsx';
+import { hitFrom } from './matches.ts';
+import { drawnLines, LINE_HEIGHT, lastTop, scrollHeight } from './scroll-map.ts';
+import { createScroller, type Scroller } from './scroller.ts';
+import type { ShownLog } from './shown-log.ts';
+
+/** A line to bring into view; a new object each time, so that the same line can be asked for again. */
+export type Jump = { readonly line: number };
+
+type AreaProps = {
+  readonly log: ShownLog;
+  readonly label: string;
+  readonly isWrapped: boolean;
+  /** Stay at the end when lines are added. */
+  readonly isFollowing: boolean;
+  /** The user has moved away from the end, or back to it. */
+  readonly onFollow: (isFollowing: boolean) => void;
+  /** From 0. */
+  readonly jump: Jump | null;
+  readonly selected: LineRange | null;
+  readonly onSelect: (line: number, isRange: boolean) => void;
+  readonly hrefOf: (line: number) => string;
+  /** Lines that match the search, from 0, and which of them is the current one. */
+  readonly hits: readonly number[];
+  readonly currentHit: number | null;
+  readonly matcher: RegExp | null;
+};
+
+/** Lines of a log of any length, of which those that can be seen are read and drawn. */
+export function LogArea(props: AreaProps): JSX.Element {
+  const { log, isWrapped, isFollowing, jump, hits, selected } = props;
+  const lines = log.map.value?.lines ?? 0;
+  // Drawn again when lines have arrived.
+  void log.version.value;
+  const area = useRef<HTMLElement>(null);
+  const block = useRef<HTMLDivElement>(null);
+  const scroller = useRef<Scroller | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [view, setView] = useState({ top: 0, height: 0 });
+  // Wrapped lines are measured before they come into view: a page up from the end, where the last line is the top.
+  const spare = isWrapped ? 2 * Math.ceil(view.height / LINE_HEIGHT) : 16;
+  const drawn = drawnLines(view.top, { lines, height: view.height }, spare);
+  useLayoutEffect(() => {
+    if (area.current === null || block.current === null) return;
+    const onMoved = (top: number, height: number, direction: number) => {
+      setView((before) => {
+        const isSame = before.height === height && Math.floor(before.top) === Math.floor(top);
+        return isSame ? before : { top, height };
+      });
+      const { isFollowing: isAtEnd, onFollow, log: shown } = latest.current;
+      if (direction < 0 && isAtEnd) onFollow(false);
+      const count = shown.map.value?.lines ?? 0;
+      if (
+        direction > 0 &&
+        !isAtEnd &&
+        top >= lastTop({ lines: count, height, isWrapped: latest.current.isWrapped }) - 0.01
+      )
+        onFollow(true);
+    };
+    scroller.current = createScroller(area.current, block.current, onMoved);
+    return scroller.current.close;
+  }, []);
+  useLayoutEffect(() => scroller.current?.drawn({ lines, first: drawn.first, isWrapped, isFollowing }));
+  const revealed = useRef<Jump | null>(null);
+  useLayoutEffect(() => {
+    if (jump !== null && lines > 0) scroller.current?.show(jump.line);
+  }, [jump, lines > 0]);
+  // The match of a long line can be far to the right, which is known when the line has arrived.
+  useLayoutEffect(() => {
+    const match = area.current?.querySelector('.current .match');
+    if (match == null || jump === null || revealed.current === jump || props.currentHit !== jump.line) return;
+    revealed.current = jump;
+    match.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  });
+  useEffect(() => {
+    if (view.height > 0) log.want(drawn.first, drawn.last);
+  }, [log, drawn.first, drawn.last, view.height, lines]);
+  const digits = Math.max(3, String(lines).length);
+  const markOf = (line: number) => {
+    if (selected !== null && line + 1 >= selected.from && line + 1 <= selected.to) return 'selected';
+    if (line === props.currentHit) return 'current';
+    return hits[hitFrom(hits, line)] === line ? 'hit' : null;
+  };
+  const onClick = (event: MouseEvent) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const line = Number(target?.closest<HTMLElement>('.log-line')?.dataset['line']);
+    const isNumber = target?.closest('.log-number') !== null;
+    if (!(line > 0) || event.ctrlKey || event.metaKey || (!isNumber && !event.shiftKey)) return;
+    if (target?.closest('a:not(.log-number), button') != null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.shiftKey) getSelection()?.removeAllRanges();
+    props.onSelect(line, event.shiftKey);
+  };
+  return (
+    <div class="log-frame">
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a line is selected by its link, too */}
+      <section
+        class={`log ${log.name.stream} ${isWrapped ? 'wrap' : ''}`}
+        ref={area}
+        tabIndex={0}
+        aria-label={props.label}
+        onClick={onClick}
+      >
+        <div class="log-space" style={{ height: `${scrollHeight(lines)}px`, '--digits': digits }}>
+          <div class="log-window" style={{ height: `${Math.min(view.height, scrollHeight(lines))}px` }}>
+            <div ref={block}>
+              {Array.from({ length: Math.max(0, drawn.last - drawn.first) }, (_, index) => {
+                const line = drawn.first + index;
+                return (
+                  <LogRow
+                    key={line}
+                    number={line + 1}
+                    line={log.line(line)}
+                    href={props.hrefOf(line + 1)}
+                    mark={markOf(line)}
+                    matcher={props.matcher}
+                    onShowAll={() => void log.readWhole(line)}
+                  />
+                );
+              })}
+            </div>
+          </div>
+        </div>
+      </section>
+      <HitMarks hits={hits} lines={lines} />
+    </div>
+  );
+}

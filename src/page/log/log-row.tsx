@@ -1,0 +1,36 @@
+import type { JSX } from 'preact';
+import { Spans } from '../run-view/spans.tsx';
+import { markMatches } from './matches.ts';
+import { MAX_WHOLE_BYTES, type ShownLine } from './shown-log.ts';
+
+type RowProps = {
+  /** From 1. */
+  readonly number: number;
+  /** Null: not read yet. */
+  readonly line: ShownLine | null;
+  readonly href: string;
+  readonly mark: 'selected' | 'current' | 'hit' | null;
+  readonly matcher: RegExp | null;
+  readonly onShowAll: () => void;
+};
+
+/** A line of a log with its number, which is a link to it. */
+export function LogRow({ number, line, href, mark, matcher, onShowAll }: RowProps): JSX.Element {
+  const spans = line?.spans ?? [];
+  return (
+    <div class={`log-line ${mark ?? ''}`} data-line={number}>
+      <a class="log-number" href={href} tabIndex={-1}>
+        {number}
+      </a>
+      <span class="log-text">
+        <Spans spans={matcher === null || mark === null ? spans : markMatches(spans, matcher)} />
+        {line?.cut && (
+          <button type="button" class="show-all" onClick={onShowAll}>
+            … show {line.cut.to - line.cut.from > MAX_WHOLE_BYTES ? 'more' : 'all'} of{' '}
+            {(line.cut.to - line.cut.from).toLocaleString('en')} bytes
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}

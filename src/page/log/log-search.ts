@@ -1,0 +1,50 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { ApiProblem } from '../api/problem.ts';
+import { chunksOf, type LogName, request } from './log-api.ts';
+import type { LogQuery } from './matches.ts';
+
+/** The lines of a log that match, in their order, as far as they were found. */
+export type LogSearch = {
+  readonly hits: ReadonlySignal<Hits>;
+  readonly problem: ReadonlySignal<ApiProblem | null>;
+  readonly close: () => void;
+};
+
+/** `lines` are counted from 0. They are added in place, so that 10,000 hits are not copied for each that is found. */
+export type Hits = { readonly lines: readonly number[]; readonly isDone: boolean };
+
+/** The server answers no more than this. */
+export const MAX_HITS = 10_000;
+
+/** Searches a log on the server. */
+export function searchLog({ runId, step, attempt, stream }: LogName, query: LogQuery): LogSearch {
+  const lines: number[] = [];
+  const hits = signal<Hits>({ lines, isDone: false });
+  const problem = signal<ApiProblem | null>(null);
+  const abort = new AbortController();
+  const address = `api/v2/runs/${encodeURIComponent(runId)}/logs/search?${new URLSearchParams({
+    q: query.text,
+    step,
+    attempt: String(attempt),
+    stream,
+    regex: String(query.isRegex),
+    ignoreCase: String(!query.isCaseSensitive),
+  })}`;
+  const read = async () => {
+    try {
+      const decoder = new TextDecoder();
+      let rest = '';
+      for await (const chunk of chunksOf(await request(address, { signal: abort.signal }))) {
+        const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        for (const part of parts) lines.push((JSON.parse(part) as { line: number }).line - 1);
+        hits.value = { lines, isDone: false };
+      }
+      hits.value = { lines, isDone: true };
+    } catch (error) {
+      if (!abort.signal.aborted) problem.value = ApiProblem.of(error);
+    }
+  };
+  void read();
+  return { hits, problem, close: () => abort.abort() };
+}

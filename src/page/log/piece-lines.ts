@@ -1,0 +1,126 @@
+import type { ByteSpan } from './line-map.ts';
+
+/** Longer lines are cut, in bytes. */
+export const MAX_LINE_BYTES = 10_000;
+
+const newline = 10;
+const carriageReturn = 13;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A line as it is shown. `cut` is set if only its start is shown: all bytes of the line in the log. */
+export type ReadLine = { readonly text: string; readonly cut: ByteSpan | null };
+
+/**
+ * Reads the lines of a part of a log from its bytes. Programs draw over a line with carriage returns: the last state is kept.
+ * Bytes that are not UTF-8 become U+FFFD. Of each line only `MAX_LINE_BYTES` are held, however long it is.
+ */
+export class PieceLines {
+  readonly #lines: ReadLine[] = [];
+  #open: OpenLine;
+  #to: number;
+
+  /** `from`: the position of the first byte in the log, which starts a line. */
+  constructor(from: number) {
+    this.#open = new OpenLine(from);
+    this.#to = from;
+  }
+
+  /** The position after the last byte read. */
+  get to(): number {
+    return this.#to;
+  }
+
+  /** Count of lines, the open one included. */
+  get length(): number {
+    return this.#lines.length + (this.#open.from < this.#to ? 1 : 0);
+  }
+
+  /** Count of lines that cannot change. */
+  get finished(): number {
+    return this.#lines.length;
+  }
+
+  at(index: number): ReadLine | null {
+    return this.#lines[index] ?? (index < this.length ? this.#open.read(this.#to) : null);
+  }
+
+  /** Adds the bytes that follow. */
+  add(bytes: Uint8Array): void {
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+      this.#open.add(bytes.subarray(start, end));
+      this.#lines.push(this.#open.read(this.#to + end));
+      this.#open = new OpenLine(this.#to + end + 1);
+      start = end + 1;
+    }
+    this.#open.add(bytes.subarray(start));
+    this.#to += bytes.length;
+  }
+}
+
+/** A line of which more bytes can come. */
+class OpenLine {
+  readonly from: number;
+  /** The start of its last state. */
+  #kept: Uint8Array[] = [];
+  #keptBytes = 0;
+  #isCut = false;
+  /** A carriage return takes effect when text follows: before a line end it belongs to the line end. */
+  #isReturned = false;
+
+  constructor(from: number) {
+    this.from = from;
+  }
+
+  add(bytes: Uint8Array): void {
+    let end = bytes.length;
+    while (end > 0 && bytes[end - 1] === carriageReturn) end -= 1;
+    if (end > 0) {
+      const lastReturn = bytes.lastIndexOf(carriageReturn, end - 1);
+      if (this.#isReturned || lastReturn !== -1) this.#restart();
+      this.#keep(bytes.subarray(lastReturn + 1, end));
+    }
+    this.#isReturned = end < bytes.length || (this.#isReturned && end === 0);
+  }
+
+  read(to: number): ReadLine {
+    const [only = new Uint8Array()] = this.#kept;
+    const bytes = this.#kept.length <= 1 ? only : joined(this.#kept, this.#keptBytes);
+    return {
+      text: decoder.decode(this.#isCut ? wholeCharacters(bytes) : bytes),
+      cut: this.#isCut ? { from: this.from, to } : null,
+    };
+  }
+
+  #restart(): void {
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#isCut = false;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const room = MAX_LINE_BYTES - this.#keptBytes;
+    if (bytes.length > room) this.#isCut = true;
+    if (room === 0 || bytes.length === 0) return;
+    // A copy, since the chunk around it would be held as long as the line.
+    const kept = bytes.slice(0, room);
+    this.#kept.push(kept);
+    this.#keptBytes += kept.length;
+  }
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Without a last character that the cut divides. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  const last = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+  return last !== -1 && bytes.length - last <= 3 && (bytes[last] ?? 0) >= 0xc0 ? bytes.subarray(0, last) : bytes;
+}

@@ -1,0 +1,169 @@
+import { isScaled, LINE_HEIGHT, lastTop, type Room, scrollTopOf, topAt } from './scroll-map.ts';
+
+/** What is drawn: the lines of the log, of which the block begins with `first`. */
+export type Drawn = {
+  readonly lines: number;
+  readonly first: number;
+  readonly isWrapped: boolean;
+  readonly isFollowing: boolean;
+};
+
+/** Moves the drawn lines of a log: by the scroll bar, the wheel, keys and fingers. */
+export type Scroller = {
+  /** Call after each change of what is drawn. */
+  readonly drawn: (drawn: Drawn) => void;
+  /** Brings a line (from 0) into view. */
+  readonly show: (line: number) => void;
+  readonly close: () => void;
+};
+
+/** Called with the first visible line, the visible pixels, and -1, 0 or 1 for the direction of the user. */
+type OnMoved = (top: number, height: number, direction: number) => void;
+
+/** A finger scrolls until this long after its last movement, in milliseconds. */
+const SETTLED_MS = 200;
+
+/**
+ * The position is a line and a fraction of its height, not a pixel: a long log has more pixels than a browser can scroll, and
+ * wrapped lines are not measured before they are drawn. The scroll bar follows the position in proportion.
+ */
+export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: OnMoved): Scroller {
+  let state: Drawn = { lines: 0, first: 0, isWrapped: false, isFollowing: false };
+  let top = 0;
+  /** The position of the scroll bar that belongs to `top`. */
+  let synced = 0;
+  let isTouched = false;
+  let settle: ReturnType<typeof setTimeout> | undefined;
+  const room = (): Room => ({ lines: state.lines, height: area.clientHeight, isWrapped: state.isWrapped });
+  /** Whether a pixel of the scroll bar is not a pixel of the lines. */
+  const isIndirect = () => state.isWrapped || isScaled(state.lines);
+  const isAtEnd = () => top >= lastTop(room()) - 0.01;
+
+  const row = (line: number) => block.children[line - state.first] as HTMLElement | undefined;
+  /** How far the block reaches above the visible part, in pixels. */
+  const hiddenPixels = () => {
+    const line = Math.floor(top);
+    if (!state.isWrapped) return (top - state.first) * LINE_HEIGHT;
+    const isLastDrawn = state.first + block.children.length >= state.lines;
+    const most = Math.max(0, block.offsetHeight - area.clientHeight);
+    const element = row(line);
+    const own = element === undefined ? 0 : element.offsetTop + (top - line) * element.offsetHeight;
+    return isLastDrawn && (isAtEnd() || own > most) ? most : own;
+  };
+  const place = () => {
+    block.style.transform = `translateY(${-Math.round(hiddenPixels())}px)`;
+  };
+  const sync = () => {
+    area.scrollTop = scrollTopOf(top, room());
+    synced = area.scrollTop;
+  };
+  const moveTo = (wanted: number, isByUser: boolean) => {
+    const before = top;
+    top = Math.min(lastTop(room()), Math.max(0, wanted));
+    place();
+    onMoved(top, area.clientHeight, isByUser ? Math.sign(top - before) : 0);
+  };
+  /** The first visible line after a movement of the block by `pixels`; of wrapped lines only drawn ones are measured. */
+  const topAfter = (pixels: number) => {
+    if (!state.isWrapped) return top + pixels / LINE_HEIGHT;
+    const wanted = hiddenPixels() + pixels;
+    if (wanted >= block.offsetHeight - area.clientHeight && pixels > 0) {
+      const end = state.first + block.children.length;
+      return end >= state.lines ? lastTop(room()) : Math.max(top, end - 1);
+    }
+    for (let index = 0; index < block.children.length; index++) {
+      const { offsetTop, offsetHeight } = block.children[index] as HTMLElement;
+      if (offsetTop + offsetHeight > wanted) {
+        return state.first + index + Math.max(0, (wanted - offsetTop) / offsetHeight);
+      }
+    }
+    return top;
+  };
+  const moveBy = (pixels: number) => {
+    moveTo(topAfter(pixels), true);
+    sync();
+  };
+
+  const onScroll = () => {
+    const delta = area.scrollTop - synced;
+    if (delta === 0) return;
+    synced = area.scrollTop;
+    // A finger moves the lines themselves; the scroll bar follows when it rests.
+    if (isTouched && isIndirect() && Math.abs(delta) < 2 * area.clientHeight) {
+      moveTo(topAfter(delta), true);
+      clearTimeout(settle);
+      settle = setTimeout(sync, SETTLED_MS);
+    } else {
+      moveTo(topAt(area.scrollTop, room()), true);
+    }
+  };
+  const onWheel = (event: WheelEvent) => {
+    isTouched = false;
+    if (!isIndirect() || event.ctrlKey || event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
+    // At the ends the page around it scrolls.
+    if (event.deltaY < 0 ? top === 0 : isAtEnd()) return;
+    event.preventDefault();
+    moveBy(event.deltaY * ([1, LINE_HEIGHT, area.clientHeight][event.deltaMode] ?? 1));
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.target !== area || event.altKey || event.ctrlKey || event.metaKey) return;
+    const page = area.clientHeight - LINE_HEIGHT;
+    const pixels: Readonly<Record<string, number>> = {
+      ArrowUp: -2 * LINE_HEIGHT,
+      ArrowDown: 2 * LINE_HEIGHT,
+      PageUp: -page,
+      PageDown: page,
+      ' ': event.shiftKey ? -page : page,
+    };
+    const move = pixels[event.key];
+    if (move === undefined && event.key !== 'Home' && event.key !== 'End') return;
+    event.preventDefault();
+    if (move !== undefined) return moveBy(move);
+    moveTo(event.key === 'Home' ? 0 : lastTop(room()), true);
+    sync();
+  };
+  const onTouch = () => {
+    isTouched = true;
+  };
+  const onPointer = ({ pointerType }: PointerEvent) => {
+    isTouched = pointerType === 'touch';
+  };
+  const resized = new ResizeObserver(() => {
+    place();
+    onMoved(top, area.clientHeight, 0);
+  });
+  area.addEventListener('scroll', onScroll, { passive: true });
+  area.addEventListener('wheel', onWheel, { passive: false });
+  area.addEventListener('keydown', onKey);
+  area.addEventListener('touchstart', onTouch, { passive: true });
+  area.addEventListener('pointerdown', onPointer);
+  resized.observe(area);
+
+  return {
+    drawn: (next) => {
+      const isLonger = next.lines !== state.lines || next.isWrapped !== state.isWrapped;
+      const begins = next.isFollowing && !state.isFollowing;
+      state = next;
+      top = next.isFollowing && (isLonger || begins) ? lastTop(room()) : Math.min(top, lastTop(room()));
+      place();
+      if (!isLonger && !begins) return;
+      sync();
+      onMoved(top, area.clientHeight, 0);
+    },
+    show: (line) => {
+      const visible = area.clientHeight / LINE_HEIGHT;
+      const isVisible = line >= top + 1 && line < top + visible - 2;
+      if (!isVisible || state.isWrapped) moveTo(line - (state.isWrapped ? 2 : visible / 3), false);
+      sync();
+    },
+    close: () => {
+      clearTimeout(settle);
+      resized.disconnect();
+      area.removeEventListener('scroll', onScroll);
+      area.removeEventListener('wheel', onWheel);
+      area.removeEventListener('keydown', onKey);
+      area.removeEventListener('touchstart', onTouch);
+      area.removeEventListener('pointerdown', onPointer);
+    },
+  };
+}

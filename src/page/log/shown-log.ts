@@ -1,0 +1,232 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '../../render/report/log/ansi-spans.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { bytesOfPiece, continueMap, emptyMap, type LineMap } from './line-map.ts';
+import { type LogName, readBytes, readIndex } from './log-api.ts';
+import { PieceLines, type ReadLine } from './piece-lines.ts';
+
+/** A line with its colours. */
+export type ShownLine = { readonly spans: readonly AnsiSpan[]; readonly cut: ReadLine['cut'] };
+
+/** A log of any size, of which the lines that are shown are read. */
+export type ShownLog = {
+  readonly name: LogName;
+  /** Null: not read yet. */
+  readonly map: ReadonlySignal<LineMap | null>;
+  readonly problem: ReadonlySignal<ApiProblem | null>;
+  /** Changes when lines have arrived. */
+  readonly version: ReadonlySignal<number>;
+  /** Reads how long the log is by now; calls during a read are answered by one more. */
+  readonly update: () => void;
+  /** Reads lines from `first` up to before `last`, from 0, and whatever is added to them, until other lines are wanted. */
+  readonly want: (first: number, last: number) => void;
+  /** A line from 0; null: not read. */
+  readonly line: (index: number) => ShownLine | null;
+  /** Reads a cut line up to `MAX_WHOLE_BYTES`. */
+  readonly readWhole: (index: number) => Promise<void>;
+  /** The text of lines from `first` up to before `last`, without colours. */
+  readonly text: (first: number, last: number) => Promise<string>;
+  readonly close: () => void;
+};
+
+/** Pieces that are kept. */
+const MAX_PIECES = 16;
+/** Lines before and after the wanted ones, so that most movements find theirs. */
+const SPARE_LINES = 128;
+/** A piece with long lines is shown as it arrives, this many bytes at a time. */
+const SHOWN_BYTES = 1024 * 1024;
+/** Of one line, at most this is shown. */
+export const MAX_WHOLE_BYTES = 1024 * 1024;
+
+type Piece = {
+  readonly lines: PieceLines;
+  readonly spansOf: AnsiSpans;
+  /** Of the finished lines that were asked for, and those before them: colours continue from line to line. */
+  readonly shown: ShownLine[];
+};
+
+/** A log, before any of it is read. */
+export function showLog(name: LogName): ShownLog {
+  const map = signal<LineMap | null>(null);
+  const problem = signal<ApiProblem | null>(null);
+  const version = signal(0);
+  const pieces = new Map<number, Piece>();
+  const whole = new Map<number, ShownLine>();
+  const closed = new AbortController();
+  let wanted = { first: 0, last: 0 };
+  let reading: { readonly piece: number; readonly abort: AbortController } | null = null;
+
+  const changed = () => {
+    version.value += 1;
+  };
+  const fail = (error: unknown) => {
+    if (!closed.signal.aborted) problem.value = ApiProblem.of(error);
+  };
+  const pieceOf = (index: number) => {
+    const known = pieces.get(index);
+    const piece = known ?? {
+      lines: new PieceLines(map.value?.starts[index] ?? 0),
+      spansOf: createAnsiSpans(),
+      shown: [],
+    };
+    pieces.delete(index);
+    pieces.set(index, piece);
+    const [oldest] = pieces.keys();
+    if (pieces.size > MAX_PIECES && oldest !== undefined) pieces.delete(oldest);
+    return piece;
+  };
+  const wantedPieces = () => {
+    const every = map.value?.every ?? 1;
+    const between = (first: number, last: number) => {
+      const [from, to] = [Math.max(0, Math.floor(first / every)), Math.ceil(last / every)];
+      return Array.from({ length: Math.min(MAX_PIECES / 2, Math.max(0, to - from)) }, (_, index) => from + index);
+    };
+    const { first, last } = wanted;
+    return last === 0 ? [] : [...between(first, last), ...between(first - SPARE_LINES, last + SPARE_LINES)];
+  };
+  const readPiece = async (index: number, signal: AbortSignal) => {
+    const { lines } = pieceOf(index);
+    const span = map.value === null ? null : bytesOfPiece(map.value, index);
+    if (span === null || lines.to >= span.to) return;
+    let shownTo = lines.to;
+    for await (const chunk of readBytes(name, { from: lines.to, to: span.to }, signal)) {
+      lines.add(chunk);
+      if (lines.to - shownTo < SHOWN_BYTES && lines.to < span.to) continue;
+      shownTo = lines.to;
+      changed();
+    }
+  };
+  const isRead = (index: number) => {
+    const span = map.value === null ? null : bytesOfPiece(map.value, index);
+    return span === null || (pieces.get(index)?.lines.to ?? -1) >= span.to;
+  };
+  /** Reads the pieces that are wanted one after another. */
+  const pump = async () => {
+    if (reading !== null || closed.signal.aborted) return;
+    const next = wantedPieces().find((index) => !isRead(index));
+    if (next === undefined) return;
+    const abort = new AbortController();
+    reading = { piece: next, abort };
+    try {
+      await readPiece(next, AbortSignal.any([abort.signal, closed.signal]));
+      problem.value = null;
+    } catch (error) {
+      // The bytes that arrived stay: the next request continues after them.
+      if (!abort.signal.aborted) {
+        fail(error);
+        return;
+      }
+    } finally {
+      reading = null;
+    }
+    await pump();
+  };
+  const readMap = async () => {
+    try {
+      const known = map.value ?? emptyMap;
+      const part = await readIndex(name, known.starts.at(-1) ?? 0).catch(async (error: unknown) => {
+        if (!(error instanceof ApiProblem) || error.status !== 400) throw error;
+        // The log is another one by now: it has no line at that position.
+        pieces.clear();
+        map.value = null;
+        return readIndex(name, 0);
+      });
+      if (closed.signal.aborted) return;
+      map.value = continueMap(map.value ?? emptyMap, part);
+      problem.value = null;
+      void pump();
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  return {
+    name,
+    map,
+    problem,
+    version,
+    update: joined(readMap),
+    want: (first, last) => {
+      wanted = { first, last };
+      if (reading !== null && !wantedPieces().includes(reading.piece)) reading.abort.abort();
+      void pump();
+    },
+    line: (index) => {
+      const every = map.value?.every ?? 1;
+      const piece = pieces.get(Math.floor(index / every));
+      return whole.get(index) ?? (piece === undefined ? null : shownLine(piece, index % every));
+    },
+    readWhole: async (index) => {
+      const every = map.value?.every ?? 1;
+      const cut = pieces.get(Math.floor(index / every))?.lines.at(index % every)?.cut;
+      if (!cut) return;
+      try {
+        const to = Math.min(cut.to, cut.from + MAX_WHOLE_BYTES);
+        const text = lastState(await readText(name, { from: cut.from, to }));
+        whole.set(index, { spans: createAnsiSpans()(text), cut: null });
+        changed();
+      } catch (error) {
+        fail(error);
+      }
+    },
+    text: async (first, last) => {
+      const { every, starts, size } = map.value ?? emptyMap;
+      const span = { from: starts[Math.floor(first / every)] ?? 0, to: starts[Math.ceil(last / every)] ?? size };
+      if (span.from >= span.to) return '';
+      const skipped = first % every;
+      const lines = (await readText(name, span)).split('\n').slice(skipped, skipped + last - first);
+      const spansOf = createAnsiSpans();
+      return lines.map((line) => plainText(spansOf(lastState(line)))).join('\n');
+    },
+    close: () => closed.abort(),
+  };
+}
+
+function shownLine({ lines, spansOf, shown }: Piece, index: number): ShownLine | null {
+  const limit = Math.min(index + 1, lines.finished);
+  for (let next = shown.length; next < limit; next++) shown.push(withColors(lines.at(next), spansOf));
+  const known = shown[index];
+  if (known !== undefined) return known;
+  const open = lines.at(index);
+  // The last line can still grow, so its colours are read again each time.
+  return open === null ? null : withColors(open, createAnsiSpans());
+}
+
+function withColors(line: ReadLine | null, spansOf: AnsiSpans): ShownLine {
+  return { spans: spansOf(line?.text ?? ''), cut: line?.cut ?? null };
+}
+
+/** The text of a line without its colours. */
+function plainText(spans: readonly AnsiSpan[]): string {
+  return spans.map(({ text }) => text).join('');
+}
+
+/** Programs draw over a line with carriage returns: what they left there last. */
+function lastState(line: string): string {
+  const text = line.replace(/\r+$/, '');
+  return text.slice(text.lastIndexOf('\r') + 1);
+}
+
+async function readText(name: LogName, span: { from: number; to: number }): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
+  for await (const chunk of readBytes(name, span)) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
+
+/** A call during another one waits for it; further ones join. */
+function joined(action: () => Promise<void>): () => void {
+  let isRunning = false;
+  let isAsked = false;
+  const run = async () => {
+    isAsked = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isAsked) {
+      isAsked = false;
+      await action();
+    }
+    isRunning = false;
+  };
+  return () => void run();
+}
