@@ -34,7 +34,7 @@ const PARTS = {
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map(
     (name) => `src/executors/${name}/${name}.ts`,
   ),
-  remote: ['src/client/remote-access.ts', 'src/cli/run/run-remotely.ts', 'src/cli/run/retry-remotely.ts'],
+  remote: ['src/client/remote-service.ts', 'src/cli/run/start-remotely.ts'],
   report: ['src/cli/commands/report.ts'],
 };
 

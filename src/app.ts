@@ -37,10 +37,10 @@ import type { RetentionReport, RetentionRequest } from './service/history/retent
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { checkGivenParams } from './service/runs/given-params.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
-import type { AcceptedRun } from './service/runs/run-desk.ts';
 import { newRunId } from './service/runs/run-id.ts';
 import type { StartRequest } from './service/runs/runs.ts';
 import type { StopTools } from './service/runs/stop-run.ts';
+import type { AcceptedRun } from './service/service.ts';
 import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
 import type { OwnDaemon } from './store/files/control/own-daemon.ts';

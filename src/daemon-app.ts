@@ -26,9 +26,7 @@ import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import { startThread } from './processes/start-thread.ts';
 import type { History } from './service/history/history.ts';
-import { type Mark, markStep } from './service/history/mark-step.ts';
-import type { PastRun } from './service/history/past-run.ts';
-import type { RunDesk } from './service/runs/run-desk.ts';
+import type { RunActions } from './service/service.ts';
 import { checkText } from './service/workflows/check-text.ts';
 import type { CheckResult } from './service/workflows/load-workflow.ts';
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
@@ -54,10 +52,9 @@ export type DaemonApp = {
   readonly names: ListedNames;
   readonly board: RunBoard;
   readonly history: History;
-  readonly desk: RunDesk;
+  readonly runs: RunActions;
   readonly suspensions: Suspensions;
   readonly editor: WorkflowEditor;
-  readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
@@ -169,7 +166,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     log,
     report,
   });
-  const { desk } = runs;
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
   const nextOf: Scheduler['nextOf'] = (entry) => scheduler?.nextOf(entry) ?? null;
@@ -194,10 +190,9 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     names: listedNames(catalog),
     board,
     history,
-    desk,
+    runs: runs.actions,
     suspensions,
     editor: createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
-    mark: (runId, mark) => markStep(runId, mark, control),
     readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
     removeRun: (runId) => removeRun(runId, config),
@@ -227,7 +222,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           catalog,
           clock: systemClock,
           suspensions,
-          desk,
+          runs: runs.actions,
           board,
           record,
           report: tell,

@@ -29,6 +29,11 @@ export async function findRun(client: DaemonClient, word: string): Promise<Meant
   }
 }
 
+/** Returns a run by its id. */
+export async function summaryOf({ get, settings }: DaemonClient, runId: string): Promise<RunSummary> {
+  return readSummary(await get(`/runs/${segment(runId)}`), settings);
+}
+
 /** Returns the last run of a workflow, by its name or file; null if it has none. */
 export async function lastRunOf(client: DaemonClient, workflow: string): Promise<RunSummary | null> {
   const [last = null] = await listRuns(client, { ...everyRun, workflow, limit: 1 });

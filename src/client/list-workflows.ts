@@ -1,24 +1,13 @@
 import type { RunSummary } from '../core/run/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
-import type { WorkflowEntry } from '../service/history/run-access.ts';
+import type { WorkflowEntry } from '../service/service.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { nextPage } from './find-runs.ts';
 import { readSummary } from './read-summary.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
+import { diagnosticOf } from './transport/problem.ts';
 
 const mostAtOnce = 1000;
-/** The fields of a diagnostic that `wf list --json` prints. */
-const diagnosticKeys = [
-  'severity',
-  'code',
-  'message',
-  'file',
-  'line',
-  'column',
-  'endLine',
-  'endColumn',
-  'help',
-] as const;
 
 /** Returns the workflows of a daemon. Listings leave out the steps of last runs: `wholeRuns` requests each of these runs. */
 export async function listWorkflows(
@@ -56,7 +45,7 @@ function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry
     next: textIn(workflow, 'next'),
     suspended: workflow['suspended'] === true,
     lastRun: lastRun === null ? null : readSummary(lastRun, settings),
-    diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(readDiagnostic),
+    diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(diagnosticOf),
   };
 }
 
@@ -72,11 +61,6 @@ function readSchedule(schedule: JsonMap): Schedule {
     catchup: catchup === 'latest' || catchup === 'all' ? catchup : noSchedule.catchup,
     catchupWindowMs: numberIn(schedule, 'catchupWindowMs'),
   };
-}
-
-function readDiagnostic(diagnostic: JsonMap): WorkflowEntry['diagnostics'][number] {
-  const shown = Object.fromEntries(diagnosticKeys.map((key) => [key, diagnostic[key] ?? null]));
-  return { ...shown, severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error' };
 }
 
 function textsIn(from: JsonMap, field: string): readonly string[] {

@@ -1,11 +1,11 @@
 import type { ProcessIdentity } from '../core/run/run.ts';
 import type { PastRun } from '../service/history/past-run.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
-import { createRunDesk } from '../service/runs/local-desk.ts';
+import { createLocalRuns } from '../service/runs/local-runs.ts';
 import { refuseQueued } from '../service/runs/queued-run.ts';
-import type { AcceptedRun, RunDesk } from '../service/runs/run-desk.ts';
 import type { StartRequest } from '../service/runs/runs.ts';
 import type { StopTools } from '../service/runs/stop-run.ts';
+import type { AcceptedRun, RunActions } from '../service/service.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
 import type { RunStamps } from './run-board.ts';
@@ -17,7 +17,7 @@ export type RunsAtEnd = 'detach' | 'stop' | 'wait';
 
 /** The runs of a daemon from request to finish; they survive the daemon. */
 export type DaemonRuns = {
-  readonly desk: RunDesk;
+  readonly actions: RunActions;
   /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
   readonly adopt: () => Promise<void>;
   /** Begins to start runs. */
@@ -85,9 +85,9 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     report,
   });
   const watch = watchFor(queue, parts);
-  const desk = deskBefore(queue, parts);
+  const actions = actionsBefore(queue, parts);
   return {
-    desk,
+    actions,
     adopt: async () => {
       parts.endDeadGroups().catch(report);
       await watch.open();
@@ -96,7 +96,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     },
     open: queue.open,
     rest: queue.close,
-    end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: desk.stop }),
+    end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: actions.stop }),
     close: watch.close,
     depth: queue.depth,
     queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
@@ -130,26 +130,24 @@ function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
   });
 }
 
-/** Creates a desk whose runs go into the queue. */
-function deskBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunDesk {
+/** Creates the actions on runs, which put new runs into the queue. */
+function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunActions {
   const isThere = (runId: string) => control.archive.readCreated(runId) !== null;
-  const desk = createRunDesk({
-    places: control.places,
+  const { startLoaded: _, ...actions } = createLocalRuns({
+    ...control,
     read,
-    strict: control.strict,
     // A repeated request is answered even if the queue is full.
     accept: async (request) =>
       queue.isFull() && request.runId !== null && isThere(request.runId)
         ? { runId: request.runId, isNew: false }
         : queue.admit(() => control.accept(request)),
     begin: async (runId) => queue.add(runId),
-    stop: control,
   });
   return {
-    ...desk,
-    stop: async (runId, by) => {
-      const answer = await desk.stop(runId, by);
-      if (answer === 'canceled') queue.leave(runId);
+    ...actions,
+    stop: async (runId, request) => {
+      const answer = await actions.stop(runId, request);
+      if (answer.result === 'canceled') queue.leave(runId);
       return answer;
     },
   };
@@ -157,7 +155,7 @@ function deskBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunD
 
 type EndTools = Pick<DaemonRunsParts, 'control' | 'log' | 'report'> & {
   readonly idle: (signal: AbortSignal) => Promise<void>;
-  readonly stop: RunDesk['stop'];
+  readonly stop: RunActions['stop'];
 };
 
 async function endRuns(how: RunsAtEnd, runIds: readonly string[], tools: EndTools): Promise<void> {
@@ -184,7 +182,7 @@ async function stopAll(runIds: readonly string[], { control, stop, idle, log, re
     log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });
-  const asked = runIds.map((runId) => stop(runId, 'the daemon, which is exiting').catch(report));
+  const asked = runIds.map((runId) => stop(runId, { by: 'the daemon, which is exiting', kill: 'never' }).catch(report));
   await Promise.all([...asked, idle(impatience.signal)]);
   takeBackTimer();
 }

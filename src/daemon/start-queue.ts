@@ -1,8 +1,8 @@
 import type { Clock } from '../engine/clock.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
-import type { AcceptedRun } from '../service/runs/run-desk.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
+import type { AcceptedRun } from '../service/service.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {

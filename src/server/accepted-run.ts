@@ -2,7 +2,7 @@ import type { RunSummary } from '../core/run/summary.ts';
 import type { RunBoard } from '../daemon/run-board.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
-import type { AcceptedRun } from '../service/runs/run-desk.ts';
+import type { AcceptedRun } from '../service/service.ts';
 
 /** The dependencies of reading an accepted run. */
 export type AcceptedParts = {

@@ -114,7 +114,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/render/reporters/plain.ts': "import 'chalk';",
   'src/server/server.ts': "import 'node:http';",
   'src/client/transport/transport.ts': "import 'node:https'; import '../../service/runs/runs.ts';",
-  'src/cli/run/remote-foreground.ts': "import '../../client/transport/transport.ts';",
+  'src/cli/run/start-remotely.ts': "import '../../client/transport/transport.ts';",
   'src/cli/commands/serve.ts': "import '../../server/server.ts'; await import('../../app.ts');",
 };
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDaemon, openRemoteAccess } from '../../src/client/remote-access.ts';
+import { createRemoteService, openDaemon } from '../../src/client/remote-service.ts';
 import type { ClientLimits } from '../../src/client/transport/transport.ts';
-import type { RunAccess } from '../../src/service/history/run-access.ts';
+import type { RunService } from '../../src/service/service.ts';
 import fc from '../support/fast-check.ts';
 import { httpServer } from '../support/http-server.ts';
 
@@ -102,11 +102,11 @@ function sendCut(response: ServerResponse, bytes: Buffer, cut: number | null): v
   response.write(bytes.subarray(0, cut), () => response.destroy());
 }
 
-function access(url: string, limits: Partial<ClientLimits>): RunAccess {
+function access(url: string, limits: Partial<ClientLimits>): RunService {
   const settings = { url, source: 'WF_SERVER', authorization: null, ca: null };
   const client = openDaemon(settings, () => {}, { pauseMs: 1, longestPauseMs: 1, ...limits });
   onTestFinished(client.close);
-  return openRemoteAccess(client);
+  return createRemoteService(client).runs;
 }
 
 const request = { step: null, attempt: null, stream: null, tail: null, exact: true, follow: true, tell: () => {} };

@@ -1,21 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDaemon, openRemoteAccess } from '../../src/client/remote-access.ts';
+import { createRemoteService, openDaemon } from '../../src/client/remote-service.ts';
 import type { ClientLimits } from '../../src/client/transport/transport.ts';
-import type { RunAccess } from '../../src/service/history/run-access.ts';
+import type { RunService, Service } from '../../src/service/service.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 
 const limits: Partial<ClientLimits> = { answerMs: 300, startMs: 300, silenceMs: 300, answerBytes: 100_000, pauseMs: 5 };
 
 /** What there is at an address. */
-function access(url: string, own: Partial<ClientLimits> = {}): RunAccess {
+function access(url: string, own: Partial<ClientLimits> = {}): RunService {
+  return serviceAt(url, own).runs;
+}
+
+function serviceAt(url: string, own: Partial<ClientLimits>): Service {
   const settings = { url, source: 'WF_SERVER', authorization: 'Bearer s3cret', ca: null };
   const daemon = openDaemon(settings, () => {}, { ...limits, ...own });
   onTestFinished(daemon.close);
-  return openRemoteAccess(daemon);
+  return createRemoteService(daemon);
 }
 
-async function answering(answer: (response: ServerResponse) => void): Promise<RunAccess> {
+async function answering(answer: (response: ServerResponse) => void): Promise<RunService> {
   return access((await httpServer((_, response) => answer(response))).url);
 }
 
@@ -42,8 +46,8 @@ describe('an answer that cannot be understood is told', () => {
     ['a way to another place', leadAway, 'it redirects to "http://elsewhere.example/"'],
     ['a status of no use', json({}, 418), 'status 418'],
   ])('%s', async (_, answer, told) => {
-    const { summary } = await answering(answer);
-    await expect(summary('one')).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining(told) });
+    const { find } = await answering(answer);
+    await expect(find('one')).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining(told) });
   });
 
   function pour(response: ServerResponse): void {
@@ -61,41 +65,41 @@ describe('an answer that cannot be understood is told', () => {
 
 describe('a daemon that does not answer is not waited for without end', () => {
   test('it says nothing', async () => {
-    const { summary } = await answering(() => {});
-    await expect(summary('one')).rejects.toMatchObject({
+    const { find } = await answering(() => {});
+    await expect(find('one')).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringMatching(/did not answer for 0.3 s$/),
     });
   });
 
   test('it begins and says no more', async () => {
-    const { summary } = await answering((response) => void response.writeHead(200).write('{'));
-    await expect(summary('one')).rejects.toMatchObject({
+    const { find } = await answering((response) => void response.writeHead(200).write('{'));
+    await expect(find('one')).rejects.toMatchObject({
       message: expect.stringMatching(/did not answer for 0.3 s$/),
     });
   });
 
   test('it takes the connection and says nothing', async () => {
     const { url } = await tcpServer(() => {});
-    await expect(access(url).summary('one')).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(access(url).find('one')).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   test('it breaks off', async () => {
-    const { summary } = await answering((response) => {
+    const { find } = await answering((response) => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
     });
-    await expect(summary('one')).rejects.toMatchObject({ message: expect.stringMatching(/closed the connection$/) });
+    await expect(find('one')).rejects.toMatchObject({ message: expect.stringMatching(/closed the connection$/) });
   });
 
   test('nobody is there', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
-    await expect(access(url).summary('one')).rejects.toMatchObject({ message: `no program listens at ${url}` });
+    await expect(access(url).find('one')).rejects.toMatchObject({ message: `no program listens at ${url}` });
   });
 
   test('it speaks something else', async () => {
     const { url } = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
-    await expect(access(url).summary('one')).rejects.toMatchObject({
+    await expect(access(url).find('one')).rejects.toMatchObject({
       message: expect.stringContaining('does not speak HTTP'),
     });
   });
@@ -162,12 +166,12 @@ describe('a refusal is told as if it were refused here', () => {
 });
 
 test('fields of a newer daemon are left out, and those of an older one that may be missing are empty', async () => {
-  const { summary } = await answering(
+  const { find } = await answering(
     json({ ...run, mood: 'fine', steps: [{ name: 'a', status: 'succeeded', mood: 1 }] }),
   );
   const step = { name: 'a', status: 'succeeded', reason: null, error: null, attempts: 0, exitCode: null, signal: null };
   const times = { startedAt: null, finishedAt: null, durationMs: null };
-  expect(await summary('one')).toEqual({
+  expect(await find('one')).toEqual({
     ...run,
     group: '',
     file: null,
@@ -191,8 +195,8 @@ test('a connection that the daemon has closed meanwhile is no error', async () =
     known.add(response.socket);
     json(run)(response);
   });
-  const { summary } = access(server.url);
-  for (let i = 0; i < 3; i += 1) expect(await summary('one')).toMatchObject({ runId: 'one' });
+  const { find } = access(server.url);
+  for (let i = 0; i < 3; i += 1) expect(await find('one')).toMatchObject({ runId: 'one' });
   expect(server.received).toHaveLength(5);
   expect(server.received.every(({ headers }) => headers.authorization === 'Bearer s3cret')).toBe(true);
 });
@@ -203,9 +207,9 @@ test('pages that go in a circle are not followed', async () => {
       response,
     ),
   );
-  const { runs, workflows } = access(server.url);
+  const { runs, workflows } = serviceAt(server.url, {});
   const filter = { workflow: null, statuses: null, from: null, to: null };
-  expect(await runs({ ...filter, limit: 2 })).toHaveLength(2);
-  await expect(runs({ ...filter, limit: 3 })).rejects.toThrow('its pages repeat');
-  await expect(workflows({ wholeRuns: false })).rejects.toThrow('its pages repeat');
+  expect(await runs.list({ ...filter, limit: 2 })).toHaveLength(2);
+  await expect(runs.list({ ...filter, limit: 3 })).rejects.toThrow('its pages repeat');
+  await expect(workflows.list({ wholeRuns: false })).rejects.toThrow('its pages repeat');
 });

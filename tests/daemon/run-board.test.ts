@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { createRunBoard, type RunBoard } from '../../src/daemon/run-board.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
 import { createRunStamps } from '../../src/store/files/listing/run-stamps.ts';
-import { inProcessDesk } from '../support/in-process-desk.ts';
+import { inProcessRuns } from '../support/in-process-runs.ts';
 
 const quick = 'steps: [{name: a, command: "true"}]\n';
 const failing = 'steps: [{name: a, command: "false"}]\n';
@@ -22,13 +22,13 @@ test('a workflow that has never run has no runs', async () => {
 });
 
 test('a run that others make is seen from its beginning to its end', async () => {
-  const { board, look, run, desk, file } = world({ 'a.yaml': slow });
+  const { board, look, run, runs, file } = world({ 'a.yaml': slow });
 
   const runId = await run('a');
   await expect.poll(() => look().then(() => board.activeOf(file('a')))).toMatchObject([{ runId, status: 'running' }]);
   expect(board.lastRunOf(file('a'))).toMatchObject({ runId, workflow: 'a', status: 'running', trigger: 'api' });
-  await desk.stop(runId, 'me');
-  await desk.settled();
+  await runs.stop(runId, { by: 'me', kill: 'never' });
+  await runs.settled();
   await look();
 
   expect(board.lastRunOf(file('a'))).toMatchObject({ runId, status: 'canceled' });
@@ -36,11 +36,11 @@ test('a run that others make is seen from its beginning to its end', async () =>
 });
 
 test('each workflow has its own runs, newest first', async () => {
-  const { board, look, run, desk, file } = world({ 'a.yaml': quick, 'b.yaml': failing });
+  const { board, look, run, runs, file } = world({ 'a.yaml': quick, 'b.yaml': failing });
   const first = await run('a');
   const second = await run('b');
   const third = await run('a');
-  await desk.settled();
+  await runs.settled();
 
   await look();
 
@@ -51,10 +51,10 @@ test('each workflow has its own runs, newest first', async () => {
 });
 
 test('nothing is read again while nothing changes', async () => {
-  const { board, look, run, desk, reads } = world({ 'a.yaml': quick, 'b.yaml': quick });
+  const { board, look, run, runs, reads } = world({ 'a.yaml': quick, 'b.yaml': quick });
   await run('a');
   await run('b');
-  await desk.settled();
+  await runs.settled();
   await look();
   await look();
   const before = { version: board.version(), reads: reads() };
@@ -66,11 +66,11 @@ test('nothing is read again while nothing changes', async () => {
 });
 
 test('between two looks in quick succession it is not even looked, unless somebody knows of a change', async () => {
-  const { board, run, desk, file, setTime } = world({ 'a.yaml': quick });
+  const { board, run, runs, file, setTime } = world({ 'a.yaml': quick });
   setTime(1000);
   await board.refresh();
   const runId = await run('a');
-  await desk.settled();
+  await runs.settled();
 
   await board.refresh();
   expect(board.lastRunOf(file('a'))).toBeNull();
@@ -80,9 +80,9 @@ test('between two looks in quick succession it is not even looked, unless somebo
 });
 
 test('a run that is marked after its end is seen', async () => {
-  const { board, look, run, desk, file, control } = world({ 'a.yaml': failing });
+  const { board, look, run, runs, file, control } = world({ 'a.yaml': failing });
   const runId = await run('a');
-  await desk.settled();
+  await runs.settled();
   await look();
   const before = board.version();
 
@@ -94,10 +94,10 @@ test('a run that is marked after its end is seen', async () => {
 });
 
 test('a run that is removed is forgotten', async () => {
-  const { board, look, run, desk, file, runsDir } = world({ 'a.yaml': quick });
+  const { board, look, run, runs, file, runsDir } = world({ 'a.yaml': quick });
   const first = await run('a');
   const second = await run('a');
-  await desk.settled();
+  await runs.settled();
   await look();
 
   rmSync(join(runsDir, second), { recursive: true });
@@ -115,7 +115,7 @@ function world(files: Readonly<Record<string, string>>) {
   const config = readConfig({ PATH: process.env['PATH'], WF_HOME: directory }, directory, { dags }, { isDaemon: true });
   const runsDir = config.runsDir ?? '';
   const control = createControl(config);
-  const desk = inProcessDesk(config);
+  const runs = inProcessRuns(config);
   let reads = 0;
   let time = 0;
   const read: typeof control.archive.read = (runId) => {
@@ -128,12 +128,12 @@ function world(files: Readonly<Record<string, string>>) {
     now: () => time,
   });
   onTestFinished(async () => {
-    await desk.settled();
+    await runs.settled();
     rmSync(directory, { recursive: true });
   });
   return {
     board,
-    desk,
+    runs,
     control,
     runsDir,
     reads: () => reads,
@@ -143,7 +143,7 @@ function world(files: Readonly<Record<string, string>>) {
     file: (name: string) => join(dags, `${name}.yaml`),
     run: async (name: string) => {
       const workflow = { name: join(dags, `${name}.yaml`) };
-      return (await desk.start({ workflow, params: null, runId: null, trigger: 'api' })).runId;
+      return (await runs.start({ workflow, params: null, runId: null, trigger: 'api' })).runId;
     },
     /** Later by more than any pause. */
     look: () => {

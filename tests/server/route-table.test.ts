@@ -101,7 +101,7 @@ test('nor does a value of a query or a body', async () => {
   const world = await apiWorld(v1Files);
   writeFileSync(join(world.directory, 'outside.yaml'), `# ${canary}\n`);
   await world.ask('POST', '/api/v2/workflows/hello/runs', { body: { runId: 'run-1' } });
-  await world.desk.settled();
+  await world.runs.settled();
   const before = tree(world.directory);
   const sends = (value: string): readonly (readonly [string, string, Sent?])[] => {
     const encoded = encodeURIComponent(value);

@@ -20,7 +20,7 @@ export async function expectAnswers(golden: string, world: ApiWorld, asked: read
       `> ${method} ${path}${sentText(sent)}\n${answer.status}\n${headersText(answer)}${bodyText(answer, before, world.stable)}`,
     );
     before = isJson(answer) ? JSON.parse(answer.body) : null;
-    await world.desk.settled();
+    await world.runs.settled();
   }
   const actual = world.stable(texts.join('\n'));
   if (isUpdating) writeFileSync(golden, actual);

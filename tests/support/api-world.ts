@@ -9,12 +9,12 @@ import { allRoutes } from '../../src/server/routes.ts';
 import type { ListenSettings, ServerOptions } from '../../src/server/server.ts';
 import { type ApiServer, apiServer } from './api-server.ts';
 import { described } from './described-answers.ts';
-import { type InProcessDesk, inProcessDesk } from './in-process-desk.ts';
+import { type InProcessRuns, inProcessRuns } from './in-process-runs.ts';
 
 /** The API over a workflows directory of its own, until the test ends. Answers that are not as described make a test fail. */
 export type ApiWorld = ApiServer & {
   readonly app: DaemonApp;
-  readonly desk: InProcessDesk;
+  readonly runs: InProcessRuns;
   /** Holds everything of the world, the workflows directory `dags` too. */
   readonly directory: string;
   readonly dags: string;
@@ -41,10 +41,11 @@ export async function apiWorld(
   const report = (error: unknown) => {
     throw error;
   };
-  const app = { ...(await createDaemonApp(config, { dags, report })), desk: inProcessDesk(config) };
+  const daemon = await createDaemonApp(config, { dags, report });
+  const app = { ...daemon, runs: { ...daemon.runs, ...inProcessRuns(config) } };
   onTestFinished(async () => {
     app.close();
-    await app.desk.settled();
+    await app.runs.settled();
     rmSync(directory, { recursive: true });
   });
   const routes = allRoutes({ ...app, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }, settings.basePath);
@@ -55,7 +56,7 @@ export async function apiWorld(
     routes,
     directory,
     app,
-    desk: app.desk,
+    runs: app.runs,
     dags,
     stable: (text) => stable(text, directory),
   };

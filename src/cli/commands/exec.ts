@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
-import { startRun } from '../../service/runs/runs.ts';
 import { execWorkflow } from '../../service/workflows/exec-workflow.ts';
 import { pathKind } from '../../service/workflows/path-kind.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -28,8 +26,7 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   const dir = directoryOf(config.cwd, options);
   const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
   const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;
-  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
-  return runInForeground({ loaded, params: [], start, config }, { ...options, exitCode: true }, console);
+  return runInForeground({ request, config }, { ...options, exitCode: true }, console);
 }
 
 function directoryOf(cwd: string, { dir }: ExecOptions): string {

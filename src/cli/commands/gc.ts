@@ -1,11 +1,11 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { RemovedRunView } from '../../render/views/removed-runs.ts';
+import { requireKnownWorkflow } from '../../service/history/find-run.ts';
 import type { RemovedRun, RetentionReport } from '../../service/history/retention.ts';
 import type { RetentionRule } from '../../service/history/retention-rule.ts';
-import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { requireKnownWorkflow } from '../known-workflow.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import { spanOption } from '../time-options.ts';

@@ -1,6 +1,6 @@
 import { type RunStatus, runStatuses } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
 import { parseInstant, spanOption } from '../time-options.ts';
@@ -22,8 +22,8 @@ export async function historyCommand(options: HistoryOptions, console: Console):
   const { name, limit, json } = options;
   const { from, to } = timeLimits(options, Date.now());
   const statuses = options.status === undefined ? null : options.status.map(asStatus);
-  return withAccess(options, console, async (access) => {
-    const runs = await access.runs({ workflow: name, statuses, from, to, limit });
+  return withService(options, console, async ({ runs: { list } }) => {
+    const runs = await list({ workflow: name, statuses, from, to, limit });
     if (json) {
       out.write(`${JSON.stringify(runs, null, 2)}\n`);
     } else if (runs.length === 0) {

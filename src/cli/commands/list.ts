@@ -1,5 +1,7 @@
 import { escapeControls } from '../../render/text/sanitize.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
+import type { WorkflowEntry } from '../../service/service.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
 
@@ -9,16 +11,20 @@ export type ListOptions = AccessOptions & { readonly json?: true };
 /** Lists workflows with their last runs. */
 export function listCommand({ json, ...options }: ListOptions, console: Console): Promise<number> {
   const { out, err, outTerminal } = console;
-  return withAccess(options, console, async (access) => {
-    const listed = await access.workflows({ wholeRuns: json === true });
+  return withService(options, console, async (service) => {
+    const listed = await service.workflows.list({ wholeRuns: json === true });
     if (json) {
-      out.write(`${JSON.stringify(listed, null, 2)}\n`);
+      out.write(`${JSON.stringify(listed.map(entryJson), null, 2)}\n`);
     } else if (listed.length === 0) {
-      err.write(`no workflows in ${escapeControls(access.workflowsPlace)}\n`);
+      err.write(`no workflows in ${escapeControls(service.workflows.location)}\n`);
     } else {
       const { renderWorkflowList } = await import('../../render/views/workflow-list.ts');
       out.write(renderWorkflowList(listed, outTerminal));
     }
     return exitCodes.succeeded;
   });
+}
+
+function entryJson(entry: WorkflowEntry): object {
+  return { ...entry, diagnostics: entry.diagnostics.map(diagnosticJson) };
 }

@@ -1,8 +1,8 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { LogReader } from '../../service/history/log-view.ts';
-import type { RunLogs } from '../../service/history/run-access.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { RunLogs } from '../../service/service.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
 import type { Output } from '../terminal/output.ts';
@@ -23,11 +23,11 @@ export type LogsOptions = AccessOptions & {
 export async function logsCommand(options: LogsOptions, console: Console): Promise<number> {
   const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
-  return withAccess(options, console, async (access) => {
+  return withService(options, console, async ({ runs }) => {
     const tell = (line: string) => console.err.write(`${escapeControls(line)}\n`);
     const follow = options.follow === true;
     const request = { step, attempt, stream, tail, exact: raw === true, follow, tell };
-    const logs = await access.logs(word ?? '@latest', request);
+    const logs = await runs.logs(word ?? '@latest', request);
     await printLogs(logs, options, console);
     return exitCodes.succeeded;
   });

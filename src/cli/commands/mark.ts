@@ -1,7 +1,7 @@
 import type { MarkedStatus } from '../../core/run/run.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { statusText } from '../../render/views/recap.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
@@ -20,8 +20,9 @@ export function markCommand(
   { run: word, step, status, json, ...options }: MarkOptions,
   console: Console,
 ): Promise<number> {
-  return withAccess(options, console, async (access) => {
-    const run = await access.mark(word, { step, status, by: requester('mark') });
+  return withService(options, console, async ({ runs }) => {
+    const { runId } = await runs.find(word);
+    const run = await runs.mark(runId, { step, status, by: requester('mark') });
     if (json) console.out.write(`${JSON.stringify(run, null, 2)}\n`);
     else
       console.out.write(

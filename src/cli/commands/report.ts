@@ -9,7 +9,7 @@ import { type ChildRun, drawRun } from '../../service/history/draw-run.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { StoredRun } from '../../store/store.ts';
-import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { readAsset } from '../asset.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';

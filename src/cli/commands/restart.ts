@@ -1,19 +1,19 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { systemClock } from '../../engine/clock.ts';
-import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { findActive } from '../../service/history/active-runs.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
-import { fileOf } from '../../service/runs/local-desk.ts';
+import { fileOf } from '../../service/runs/local-runs.ts';
 import { keptParams } from '../../service/runs/retry-run.ts';
-import { type StartRequest, startRun } from '../../service/runs/runs.ts';
-import { type StopTools, stopRun, untilOver } from '../../service/runs/stop-run.ts';
-import { type AccessOptions, requireLocal } from '../access/open-access.ts';
+import type { StartRequest } from '../../service/runs/runs.ts';
+import type { RunService } from '../../service/service.ts';
+import { openLocal } from '../access/open-local.ts';
+import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { configFor } from '../reference.ts';
 import { requester } from '../requester.ts';
-import { startDetached } from '../run/detached.ts';
-import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';
+import type { ForegroundOptions } from '../run/foreground.ts';
 import { givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
+import { startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
 import { runTitle, severalRuns } from './stop.ts';
 
@@ -44,15 +44,16 @@ export async function restartCommand(options: RestartOptions, console: Console):
     trigger: 'cli',
     strict: config.settings.read('strict').value,
   };
-  if (!isFinished(run.state)) await stopAndWait(run, loaded.workflow.restartWaitMs, control, console);
-  if (options.detach) return startDetached(request, { ...options, config }, console);
-  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
-  return runInForeground({ loaded, params, start, config }, options, console);
+  if (!isFinished(run.state)) {
+    const { runs } = await openLocal(config, options.dags);
+    await stopAndWait(run, loaded.workflow.restartWaitMs, runs, console);
+  }
+  return startLocally({ request, config }, options, console);
 }
 
-async function stopAndWait(run: PastRun, waitMs: number, tools: StopTools, { err }: Console): Promise<void> {
-  await stopRun(run.runId, { by: requester('restart'), force: false }, tools);
-  await untilOver(run.runId, tools);
+async function stopAndWait(run: PastRun, waitMs: number, runs: RunService, { err }: Console): Promise<void> {
+  await runs.stop(run.runId, { by: requester('restart'), kill: 'never' });
+  await runs.ended(run.runId);
   err.write(`${runTitle({ runId: run.runId, workflow: run.state.workflow })} is stopped\n`);
   await new Promise<void>((resolve) => systemClock.setTimer(systemClock.now() + waitMs, resolve));
 }

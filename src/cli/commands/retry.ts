@@ -1,20 +1,17 @@
 import type { RetrySelection } from '../../core/run/retry.ts';
-import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { requireRunOf } from '../../service/history/find-run.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import { fileOf } from '../../service/runs/local-desk.ts';
+import { fileOf } from '../../service/runs/local-runs.ts';
 import { retryRequest } from '../../service/runs/retry-run.ts';
-import { startRun } from '../../service/runs/runs.ts';
 import { workflowChanges } from '../../service/workflows/workflow-changes.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
-import { serverOf } from '../access/open-access.ts';
+import { serverOf } from '../access/open-service.ts';
 import { configFor } from '../reference.ts';
-import { startDetached } from '../run/detached.ts';
-import { runInForeground } from '../run/foreground.ts';
 import { givenParameters, hasParameters } from '../run/parameters.ts';
 import { printNothingToDo, type RetryOptions } from '../run/retry-options.ts';
+import { startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */
@@ -24,7 +21,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const config = configFor(options);
   const server = await serverOf(options, config);
   if (server !== null) {
-    const { retryRemotely } = await import('../run/retry-remotely.ts');
+    const { retryRemotely } = await import('../run/start-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);
   }
   const { createPast, workflowPlaces } = await import('../../app.ts');
@@ -35,9 +32,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null, strict });
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
-  if (options.detach) return startDetached(request, { ...options, config }, console);
-  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
-  return runInForeground({ loaded: request, params: request.params, start, config }, options, console);
+  return startLocally({ request, config }, options, console);
 }
 
 function selectionOf({ step, from }: RetryOptions): RetrySelection {

@@ -2,8 +2,8 @@ import { originsOf } from '../../core/run/origin.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { isNotFound } from '../../errors.ts';
 import type { Recap } from '../../render/reporters/reporter.ts';
-import type { RunAccess, RunView } from '../../service/history/run-access.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { RunService, RunView } from '../../service/service.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { recapOptions } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
@@ -14,18 +14,18 @@ export type StatusOptions = AccessOptions & { readonly run: string | null; reado
 /** Shows one run. */
 export function statusCommand({ run, json, ...options }: StatusOptions, console: Console): Promise<number> {
   const { out, outTerminal } = console;
-  return withAccess(options, console, async (access) => {
+  return withService(options, console, async ({ runs, commandOptions }) => {
     const word = run ?? '@latest';
     if (json) {
-      out.write(`${JSON.stringify(await access.summary(word), null, 2)}\n`);
+      out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);
       return exitCodes.succeeded;
     }
     const { renderStatus } = await import('../../render/views/status.ts');
-    const shownRun = await access.view(word);
+    const shownRun = await runs.view(word);
     const { state, workflow } = shownRun;
-    const recap = await recapOfPast(shownRun, access);
+    const recap = await recapOfPast(shownRun, runs);
     const view = { run: state, workflow, recap, now: Date.now() };
-    const { cwd, commands } = recapOptions(access.commandOptions);
+    const { cwd, commands } = recapOptions(commandOptions);
     // A running run cannot be retried yet.
     const shown = { cwd, commands: { ...commands, retry: isFinished(state) } };
     out.write(renderStatus(view, outTerminal, shown));
@@ -37,19 +37,19 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
 const mostChildren = 20;
 
 /** Returns the recap of a past run, with the recaps of the child runs of its failed steps. */
-async function recapOfPast(view: RunView, access: Pick<RunAccess, 'view'>): Promise<Recap> {
+async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promise<Recap> {
   const { summary, state, places, tails, masked } = view;
   const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
   const children = new Map<string, Recap>();
   for (const { name, child } of failed.slice(0, mostChildren)) {
-    const run = child === undefined ? null : await viewIfThere(child, access);
-    if (run !== null) children.set(name, await recapOfPast(run, access));
+    const run = child === undefined ? null : await viewIfThere(child, runs);
+    if (run !== null) children.set(name, await recapOfPast(run, runs));
   }
   return { summary, places, tails, origins: originsOf(state), kept: true, children, ...(masked ? { masked } : {}) };
 }
 
 /** Returns null for a run that has been removed from the history. */
-async function viewIfThere(runId: string, { view }: Pick<RunAccess, 'view'>): Promise<RunView | null> {
+async function viewIfThere(runId: string, { view }: Pick<RunService, 'view'>): Promise<RunView | null> {
   try {
     return await view(runId);
   } catch (error) {

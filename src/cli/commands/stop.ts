@@ -4,8 +4,8 @@ import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { statusText } from '../../render/views/recap.ts';
-import type { RunAccess } from '../../service/history/run-access.ts';
-import { type AccessOptions, withAccess } from '../access/open-access.ts';
+import type { Service } from '../../service/service.ts';
+import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
@@ -25,14 +25,14 @@ const hintAfterMs = 1000;
 
 /** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
 export function stopCommand(options: StopOptions, console: Console): Promise<number> {
-  return withAccess(options, console, async (access) => {
-    if (options.ownerGone) return recordLost(options, access, console);
-    const { active, last } = await access.meant(options.run);
+  return withService(options, console, async (service) => {
+    if (options.ownerGone) return recordLost(options, service, console);
+    const { active, last } = await service.runs.active(options.run);
     if (active.length > 1 && !options.all) throw severalRuns(options.run, active);
     const runs = active.length === 0 ? [last] : active;
     const stopped = runs.map(async (run) => {
-      const line = await stopOne(run, options, access, console);
-      if (options.json) return access.summary(run.runId);
+      const line = await stopOne(run, options, service, console);
+      if (options.json) return service.runs.find(run.runId);
       console.out.write(`${escapeControls(line)}\n`);
       return run;
     });
@@ -42,23 +42,27 @@ export function stopCommand(options: StopOptions, console: Console): Promise<num
   });
 }
 
-async function recordLost({ run, json }: StopOptions, access: RunAccess, { out }: Console): Promise<number> {
-  const summary = await access.declareLost(run);
+async function recordLost({ run, json }: StopOptions, { runs }: Service, { out }: Console): Promise<number> {
+  const summary = await runs.declareLost(run);
   out.write(json ? `${JSON.stringify(summary, null, 2)}\n` : `${runTitle(summary)} is recorded: ${endText(summary)}\n`);
   return exitCodes.succeeded;
 }
 
 /** Returns the result of the stop as one line. */
-async function stopOne(run: RunSummary, options: StopOptions, access: RunAccess, { err }: Console): Promise<string> {
+async function stopOne(run: RunSummary, options: StopOptions, service: Service, { err }: Console): Promise<string> {
   const { runId } = run;
+  const { runs, commandOptions } = service;
   const title = runTitle(run);
-  const { result, forced } = await access.stop(runId, { by: requester('stop'), force: options.force === true });
+  const { result, forced } = await runs.stop(runId, {
+    by: requester('stop'),
+    kill: options.force ? 'now' : 'if-repeated',
+  });
   if (result === 'canceled') return `${title} is canceled: it had not started`;
-  if (result === 'over') return `${title} had finished already: ${endText(await access.summary(runId))}`;
+  if (result === 'over') return `${title} had finished already: ${endText(await runs.find(runId))}`;
   if (!options.wait) return `${title} was asked to stop`;
-  const again = `; wf stop${access.commandOptions} ${shortId(runId)} again kills it at once`;
-  const hint = forced || !access.canForce ? '' : again;
-  const ended = await withHint(`waiting for ${title} to end${hint}\n`, err.write, () => access.untilOver(runId));
+  const again = `; wf stop${commandOptions} ${shortId(runId)} again kills it at once`;
+  const hint = forced || !runs.canForce ? '' : again;
+  const ended = await withHint(`waiting for ${title} to end${hint}\n`, err.write, () => runs.ended(runId));
   return ended.status === 'canceled' ? `${title} is stopped` : `${title} has ended: ${endText(ended)}`;
 }
 

@@ -50,10 +50,10 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   try {
     const collectGarbage = await keepProcessSmall(request.sources.reduce((sum, { text }) => sum + text.length, 0));
     collectGarbage();
-    const loaded = { ...request, warnings: [] };
+    const shown = { ...request, warnings: [] };
     const config = { ...configOf(context), runsDir: runs };
     const forDaemon = context.isDaemon ? { forDaemon: runId } : {};
-    return await runInForeground({ loaded, params: request.params, start, config, group, ...forDaemon }, {}, console);
+    return await runInForeground({ request: shown, config, carry: start, group, ...forDaemon }, {}, console);
   } catch (error) {
     if (!isOwned) await claimed.refuse(messageOf(error));
     throw error;

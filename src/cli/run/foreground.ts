@@ -1,11 +1,11 @@
 import type { AppOptions } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
 import { readLogForwarding } from '../../config/log-forwarding.ts';
-import type { Param } from '../../core/run/run.ts';
 import type { ActiveRun, Engine, OnChild, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { ReporterKind } from '../../render/reporters/select.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
+import { type StartRequest, startRun } from '../../service/runs/runs.ts';
 import { shownWorkflow } from '../../service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodeOf } from '../exit-codes.ts';
@@ -22,11 +22,10 @@ export type ForegroundOptions = {
 
 /** A run to start. */
 export type ForegroundRun = {
-  readonly loaded: LoadedWorkflow;
-  /** The parameters as given; secret ones are masked when shown. */
-  readonly params: readonly Param[];
-  readonly start: (engine: Engine, watcher: RunWatcher) => ActiveRun;
+  readonly request: StartRequest;
   readonly config: Config;
+  /** Starts a run that was accepted earlier instead of a new one. */
+  readonly carry?: (engine: Engine, watcher: RunWatcher) => ActiveRun;
   /** The id of a run that a daemon started, whose monitor then includes it. */
   readonly forDaemon?: string;
   /** Control group that holds every process of the run. */
@@ -38,7 +37,7 @@ const forwardingPatienceMs = 4500;
 
 /** Runs a workflow in this process, shows it, passes signals on, and returns the exit code. */
 export async function runInForeground(
-  { loaded, params, start, config, forDaemon, group = null }: ForegroundRun,
+  { request, config, carry, forDaemon, group = null }: ForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
@@ -46,7 +45,7 @@ export async function runInForeground(
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
   const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
-  await printWarnings(loaded, kind, console);
+  await printWarnings(request, kind, console);
   warnOfProject(config, warn);
   const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);
   const { value: keepHistory } = config.settings.read('history');
@@ -54,15 +53,17 @@ export async function runInForeground(
   const onChild: OnChild = (parent, { workflow, sources }) =>
     view.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
   const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
-  const shown = { ...loaded, workflow: shownWorkflow(loaded.workflow, params, processEnv) };
+  const { sources, params } = request;
+  const shown = { sources, workflow: shownWorkflow(request.workflow, params, processEnv) };
   const view = new RunView(app, reporter, shown, console.out);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();
   try {
-    const run = start(app.engine, (event, state) => {
+    const watcher: RunWatcher = (event, state) => {
       view.watch(event, state);
       forwarder?.watch(event);
-    });
+    };
+    const run = carry === undefined ? startRun(app.engine, request, watcher) : carry(app.engine, watcher);
     view.attach(run);
     forwarder?.attach(run.journal.logPaths);
     stop.attach(run);

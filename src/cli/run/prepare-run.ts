@@ -1,15 +1,14 @@
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
-import { startRun } from '../../service/runs/runs.ts';
+import type { StartRequest } from '../../service/runs/runs.ts';
 import { openParams } from '../../service/workflows/open-params.ts';
-import { getWorkflow, type LoadedWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
-import type { AccessOptions } from '../access/open-access.ts';
+import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
+import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
-import { type ForegroundOptions, runInForeground } from './foreground.ts';
+import type { ForegroundOptions } from './foreground.ts';
 import { keepProcessSmall } from './memory.ts';
 import { givenParameters, type ParameterOptions } from './parameters.ts';
 
@@ -27,13 +26,11 @@ export type RunOptions = AccessOptions &
     readonly watchPath?: readonly string[];
   };
 
-/** A run that is ready to start; starting it resolves to its exit code. */
+/** A run that is ready to start. */
 export type PreparedRun = {
-  readonly loaded: LoadedWorkflow;
+  /** With all parameters, including those that the user entered. */
+  readonly request: StartRequest;
   readonly config: Config;
-  /** All parameters, including those that the user entered. */
-  readonly params: readonly Param[];
-  readonly go: () => Promise<number>;
 };
 
 /** The input of a run. `known`: the parameters, if the user has entered them before; else null. */
@@ -62,20 +59,14 @@ export async function prepareRun(
   checkGivenParams(loaded.workflow, given);
   const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
   if (params === null) return null;
-  const request = {
+  const request: StartRequest = {
     ...loaded,
     params,
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
-  } as const;
-  const start = (engine: Engine, watcher: RunWatcher) => startRun(engine, request, watcher);
-  return {
-    loaded,
-    config,
-    params,
-    go: () => runInForeground({ loaded, params, start, config }, options, console),
   };
+  return { request, config };
 }
 
 /**

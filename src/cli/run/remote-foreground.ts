@@ -2,7 +2,6 @@ import type { DaemonClient } from '../../client/daemon-client.ts';
 import { followRun } from '../../client/events/event-feed.ts';
 import { readRemoteTail } from '../../client/logs/remote-tail.ts';
 import { maskedOf } from '../../client/masked-run.ts';
-import { commandOptionsOf, stopRemotely, summaryOf } from '../../client/remote-access.ts';
 import { type RemoteWorkflow, workflowOf } from '../../client/remote-workflow.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { originsOf } from '../../core/run/origin.ts';
@@ -14,7 +13,9 @@ import { locateSteps } from '../../language/locate.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { evolveIfFit } from '../../service/history/fold-run.ts';
+import type { Service } from '../../service/service.ts';
 import { exitCodeOf, exitCodes, stopSignals } from '../exit-codes.ts';
+import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
 import type { ForegroundOptions } from './foreground.ts';
@@ -23,7 +24,8 @@ import { listenForSignals } from './stop-listener.ts';
 /** A run of a daemon to show here, from its first event. */
 export type RemoteForegroundRun = {
   readonly client: DaemonClient;
-  readonly summary: RunSummary;
+  readonly service: Service;
+  readonly runId: string;
   readonly reporter: Reporter;
 };
 
@@ -35,15 +37,20 @@ const mostPendingBytes = 4 * 1024 * 1024;
  * second one only leaves. If the daemon stays away for too long, the result of the run is unknown here, and wf says so.
  */
 export async function followInForeground(
-  { client, summary, reporter }: RemoteForegroundRun,
+  { client, service, runId, reporter }: RemoteForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
-  const { runId } = summary;
+  const { runs, commandOptions } = service;
+  const leave = (exitCode: number) => {
+    const command = `wf status${commandOptions} ${shortId(runId)}`;
+    client.tell(`run ${shortId(runId)} continues at ${client.settings.url}; ${command} shows its result`);
+    return exitCode;
+  };
   const stop = listenForSignals();
-  stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(client, runId)) });
+  stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(service, runId, client.tell)) });
   try {
-    const remote = await workflowOf(client, summary);
+    const remote = await workflowOf(client, await runs.find(runId));
     const view = new RemoteView({ client, runId, remote, reporter });
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
     for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
@@ -51,34 +58,27 @@ export async function followInForeground(
       else reporter.output(item.chunk);
       if (console.out.pending() > mostPendingBytes) await console.out.drained();
     }
-    if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
-    const ended = await summaryOf(client, runId);
+    if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
+    const ended = await runs.find(runId);
     view.end(ended, await maskedOf(client, ended));
     return exitCodeOf(ended, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
   } catch (error) {
-    if (stop.forced.aborted) return leave(client, runId, stopSignals[stop.signal() ?? 'SIGTERM']);
+    if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
     if (!(error instanceof WfError)) throw error;
     await printError(error, console);
-    return leave(client, runId, exitCodes.failed);
+    return leave(exitCodes.failed);
   } finally {
     console.out.write(reporter.abandon?.() ?? '');
     stop.close();
   }
 }
 
-/** Prints the command that shows the rest of the run. */
-function leave(client: DaemonClient, runId: string, exitCode: number): number {
-  const command = `wf status${commandOptionsOf(client)} ${shortId(runId)}`;
-  client.tell(`run ${shortId(runId)} continues at ${client.settings.url}; ${command} shows its result`);
-  return exitCode;
-}
-
 /** Prints a message if the daemon cannot be asked, so that the user can stop the run in another way. */
-async function askToStop(client: DaemonClient, runId: string): Promise<void> {
+async function askToStop({ runs }: Service, runId: string, tell: DaemonClient['tell']): Promise<void> {
   try {
-    await stopRemotely(client, runId);
+    await runs.stop(runId, { by: requester('run'), kill: 'never' });
   } catch (error) {
-    client.tell(`the run could not be stopped: ${messageOf(error)}`);
+    tell(`the run could not be stopped: ${messageOf(error)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { shortId } from '../../render/text/short-id.ts';
-import type { AccessOptions } from '../access/open-access.ts';
+import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
 import type { ForegroundOptions } from './foreground.ts';

@@ -8,6 +8,7 @@ import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import { type StopSignal, stopSignals } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
 import { parseReporters } from '../reporters/reporter-list.ts';
+import { runInForeground } from '../run/foreground.ts';
 import { type PreparedRun, prepareRun, type RunOptions } from '../run/prepare-run.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
@@ -77,9 +78,9 @@ class Watch {
         this.#console,
       );
       if (run === null) return 'unwanted';
-      this.#params = run.params;
+      this.#params = run.request.params;
       this.#config = run.config;
-      this.#read = { sources: run.loaded.sources, valid: true };
+      this.#read = { sources: run.request.sources, valid: true };
       return run;
     } catch (error) {
       await this.#printMendable(error);
@@ -89,7 +90,7 @@ class Watch {
 
   async #run(run: PreparedRun): Promise<void> {
     try {
-      await run.go();
+      await runInForeground(run, this.#options, this.#console);
       // Messages use another stream and must not come first.
       await this.#console.out.drained();
       this.#hasRun = true;

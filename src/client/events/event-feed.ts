@@ -1,10 +1,11 @@
 import type { StoredEvent } from '../../core/run/run.ts';
+import type { FeedItem } from '../../service/service.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { notUnderstood } from '../transport/connection-problem.ts';
 import { createPatience } from '../transport/patience.ts';
 import { createKnownOutput, type KnownOutput } from './known-output.ts';
-import { type FeedItem, readEvent } from './read-output.ts';
+import { readEvent } from './read-output.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 
 /** Returns the events of a run so far, without those that this version does not know. */

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import { type FeedItem, readOutput } from './read-output.ts';
+import type { FeedItem } from '../../service/service.ts';
+import { readOutput } from './read-output.ts';
 
 /** The number of known bytes of a running attempt's output. */
 export type KnownOutput = {

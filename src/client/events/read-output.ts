@@ -2,11 +2,6 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import type { LogChunk } from '../../store/store.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
-/** An item of a run's feed: an event or output of a step. The output of an attempt comes before its end. */
-export type FeedItem =
-  | { readonly kind: 'event'; readonly event: StoredEvent }
-  | { readonly kind: 'output'; readonly chunk: RemoteChunk };
-
 /** Output of a step, with its offset in that stream of the attempt. */
 export type RemoteChunk = LogChunk & { readonly offset: number };
 

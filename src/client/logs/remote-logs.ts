@@ -3,8 +3,8 @@ import type { RunSummary } from '../../core/run/summary.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
 import { isGoingOn, type LogReader, type LogView } from '../../service/history/log-view.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import type { LogRequest, RunLogs } from '../../service/history/run-access.ts';
 import { whyNothing } from '../../service/history/why-nothing.ts';
+import type { LogRequest, RunLogs } from '../../service/service.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { followRun } from '../events/event-feed.ts';
 import type { KnownOutput } from '../events/known-output.ts';
@@ -17,7 +17,7 @@ import { readLogLines, tailStart } from './log-lines.ts';
 /** Attempts requested one by one, each of which makes the daemon read the run; more are requested together. */
 const mostSingleAttempts = 20;
 
-/** Returns the output of a run of a daemon. Throws as `RunAccess.logs` does. */
+/** Returns the output of a run of a daemon. Throws as `RunService.logs` does. */
 export async function remoteLogs(client: DaemonClient, word: string, request: LogRequest): Promise<RunLogs> {
   const { step, attempt, follow, tell } = request;
   const summary = await (follow ? awaitRun(client, word, tell) : findRun(client, word).then((found) => found.summary));

@@ -105,7 +105,8 @@ function sourceOf(source: JsonMap): readonly Source[] {
   return path === null || text === null ? [] : [{ path, text }];
 }
 
-function diagnosticOf(diagnostic: JsonMap): Diagnostic {
+/** Parses a diagnostic sent by a daemon. */
+export function diagnosticOf(diagnostic: JsonMap): Diagnostic {
   return {
     severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error',
     code: textIn(diagnostic, 'code') ?? '',

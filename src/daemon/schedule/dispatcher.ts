@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
-import type { RunDesk } from '../../service/runs/run-desk.ts';
+import type { RunActions } from '../../service/service.ts';
 import type { RunBoard } from '../run-board.ts';
 import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';
@@ -11,7 +11,7 @@ import type { SchedulerEvent } from './scheduler-event.ts';
 /** The dependencies of a dispatcher. */
 export type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
-  readonly desk: Pick<RunDesk, 'start' | 'stop'>;
+  readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly board: Pick<RunBoard, 'activeOf'>;
   readonly report: (event: SchedulerEvent) => void;
 };
@@ -126,7 +126,7 @@ class LocalDispatcher implements Dispatcher {
     for (const { runId, createdAt } of this.#parts.board.activeOf(file)) {
       if (Date.parse(createdAt) > moment && kind === 'stop') continue;
       try {
-        await this.#parts.desk.stop(runId, 'schedule');
+        await this.#parts.runs.stop(runId, { by: 'schedule', kill: 'never' });
         this.#parts.report({ type: 'stopped', file, moment, runId });
       } catch (error) {
         this.#parts.report({ type: 'failed', file, kind, moment, error, isOver: true });
@@ -146,7 +146,7 @@ class LocalDispatcher implements Dispatcher {
 
   /** Starts a run; false if it must be retried. */
   async #tryToStart(run: Waiting): Promise<boolean> {
-    const { clock, desk, report } = this.#parts;
+    const { clock, runs, report } = this.#parts;
     const { file, kind, moment } = run;
     try {
       const order = {
@@ -155,7 +155,7 @@ class LocalDispatcher implements Dispatcher {
         runId: scheduledRunId(file, moment),
         trigger: 'schedule',
       } as const;
-      const { runId, isNew } = await desk.start(order);
+      const { runId, isNew } = await runs.start(order);
       this.#dequeue(run);
       if (isNew) {
         this.#justStarted.add(file);

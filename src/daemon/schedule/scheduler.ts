@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/clock.ts';
-import type { RunDesk } from '../../service/runs/run-desk.ts';
+import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -38,7 +38,7 @@ export type SchedulerParts = {
   readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
   readonly clock: Clock;
   readonly suspensions: Pick<Suspensions, 'isSuspended'>;
-  readonly desk: Pick<RunDesk, 'start' | 'stop'>;
+  readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly board: Pick<RunBoard, 'touch' | 'refresh' | 'activeOf'>;
   /** The file of its progress. */
   readonly record: DurableText;

@@ -48,19 +48,19 @@ export function unknownAction(action: string, known: readonly string[]): HttpErr
 
 async function start({ file }: ListedWorkflow, { params, requestId }: ActionFields, parts: V1Parts): Promise<object> {
   const runId = requestId === '' ? null : requestId;
-  const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api' });
+  const accepted = await parts.runs.start({ workflow: { name: file }, params, runId, trigger: 'api' });
   const run = await acceptedRun(accepted, isStartOf(file), parts);
   return { RequestId: run.runId };
 }
 
 /** Stops the given run, or every active run. */
 async function stop(listed: ListedWorkflow, { requestId }: ActionFields, parts: V1Parts): Promise<object> {
-  const { board, desk } = parts;
+  const { board, runs } = parts;
   await refreshed(parts);
   if (requestId !== '') await runOfHandle(requestId, listed, parts);
   const ids = requestId === '' ? board.activeOf(listed.file).map(({ runId }) => runId) : [requestId];
-  const results = await Promise.all(ids.map((runId) => desk.stop(runId, by)));
-  if (results.some((result) => result !== 'over')) return {};
+  const results = await Promise.all(ids.map((runId) => runs.stop(runId, { by, kill: 'never' })));
+  if (results.some(({ result }) => result !== 'over')) return {};
   const what = requestId === '' ? `no run of "${listed.name}"` : `the run ${requestId}`;
   throw new HttpError(400, `${what} is ${requestId === '' ? '' : 'not '}active`);
 }
@@ -71,10 +71,10 @@ async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Part
   const { past } = await runOfHandle(runId, listed, parts);
   // Clients of this API cannot request the file, which alone contains secrets that were not stored.
   const useFile = past.stored?.masked === true;
-  const order = { runId, params: fields.params, useFile, newRunId: null };
+  const order = { runId, params: fields.params, useFile, newRunId: null, trigger: 'api' } as const;
   const selections = fields.step === '' ? retrySelections : [{ only: fields.step }];
   for (const selection of selections) {
-    const accepted = await parts.desk.retry({ ...order, selection });
+    const accepted = await parts.runs.retry({ ...order, selection });
     if (accepted !== null) return { RequestId: accepted.runId };
   }
   throw new HttpError(400, `there is nothing to retry: the run ${runId} has no steps`);
@@ -97,7 +97,7 @@ async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, part
   const step = requireField(fields, 'step', 'step');
   await refreshed(parts);
   await runOfHandle(runId, listed, parts);
-  await parts.mark(runId, { step, status, by });
+  await parts.runs.mark(runId, { step, status, by });
   return {};
 }
 

@@ -4,9 +4,8 @@ import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import type { ListedNames } from '../../daemon/catalog/find-listed.ts';
 import type { RunBoard } from '../../daemon/run-board.ts';
 import type { History } from '../../service/history/history.ts';
-import type { Mark } from '../../service/history/mark-step.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import type { RunDesk } from '../../service/runs/run-desk.ts';
+import type { RunActions } from '../../service/service.ts';
 import type { WorkflowEditor } from '../../service/workflows/workflow-editor.ts';
 import type { readLogExcerpt } from '../../store/files/logs/log-excerpt.ts';
 import type { Suspensions } from '../../store/store.ts';
@@ -17,10 +16,9 @@ export type V1Parts = {
   readonly names: ListedNames;
   readonly board: RunBoard;
   readonly history: Pick<History, 'read' | 'summarize'>;
-  readonly desk: RunDesk;
+  readonly runs: RunActions;
   readonly suspensions: Suspensions;
   readonly editor: WorkflowEditor;
-  readonly mark: (runId: string, mark: Mark) => Promise<PastRun>;
   readonly readLog: typeof readLogExcerpt;
   /** Masks the secrets in a workflow. */
   readonly shown: (workflow: Workflow) => Workflow;

@@ -1,7 +1,8 @@
 import { parse, resolve } from 'node:path';
-import { WfError } from '../../errors.ts';
+import { isNotFound, WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { RunArchive, RunLabel } from '../../store/store.ts';
+import { findWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
 
 /** Runs listed in the message about an ambiguous reference. */
 const mostCandidates = 5;
@@ -43,6 +44,23 @@ export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null)
 export function requireRunOf(name: string, run: RunLabel & { readonly runId: string }, cwd: string): void {
   if (namesWorkflow(name, cwd)(run)) return;
   throw new WfError('usage', `the run ${run.runId} is of workflow "${run.workflow}", not of "${name}"`);
+}
+
+/** The places of workflows and runs. */
+type KnownPlaces = {
+  readonly history: { readonly knowsWorkflow: (name: string) => boolean };
+  readonly archive: RunArchive;
+  readonly places: WorkflowPlaces;
+};
+
+/** Throws a `WfError` `not-found` for a name that is no workflow, and returns for a workflow that has not run. */
+export function requireKnownWorkflow(name: string, { history, archive, places }: KnownPlaces): void {
+  if (history.knowsWorkflow(name)) return;
+  try {
+    findWorkflow(name, places);
+  } catch (error) {
+    throw isNotFound(error) ? noSuchRun(archive, name) : error;
+  }
 }
 
 /** Creates the error for a reference that matches no run. */

@@ -1,16 +1,13 @@
 import { isStep } from '../../core/graph.ts';
-import type { MarkedStatus } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive } from '../../store/store.ts';
+import type { StepMark } from '../service.ts';
 import type { History } from './history.ts';
 import { noSuchStep } from './no-such-step.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
-
-/** The status that a user assigns to a step of a finished run; `by` names the user in messages. */
-export type Mark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };
 
 /** The dependencies of marking. */
 export type MarkTools = {
@@ -23,7 +20,11 @@ export type MarkTools = {
  * Records a status for a step, which replaces its own, and returns the updated run. Throws a `WfError`: `not-found` for
  * a run or a step, `run-active`, `storage`.
  */
-export async function markStep(runId: string, mark: Mark, { archive, history, clock }: MarkTools): Promise<PastRun> {
+export async function markStep(
+  runId: string,
+  mark: StepMark,
+  { archive, history, clock }: MarkTools,
+): Promise<PastRun> {
   requireMarkable(runId, mark, await history.read(runId));
   const journal = archive.openForRecovery(runId);
   try {
@@ -35,7 +36,7 @@ export async function markStep(runId: string, mark: Mark, { archive, history, cl
   return requireMarkable(runId, mark, readPastRun(archive, runId));
 }
 
-function requireMarkable(runId: string, { step }: Mark, run: PastRun | null): PastRun {
+function requireMarkable(runId: string, { step }: StepMark, run: PastRun | null): PastRun {
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   const { state, stored, damage } = run;
   if (stored === null) throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`);

@@ -1,7 +1,7 @@
 import type { RunRequest } from '../../engine/engine.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
-import type { AcceptedRun } from './run-desk.ts';
+import type { AcceptedRun } from '../service.ts';
 import { runRequest, type StartRequest } from './runs.ts';
 
 /** The context of the requester, from which the carrier loads its configuration. */

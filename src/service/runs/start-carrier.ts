@@ -1,6 +1,10 @@
+import { isFinished } from '../../core/run/run-state.ts';
 import type { Clock } from '../../engine/clock.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import { systemProblem } from '../../system-problem.ts';
+import { readPastRun } from '../history/past-run.ts';
 import { type Carrier, CarrierDied } from './launch-run.ts';
+import { type QueueTools, refuseQueued } from './queued-run.ts';
 
 /** The dependencies of starting the carrier of a waiting run. */
 export type StartTools = {
@@ -40,4 +44,43 @@ export async function startCarrier(runId: string, tools: StartTools): Promise<Ca
 /** A carrier that reported why it refuses the run would refuse it again. */
 function mayPass(error: unknown): boolean {
   return error instanceof CarrierDied || systemProblem(error)?.status === 503;
+}
+
+/**
+ * Starts the process for a waiting run, and resolves when that process owns the run, or has owned it and died. If the
+ * process cannot start, throws the reason, which is recorded as the failure of the run. Throws a `WfError` `storage` if
+ * the failure cannot be recorded; the run then still waits.
+ */
+export async function beginRun(
+  runId: string,
+  control: QueueTools & { readonly launch: (runId: string) => Carrier },
+): Promise<void> {
+  try {
+    const { launch, clock } = control;
+    await startCarrier(runId, { launch, clock, isWanted: () => isWaiting(runId, control), report: () => {} });
+  } catch (error) {
+    await refuseFor(error, runId, control);
+    throw error;
+  }
+}
+
+/** False also for a run whose carrier died after `run.owned` and before its report: that run is lost. */
+function isWaiting(runId: string, { archive }: QueueTools): boolean {
+  const run = readPastRun(archive, runId);
+  return run !== null && !isFinished(run.state) && run.state.promise !== null;
+}
+
+async function refuseFor(error: unknown, runId: string, tools: QueueTools): Promise<void> {
+  if (error instanceof WfError && ['run-active', 'run-exists', 'not-found'].includes(error.code)) return;
+  const reason = reasonOf(error);
+  try {
+    await refuseQueued(runId, reason, tools);
+  } catch (cause) {
+    const message = `run ${runId} could not begin and still waits: ${reason}; its failure cannot be recorded: ${reasonOf(cause)}`;
+    throw new WfError('storage', message, { cause });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return systemProblem(error)?.message ?? messageOf(error);
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/engine/clock.ts';
 import type { ListedWorkflow } from '../../../src/service/workflows/listed-workflow.ts';
 import { workflow } from '../../support/workflow.ts';
 
-/** A run that the desk of a world has accepted. */
+/** A run that a world has accepted. */
 export type WorldRun = {
   readonly runId: string;
   readonly file: string;
@@ -148,7 +148,7 @@ export class ScheduleWorld {
         },
       },
       suspensions: { isSuspended: (file) => this.suspended.has(file) },
-      desk: {
+      runs: {
         start: async ({ workflow: reference, runId, trigger }) => {
           if (this.refusals.length > 0) throw this.refusals.shift();
           if (!('name' in reference) || runId === null || trigger !== 'schedule') throw new Error('a strange order');
@@ -160,7 +160,7 @@ export class ScheduleWorld {
         },
         stop: async (runId) => {
           for (const run of this.runs) if (run.runId === runId) run.isStopping = true;
-          return 'asked';
+          return { result: 'asked', forced: false };
         },
       },
       board: {

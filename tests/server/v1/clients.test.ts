@@ -42,13 +42,13 @@ test('a browser extension lists, starts, watches, stops, retries, creates, saves
   await expect.poll(log).toBe('hello Ann & Bob\n');
 
   expect((await post('/dags/sleeper', { action: 'stop', requestId: RequestId })).body).toBe('{}\n');
-  await world.desk.settled();
+  await world.runs.settled();
   expect(await status(ask, '/dags/sleeper')).toMatchObject({ RequestId, Status: 3, Params: 'NAME="Ann & Bob"' });
 
   const retried = jsonOf(await post('/dags/sleeper', { action: 'retry', requestId: RequestId }));
   await expect.poll(() => status(ask, '/dags/sleeper')).toMatchObject({ RequestId: retried['RequestId'], Status: 1 });
   await post('/dags/sleeper', { action: 'stop' });
-  await world.desk.settled();
+  await world.runs.settled();
 
   expect(jsonOf(await post('/dags', { action: 'new', value: 'fresh' }))).toEqual({ DagID: 'fresh.yaml' });
   const value = 'description: saved\nsteps:\n  - name: one\n    command: echo one\n';
@@ -77,11 +77,11 @@ test('a page of another site with the same credentials gets nowhere', async () =
 });
 
 test('a run that is named is started once, however often it is asked for', async () => {
-  const { ask, app, desk } = await apiWorld({ 'quick.yaml': 'steps: [{name: a, command: "true"}]\n' });
+  const { ask, app, runs } = await apiWorld({ 'quick.yaml': 'steps: [{name: a, command: "true"}]\n' });
   const start = { body: { action: 'start', requestId: 'once' } };
 
   const answers = await Promise.all([1, 2, 3].map(() => ask('POST', '/api/v1/dags/quick', start)));
-  await desk.settled();
+  await runs.settled();
   answers.push(await ask('POST', '/api/v1/dags/quick', start));
 
   expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(4).fill([200, '{"RequestId":"once"}\n']));
@@ -92,13 +92,13 @@ test('a run that is named is started once, however often it is asked for', async
 
 test('a run is not started under the id of a run of another workflow, or of a retry', async () => {
   const quick = 'steps: [{name: a, command: "false"}]\n';
-  const { ask, desk } = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
+  const { ask, runs } = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
   const start = (name: string, requestId: string) =>
     ask('POST', `/api/v1/dags/${name}`, { body: { action: 'start', requestId } });
   await start('a', 'first');
-  await desk.settled();
+  await runs.settled();
   await ask('POST', '/api/v2/runs/first/retry', { body: { runId: 'again' } });
-  await desk.settled();
+  await runs.settled();
 
   for (const [name, id] of [
     ['b', 'first'],
@@ -122,7 +122,7 @@ test('a workflow that is renamed begins a history of its own, and its run goes o
   expect((await post('v1/dags/new', { action: 'stop' })).status).toBe(400);
   expect((await post('v1/dags/new', { action: 'stop', requestId: 'r' })).status).toBe(404);
   expect((await post('v2/runs/r/stop', {})).status).toBe(202);
-  await world.desk.settled();
+  await world.runs.settled();
   expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ workflow: 'old', status: 'canceled' });
 });
 

@@ -115,7 +115,7 @@ test('a tolerated failure is finished in v1, and failed in a strict run', async 
   const statusOf = async (body: object) => {
     const accepted = await world.ask('POST', '/api/v2/workflows/a/runs', { body });
     expect(accepted.status).toBe(201);
-    await world.desk.settled();
+    await world.runs.settled();
     return (await detail(world, 'a')).DAG.Status['Status'];
   };
 
@@ -163,7 +163,7 @@ test('a retry of a run in which everything succeeded runs every step again with 
   });
 
   const retried = await world.ask('POST', '/api/v1/dags/a', { body: { action: 'retry', requestId: 'r' } });
-  await world.desk.settled();
+  await world.runs.settled();
 
   const { RequestId } = jsonOf<{ RequestId: string }>(retried);
   const { Status } = (await detail(world, 'a')).DAG;
@@ -208,8 +208,8 @@ async function detail({ ask }: ApiWorld, name: string): Promise<Detail> {
   return jsonOf<Detail>(await ask('GET', `/api/v1/dags/${name}`));
 }
 
-async function run({ ask, desk }: ApiWorld, name: string, requestId: string, params = ''): Promise<void> {
+async function run({ ask, runs }: ApiWorld, name: string, requestId: string, params = ''): Promise<void> {
   const { status, body } = await ask('POST', `/api/v1/dags/${name}`, { body: { action: 'start', requestId, params } });
   if (status !== 200) throw new Error(body);
-  await desk.settled();
+  await runs.settled();
 }

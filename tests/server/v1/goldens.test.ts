@@ -127,12 +127,12 @@ test('what is done', async () => {
   ]);
 });
 
-async function run({ ask, desk }: ApiWorld, name: string, fields: Record<string, string>): Promise<void> {
+async function run({ ask, runs }: ApiWorld, name: string, fields: Record<string, string>): Promise<void> {
   const { status, body } = await ask('POST', `/api/v1/dags/${name}`, {
     body: new URLSearchParams({ action: 'start', ...fields }),
   });
   if (status !== 200) throw new Error(body);
-  await desk.settled();
+  await runs.settled();
 }
 
 function expectGolden(name: string, world: ApiWorld, asked: readonly Asked[]): Promise<void> {

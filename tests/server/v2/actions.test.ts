@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { WfError } from '../../../src/errors.ts';
 import { allRoutes } from '../../../src/server/routes.ts';
-import type { RunDesk } from '../../../src/service/runs/run-desk.ts';
+import type { RunActions } from '../../../src/service/service.ts';
 import { apiServer, jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
 import { apiDocument, described } from '../../support/described-answers.ts';
@@ -29,7 +29,7 @@ test('a run is stopped once, and can then be retried', async () => {
 
   const stopped = await world.ask('POST', '/api/v2/runs/r/stop');
   expect([stopped.status, jsonOf(stopped)['runId']]).toEqual([202, 'r']);
-  await world.desk.settled();
+  await world.runs.settled();
   expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ status: 'canceled', reason: 'stop' });
   expect(await codeOf(world.ask('POST', '/api/v2/runs/r/stop'))).toEqual([409, 'conflict']);
   const again = await retry();
@@ -46,9 +46,9 @@ test('a start that is repeated is answered with its run whatever its parameters,
   const start = (runId: string, params: string) =>
     world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId, params } });
   await start('r', 'A=1');
-  await world.desk.settled();
+  await world.runs.settled();
   await world.ask('POST', '/api/v2/runs/r/retry', { body: { runId: 'again', useFile: true } });
-  await world.desk.settled();
+  await world.runs.settled();
 
   const repeated = await start('r', 'A=2');
   expect([repeated.status, jsonOf(repeated)['params']]).toEqual([200, [{ name: 'A', value: '1' }]]);
@@ -63,7 +63,7 @@ test('only steps are marked, and the description says so', async () => {
   const handled = 'steps: [{name: one, command: "true"}]\nhandlerOn: {exit: {command: "true"}}\n';
   const world = await apiWorld({ 'handled.yaml': handled });
   await world.ask('POST', '/api/v2/workflows/handled/runs', { body: { runId: 'r' } });
-  await world.desk.settled();
+  await world.runs.settled();
   const path = '/api/v2/runs/r/steps/handlerOn.exit';
 
   expect((await world.ask('GET', `${path}/logs`)).status).toBe(200);
@@ -75,22 +75,20 @@ test('only steps are marked, and the description says so', async () => {
   );
 });
 
-test('what the desk answers is told in the words of HTTP', async () => {
+test('results of runs are translated into statuses of HTTP', async () => {
   const world = await apiWorld(files);
   await world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId: 'r' } });
-  await world.desk.settled();
+  await world.runs.settled();
   const busy = () => Promise.reject(new WfError('busy', 'too many runs wait'));
-  const ask = await askWith(world, { start: busy, retry: busy, stop: async () => 'canceled' });
+  const stop = async () => ({ result: 'canceled', forced: false }) as const;
+  const ask = await askWith(world, { start: busy, retry: busy, stop });
 
   for (const path of ['workflows/sleeper/runs', 'runs/r/retry']) {
     const { status, headers, body } = await ask('POST', `/api/v2/${path}`);
     expect([status, headers['retry-after'], JSON.parse(body).code]).toEqual([429, '5', 'busy']);
   }
   expect((await ask('POST', '/api/v2/runs/r/stop')).status).toBe(200);
-  const broken = await askWith(world, {
-    ...world.desk,
-    start: () => Promise.reject(new WfError('storage', 'no room')),
-  });
+  const broken = await askWith(world, { start: () => Promise.reject(new WfError('storage', 'no room')) });
   expect(await codeOf(broken('POST', '/api/v2/workflows/sleeper/runs'))).toEqual([500, 'storage']);
 });
 
@@ -99,7 +97,7 @@ test('who may only look sees no secret, and changes nothing', async () => {
   const world = await apiWorld(files, { login });
   const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
   await world.ask('POST', '/api/v2/workflows/secret/runs', { ...as('all'), body: { runId: 'r' } });
-  await world.desk.settled();
+  await world.runs.settled();
 
   const all = jsonOf(await world.ask('GET', '/api/v2/workflows/secret', as('all')));
   expect(all['definition']).toContain('hunter22');
@@ -124,8 +122,8 @@ test('who may only look sees no secret, and changes nothing', async () => {
   }
 });
 
-async function askWith({ app }: ApiWorld, desk: RunDesk) {
-  const routes = allRoutes({ ...app, desk, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) });
+async function askWith({ app }: ApiWorld, runs: Partial<RunActions>) {
+  const routes = allRoutes({ ...app, runs: { ...app.runs, ...runs }, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) });
   return described((await apiServer(routes)).ask);
 }
 

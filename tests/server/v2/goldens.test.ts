@@ -152,10 +152,10 @@ test('what is refused', async () => {
   ]);
 });
 
-async function run({ ask, desk }: ApiWorld, name: string, fields: object): Promise<void> {
+async function run({ ask, runs }: ApiWorld, name: string, fields: object): Promise<void> {
   const { status, body } = await ask('POST', `/api/v2/workflows/${name}/runs`, { body: fields });
   if (status !== 201) throw new Error(body);
-  await desk.settled();
+  await runs.settled();
 }
 
 function expectGolden(name: string, world: ApiWorld, asked: readonly Asked[]): Promise<void> {

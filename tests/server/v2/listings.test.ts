@@ -92,7 +92,7 @@ test('runs of a workflow that is gone are found by its name and by its file', as
   }
 });
 
-async function start({ ask, desk }: ApiWorld, name: string, runId: string | null): Promise<void> {
+async function start({ ask, runs }: ApiWorld, name: string, runId: string | null): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);
-  await desk.settled();
+  await runs.settled();
 }

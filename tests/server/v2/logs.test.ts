@@ -185,7 +185,7 @@ async function startedWorld(): Promise<ApiWorld> {
 async function overWorld(): Promise<ApiWorld> {
   const world = await startedWorld();
   go(world);
-  await world.desk.settled();
+  await world.runs.settled();
   return world;
 }
 

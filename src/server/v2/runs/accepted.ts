@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/run/summary.ts';
-import type { AcceptedRun } from '../../../service/runs/run-desk.ts';
+import type { AcceptedRun } from '../../../service/service.ts';
 import { acceptedRun } from '../../accepted-run.ts';
 import type { Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';

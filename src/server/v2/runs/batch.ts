@@ -45,14 +45,14 @@ async function act(id: string, action: Action, parts: V2Parts): Promise<string> 
   const { runId } = await findRun(id, parts);
   switch (action) {
     case 'stop':
-      if ((await parts.desk.stop(runId, 'the API')) !== 'over') return runId;
+      if ((await parts.runs.stop(runId, { by: 'the API', kill: 'never' })).result !== 'over') return runId;
       throw new WfError('conflict', `the run ${runId} has ended already`);
     case 'delete':
       await parts.removeRun(runId);
       return runId;
     case 'retry': {
-      const order = { selection: { steps: 'unfinished' }, params: null, useFile: false, newRunId: null } as const;
-      const accepted = await parts.desk.retry({ runId, ...order });
+      const order = { params: null, useFile: false, newRunId: null, trigger: 'api' } as const;
+      const accepted = await parts.runs.retry({ ...order, runId, selection: { steps: 'unfinished' } });
       if (accepted !== null) return accepted.runId;
       throw new WfError('conflict', `there is nothing to retry: every step of the run ${runId} succeeded`);
     }

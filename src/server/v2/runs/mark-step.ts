@@ -11,9 +11,9 @@ export function markStep(parts: V2Parts): Handler {
   return async ({ params: { id = '', step = '' }, body }) => {
     const status = statusOf(textField(bodyFields(body, ['status']), 'status'));
     const { runId: found } = await findRun(id, parts);
-    const run = await parts.mark(found, { step, status, by: 'the API' });
+    const run = await parts.runs.mark(found, { step, status, by: 'the API' });
     parts.board.touch(found);
-    return jsonReply(parts.history.summarize(run));
+    return jsonReply(run);
   };
 }
 

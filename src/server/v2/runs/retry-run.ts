@@ -19,7 +19,7 @@ export function retryRun(parts: V2Parts): Handler {
       strict: flagField(fields, 'strict'),
     };
     const run = await findRun(id, parts);
-    const accepted = await parts.desk.retry({ runId: run.runId, ...order });
+    const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
     if (accepted !== null) return acceptedReply(accepted, ({ retryOf }) => retryOf === run.runId, parts);
     throw new HttpError(409, `there is nothing to retry: every step of the run ${run.runId} succeeded`, {
       help: 'name a step with "step" or "from"',

@@ -13,7 +13,7 @@ export function startRun(parts: V2Parts): Handler {
     const params = paramsField(fields['params']);
     const runId = textField(fields, 'runId');
     const strict = flagField(fields, 'strict');
-    const accepted = await parts.desk.start({ workflow: { name: file }, params, runId, trigger: 'api', strict });
+    const accepted = await parts.runs.start({ workflow: { name: file }, params, runId, trigger: 'api', strict });
     return acceptedReply(accepted, isStartOf(file), parts);
   };
 }

@@ -8,7 +8,7 @@ import { findRun } from './find-run.ts';
 export function stopRun(parts: V2Parts): Handler {
   return async ({ params: { id = '' } }) => {
     const found = await findRun(id, parts);
-    const result = await parts.desk.stop(found.runId, 'the API');
+    const { result } = await parts.runs.stop(found.runId, { by: 'the API', kill: 'never' });
     parts.board.touch();
     if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
     const run = (await parts.history.read(found.runId)) ?? found;

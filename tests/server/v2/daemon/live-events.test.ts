@@ -93,7 +93,7 @@ test('of the run that is asked for also its steps with their attempts, its logs 
   const { stream } = await gatedRun(world);
   await stream.until('"stream":"stdout","size":4');
   go(world);
-  await world.desk.settled();
+  await world.runs.settled();
   await stream.until('"status":"failed","reason":"step"');
   await stream.until('"name":"handlerOn.exit","status":"succeeded"');
 
@@ -121,7 +121,7 @@ test('who comes back is told what has changed meanwhile, once, also when nobody 
   const cursor = lastId(first.stream);
   go(world);
   for (const id of ['x', 'y', 'z']) await start(world, 'a', id);
-  await world.desk.settled();
+  await world.runs.settled();
 
   const again = await openStream(world, '/api/v2/events?run=r', { 'Last-Event-ID': cursor });
   await again.until('"name":"handlerOn.exit"');
@@ -261,9 +261,9 @@ async function gatedRun(world: ApiWorld): Promise<{ readonly stream: Stream }> {
   return { stream };
 }
 
-async function start({ ask, desk }: ApiWorld, name: string, runId: string): Promise<void> {
+async function start({ ask, runs }: ApiWorld, name: string, runId: string): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);
-  if (name === 'a') await desk.settled().catch(fail);
+  if (name === 'a') await runs.settled().catch(fail);
 }
 
 function go({ directory }: ApiWorld): void {

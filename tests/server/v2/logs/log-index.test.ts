@@ -110,7 +110,7 @@ test('a search ends after 10,000 lines, and finds lines that reach over what is 
 async function ranWorld(files: Readonly<Record<string, string>>): Promise<ApiWorld> {
   const world = await apiWorld(files);
   expect((await world.ask('POST', '/api/v2/workflows/w/runs', { body: { runId: 'r' } })).status).toBe(201);
-  await world.desk.settled();
+  await world.runs.settled();
   return world;
 }
 

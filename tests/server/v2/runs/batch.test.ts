@@ -17,7 +17,7 @@ type Results = {
 test('a run is removed with its logs, unless it is running', async () => {
   const world = await apiWorld(files);
   await start(world, 'good', 'r');
-  await world.desk.settled();
+  await world.runs.settled();
   await start(world, 'slow', 's');
 
   expect((await world.ask('DELETE', '/api/v2/runs/r')).status).toBe(204);
@@ -25,14 +25,14 @@ test('a run is removed with its logs, unless it is running', async () => {
   const refused = await world.ask('DELETE', '/api/v2/runs/s');
   expect([refused.status, JSON.parse(refused.body).code]).toEqual([409, 'run-active']);
   expect(readdirSync(join(world.directory, 'home/runs')).filter((name) => !name.startsWith('.'))).toEqual(['s']);
-  await world.desk.stop('s', 'the test');
+  await world.runs.stop('s', { by: 'the test', kill: 'never' });
 });
 
 test('several runs are retried, stopped and removed, each with its own result', async () => {
   const world = await apiWorld(files);
   await start(world, 'good', 'good-1');
   await start(world, 'bad', 'bad-1');
-  await world.desk.settled();
+  await world.runs.settled();
   await start(world, 'slow', 'slow-1');
   const act = async (action: string, ids: readonly string[]) => {
     const { results } = jsonOf<Results>(await world.ask('POST', '/api/v2/runs/batch', { body: { action, ids } }));
@@ -52,7 +52,7 @@ test('several runs are retried, stopped and removed, each with its own result', 
     ['slow-1', true, null],
     ['good-1', false, 'conflict'],
   ]);
-  await world.desk.settled();
+  await world.runs.settled();
   const { runs } = jsonOf<{ runs: readonly { retryOf: string | null; status: string }[] }>(
     await world.ask('GET', '/api/v2/runs'),
   );

@@ -46,7 +46,7 @@ test('who comes back is told the rest and nothing twice, then 204', async () => 
   const last = idsOf(first.text()).at(-1) ?? 0;
   go(world, 1);
   go(world, 2);
-  await world.desk.settled();
+  await world.runs.settled();
 
   const second = await openStream(world, '/api/v2/runs/r/events?after=1', { 'Last-Event-ID': String(last) });
   await second.ended;
@@ -106,9 +106,9 @@ test('any number of followers share one look at the journal, which ends with the
 });
 
 test('a client that does not read is given no more than fits, and is cut off after a minute', async () => {
-  const { app, ask, desk } = await apiWorld({ 'loud.yaml': loud(80) });
+  const { app, ask, runs } = await apiWorld({ 'loud.yaml': loud(80) });
   await ask('POST', '/api/v2/workflows/loud/runs', { body: { runId: 'r' } });
-  await desk.settled();
+  await runs.settled();
   const clock = createFakeClock();
   let told = 0;
   const feeds: typeof app.feeds = {

@@ -82,8 +82,8 @@ test('of a run whose files are damaged it shows what is left', async () => {
   expect([view.run.status, view.graph, view.sources, view.fileStatus]).toEqual(['succeeded', null, [], null]);
 });
 
-async function viewOf({ ask, desk }: ApiWorld, name: string): Promise<View> {
+async function viewOf({ ask, runs }: ApiWorld, name: string): Promise<View> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId: 'r' } })).status).toBe(201);
-  await desk.settled();
+  await runs.settled();
   return jsonOf<View>(await ask('GET', '/api/v2/runs/r/view'));
 }

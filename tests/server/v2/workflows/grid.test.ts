@@ -74,7 +74,7 @@ test('the list has the last 20 runs of each workflow, as they count now', async 
   expect(after.find(({ runId }) => runId === 'r5')?.status).toBe('succeeded');
 });
 
-async function run({ ask, desk }: ApiWorld, name: string, runId: string, params = ''): Promise<void> {
+async function run({ ask, runs }: ApiWorld, name: string, runId: string, params = ''): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId, params } })).status).toBe(201);
-  await desk.settled();
+  await runs.settled();
 }

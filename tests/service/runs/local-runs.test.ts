@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createControl } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { WfError } from '../../../src/errors.ts';
-import { beginRun, createRunDesk } from '../../../src/service/runs/local-desk.ts';
+import { createLocalRuns } from '../../../src/service/runs/local-runs.ts';
+import { beginRun } from '../../../src/service/runs/start-carrier.ts';
 import { untilOver } from '../../../src/service/runs/stop-run.ts';
 import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
 import { untilGone } from '../../support/background-runs.ts';
@@ -18,20 +19,20 @@ const file = `steps:
     depends: wait
 `;
 
-/** A desk over a home of its own. */
-function withDesk<T>(use: (world: Awaited<ReturnType<typeof makeDesk>>) => Promise<T>): Promise<T> {
-  return withDirectory((directory) => use(makeDesk(directory)));
+/** Runs in a home of its own. */
+function withRuns<T>(use: (world: Awaited<ReturnType<typeof makeRuns>>) => Promise<T>): Promise<T> {
+  return withDirectory((directory) => use(makeRuns(directory)));
 }
 
-function makeDesk(cwd: string) {
+function makeRuns(cwd: string) {
   const env = { WF_HOME: join(cwd, 'home'), PATH: process.env['PATH'] ?? '' };
   const config = readConfig(env, cwd, {}, { isDaemon: true });
   const control = createControl(config);
   const context = { env, cwd, dags: null, isDaemon: true };
-  const accept: Parameters<typeof createRunDesk>[0]['accept'] = (request) =>
+  const accept: Parameters<typeof createLocalRuns>[0]['accept'] = (request) =>
     control.accept(request, { lasting: true, context });
-  const parts = { places: control.places, read: readWorkflow, accept, stop: control };
-  const desk = createRunDesk({ ...parts, begin: (runId) => beginRun(runId, control) });
+  const parts = { ...control, read: readWorkflow, accept };
+  const runs = createLocalRuns({ ...parts, begin: (runId) => beginRun(runId, control) });
   writeFileSync(join(cwd, 'w.yaml'), file);
   const end = async (runId: string) => {
     const { state } = await untilOver(runId, control);
@@ -40,44 +41,45 @@ function makeDesk(cwd: string) {
   };
   /** A run that waits for its process. */
   const accepted = async () => {
-    const waiting = createRunDesk({ ...parts, begin: async () => {} });
+    const waiting = createLocalRuns({ ...parts, begin: async () => {} });
     return (await waiting.start({ workflow: { name: 'w.yaml' }, params: null, runId: null, trigger: 'api' })).runId;
   };
-  return { desk, control, accepted, end, write: (name: string) => writeFileSync(join(cwd, name), '') };
+  return { runs, control, accepted, end, write: (name: string) => writeFileSync(join(cwd, name), '') };
 }
 
-describe('a desk', () => {
+describe('local runs', () => {
   it('starts runs in processes of their own, once for one id, and retries them', async () => {
-    await withDesk(async ({ desk, end, write }) => {
+    await withRuns(async ({ runs, end, write }) => {
       const order = { workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'schedule' } as const;
-      expect(await desk.start(order)).toEqual({ runId: 'r1', isNew: true });
-      expect(await desk.start(order)).toEqual({ runId: 'r1', isNew: false });
+      expect(await runs.start(order)).toEqual({ runId: 'r1', isNew: true });
+      expect(await runs.start(order)).toEqual({ runId: 'r1', isNew: false });
       const retry = {
         runId: 'r1',
         selection: { steps: 'unfinished' },
         params: null,
         useFile: false,
         newRunId: 'r2',
+        trigger: 'api',
       } as const;
-      await expect(desk.retry(retry)).rejects.toMatchObject({ code: 'run-active' });
+      await expect(runs.retry(retry)).rejects.toMatchObject({ code: 'run-active' });
       write('go');
       expect(await end('r1')).toEqual(['failed', 'schedule', 'step "check" failed: exit 1']);
       write('fixed');
-      expect(await desk.retry(retry)).toEqual({ runId: 'r2', isNew: true });
+      expect(await runs.retry(retry)).toEqual({ runId: 'r2', isNew: true });
       expect(await end('r2')).toEqual(['succeeded', 'api', '']);
-      expect(await desk.retry({ ...retry, runId: 'r2', newRunId: 'r3' })).toBe(null);
+      expect(await runs.retry({ ...retry, runId: 'r2', newRunId: 'r3' })).toBe(null);
     });
   });
 
   it('stops what it has started, and says when there is nothing to stop', async () => {
-    await withDesk(async ({ desk, end }) => {
-      await desk.start({ workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'api' });
-      expect(await desk.stop('r1', 'the API')).toBe('asked');
+    await withRuns(async ({ runs, end }) => {
+      await runs.start({ workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'api' });
+      expect(await runs.stop('r1', { by: 'the API', kill: 'never' })).toEqual({ result: 'asked', forced: false });
       expect(await end('r1')).toEqual(['canceled', 'api', 'stopped by the API']);
-      expect(await desk.stop('r1', 'the API')).toBe('over');
-      await expect(desk.stop('r9', 'the API')).rejects.toMatchObject({ code: 'not-found' });
+      expect(await runs.stop('r1', { by: 'the API', kill: 'never' })).toEqual({ result: 'over', forced: false });
+      await expect(runs.stop('r9', { by: 'the API', kill: 'never' })).rejects.toMatchObject({ code: 'not-found' });
       await expect(
-        desk.start({ workflow: { name: 'none' }, params: null, runId: null, trigger: 'api' }),
+        runs.start({ workflow: { name: 'none' }, params: null, runId: null, trigger: 'api' }),
       ).rejects.toMatchObject({
         code: 'not-found',
       });
@@ -92,7 +94,7 @@ describe('a desk', () => {
     ],
     [new WfError('storage', 'no directory'), 'no directory'],
   ])('ends a run whose process cannot be started: %s', async (error, message) => {
-    await withDesk(async ({ control, accepted, end }) => {
+    await withRuns(async ({ control, accepted, end }) => {
       const launch = () => {
         throw error;
       };
@@ -103,7 +105,7 @@ describe('a desk', () => {
   });
 
   it('says that a run still waits whose end cannot be recorded', async () => {
-    await withDesk(async ({ control, accepted, desk, end }) => {
+    await withRuns(async ({ control, accepted, runs, end }) => {
       const launch = () => {
         throw new Error('spawn E2BIG');
       };
@@ -116,7 +118,7 @@ describe('a desk', () => {
         code: 'storage',
         message: `run ${runId} could not begin and still waits: spawn E2BIG; its failure cannot be recorded: the disk is full`,
       });
-      await desk.stop(runId, 'the test');
+      await runs.stop(runId, { by: 'the test', kill: 'never' });
       expect(await end(runId)).toEqual(['canceled', 'api', 'stopped by the test']);
     });
   });

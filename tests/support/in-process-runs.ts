@@ -2,19 +2,19 @@ import { createApp, createPast, workflowPlaces } from '../../src/app.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { ActiveRun } from '../../src/engine/engine.ts';
 import { WfError } from '../../src/errors.ts';
-import { fileOf } from '../../src/service/runs/local-desk.ts';
+import { fileOf } from '../../src/service/runs/local-runs.ts';
 import { retryRequest } from '../../src/service/runs/retry-run.ts';
-import type { AcceptedRun, RunDesk } from '../../src/service/runs/run-desk.ts';
 import { type StartRequest, startRun } from '../../src/service/runs/runs.ts';
+import type { AcceptedRun, RunActions } from '../../src/service/service.ts';
 import { getWorkflow } from '../../src/service/workflows/workflows.ts';
 
-/** A desk whose runs are real and in the real store, but go on in this process, so that a test can wait for their ends. */
-export type InProcessDesk = RunDesk & {
-  /** Resolves when every run of the desk is over. */
+/** Runs that are real and in the real store, but executed in this process, so that a test can wait for their ends. */
+export type InProcessRuns = Pick<RunActions, 'start' | 'retry' | 'stop'> & {
+  /** Resolves when every run has finished. */
   readonly settled: () => Promise<void>;
 };
 
-export function inProcessDesk(config: Config): InProcessDesk {
+export function inProcessRuns(config: Config): InProcessRuns {
   const { engine } = createApp(config, { keepHistory: true });
   const { history } = createPast(config);
   const places = workflowPlaces(config);
@@ -39,11 +39,11 @@ export function inProcessDesk(config: Config): InProcessDesk {
       const request = retryRequest(run, { selection, params, current, runId: newRunId, strict });
       return request === null ? null : begin({ ...request, trigger: 'api' });
     },
-    stop: async (runId, by) => {
+    stop: async (runId, { by }) => {
       const run = runs.get(runId);
-      if (run === undefined || run.state().finishedAt !== null) return 'over';
+      if (run === undefined || run.state().finishedAt !== null) return { result: 'over', forced: false };
       run.cancel({ reason: 'stop', message: `stopped by ${by}`, force: false });
-      return 'asked';
+      return { result: 'asked', forced: false };
     },
     settled: async () => {
       await Promise.all([...runs.values()].map((run) => run.finished));

@@ -3,7 +3,7 @@ import { type ClientSettings, readClientSettings } from '../../config/client-set
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { RunAccess } from '../../service/history/run-access.ts';
+import type { Service } from '../../service/service.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
@@ -12,19 +12,19 @@ import type { Console } from '../terminal/console.ts';
 export type AccessOptions = CommonOptions & { readonly server?: string | false };
 
 /**
- * Calls `use` with the runs that options and configuration select: local ones or those of a daemon. Prints a message while the
+ * Calls `use` with the service that options and configuration select: this machine or a daemon. Prints a message while the
  * daemon does not answer.
  */
-export async function withAccess<T>(
+export async function withService<T>(
   options: AccessOptions,
   console: Pick<Console, 'err'>,
-  use: (access: RunAccess) => Promise<T>,
+  use: (service: Service) => Promise<T>,
 ): Promise<T> {
   const config = configFor(options);
   const server = await serverOf(options, config);
-  if (server === null) return use(await openLocal(config));
-  const { openRemoteAccess } = await import('../../client/remote-access.ts');
-  return withDaemon(server, console, (client) => use(openRemoteAccess(client)));
+  if (server === null) return use(await (await import('./open-local.ts')).openLocal(config, options.dags));
+  const { createRemoteService } = await import('../../client/remote-service.ts');
+  return withDaemon(server, console, (client) => use(createRemoteService(client)));
 }
 
 /** Calls `use` with a daemon. Prints a message while the daemon does not answer. */
@@ -33,7 +33,7 @@ export async function withDaemon<T>(
   { err }: Pick<Console, 'err'>,
   use: (client: DaemonClient) => Promise<T>,
 ): Promise<T> {
-  const { openDaemon } = await import('../../client/remote-access.ts');
+  const { openDaemon } = await import('../../client/remote-service.ts');
   const client = openDaemon(server, (line) => err.write(`wf: ${escapeControls(line)}\n`));
   try {
     return await use(client);
@@ -74,7 +74,3 @@ export function requireLocal(options: AccessOptions, config: Config, { command, 
 
 /** A command that works only on this machine, and the alternative for daemons. */
 export type LocalOnly = { readonly command: string; readonly instead: string };
-
-async function openLocal(config: Config): Promise<RunAccess> {
-  return (await import('./local-access.ts')).openLocalAccess(config);
-}

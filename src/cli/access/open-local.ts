@@ -1,0 +1,55 @@
+import type { Config } from '../../config/config.ts';
+import { requireNamedDags } from '../../config/named-dags.ts';
+import { createLocalService, type LocalService } from '../../service/local-service.ts';
+import { beginRun } from '../../service/runs/start-carrier.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { readWorkflow } from '../../service/workflows/workflows.ts';
+
+/** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
+export async function openLocal(config: Config, dags: string | undefined): Promise<LocalService> {
+  const app = await import('../../app.ts');
+  const { readTail, readLog, followLogs } = app;
+  const past = () => app.createPast(config);
+  return createLocalService({
+    location: config.dagsDir ?? 'the workflows directory: there is no home',
+    cwd: config.cwd,
+    places: app.workflowPlaces(config),
+    past,
+    control: () => {
+      const control = app.createControl(config);
+      const context = { env: config.processEnv, cwd: config.cwd, dags: dags ?? null, isDaemon: false };
+      return {
+        ...control,
+        read: readWorkflow,
+        accept: (request) => control.accept(request, { lasting: false, context }),
+        begin: (runId) => beginRun(runId, control),
+      };
+    },
+    entries: async () => {
+      requireNamedDags(config);
+      const isSuspended = await app.suspensionCheck(config);
+      return { past: config.runsDir === null ? null : past(), isSuspended, nextStarts };
+    },
+    readTail,
+    readLog,
+    followLogs,
+  });
+}
+
+/** Returns the next starts by file. The cron library is loaded only if there is a schedule. */
+async function nextStarts(workflows: readonly ListedWorkflow[]): Promise<ReadonlyMap<string, Date>> {
+  const scheduled = workflows.flatMap(({ file, workflow }) =>
+    workflow === null || workflow.schedule.start.length === 0 ? [] : [{ file, schedule: workflow.schedule }],
+  );
+  if (scheduled.length === 0) return new Map();
+  const { loadCronTimes } = await import('../../daemon/schedule/cron-times.ts');
+  const { nextStart } = await import('../../daemon/schedule/next-start.ts');
+  const times = await loadCronTimes();
+  const now = Date.now();
+  return new Map(
+    scheduled.flatMap(({ file, schedule }) => {
+      const next = nextStart(schedule, times, now);
+      return next === null ? [] : [[file, next] as const];
+    }),
+  );
+}

@@ -1,0 +1,46 @@
+import type { Config } from '../../config/config.ts';
+import { WfError } from '../../errors.ts';
+import type { StartRequest } from '../../service/runs/runs.ts';
+import type { AcceptedRun, Service } from '../../service/service.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { CommonOptions } from '../program/add-command.ts';
+import type { Console } from '../terminal/console.ts';
+import { type ForegroundOptions, runInForeground } from './foreground.ts';
+
+/** A run to start on this machine. */
+export type LocalStart = { readonly request: StartRequest; readonly config: Config };
+
+/**
+ * Starts a run on this machine and returns the exit code: in the foreground, or with `--detach` in a process of its own,
+ * whose id is printed once that process owns the run. Throws a `WfError` if the run cannot start.
+ */
+export async function startLocally(
+  run: LocalStart,
+  options: ForegroundOptions & CommonOptions & { readonly detach?: true },
+  console: Console,
+): Promise<number> {
+  if (!options.detach) return runInForeground(run, options, console);
+  requireHistory(run.config);
+  const { openLocal } = await import('../access/open-local.ts');
+  const service = await openLocal(run.config, options.dags);
+  return printDetached(await service.startLoaded(run.request), service, console);
+}
+
+/** Prints the id of a run in the background and returns the exit code. If a run with that id existed, nothing has started. */
+export function printDetached(
+  { runId, isNew }: AcceptedRun,
+  { commandOptions }: Pick<Service, 'commandOptions'>,
+  { out, err, errTerminal }: Console,
+): number {
+  out.write(`${runId}\n`);
+  if (!isNew) err.write(`run ${runId} exists already: nothing was started\n`);
+  else if (errTerminal.isTerminal)
+    err.write(`wf logs${commandOptions} -f ${runId} follows it, wf stop${commandOptions} ${runId} stops it\n`);
+  return exitCodes.succeeded;
+}
+
+function requireHistory({ settings }: Config): void {
+  const { value, source } = settings.read('history');
+  if (value) return;
+  throw new WfError('usage', `a run in the background must be stored, but ${source} turns the history off`);
+}

@@ -1,0 +1,97 @@
+import type { ClientSettings } from '../config/client-settings.ts';
+import { isFinished } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
+import { WfError } from '../errors.ts';
+import { locateSteps } from '../language/locate.ts';
+import type { RunFilter } from '../service/history/history.ts';
+import type { RunView, Service } from '../service/service.ts';
+import { createDaemonClient, type DaemonClient } from './daemon-client.ts';
+import { followRun } from './events/event-feed.ts';
+import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns, summaryOf } from './find-runs.ts';
+import { listWorkflows } from './list-workflows.ts';
+import { remoteLogs } from './logs/remote-logs.ts';
+import { readRemoteTail } from './logs/remote-tail.ts';
+import { maskedOf } from './masked-run.ts';
+import { createRemoteActions } from './remote-actions.ts';
+import { readRemoteRun } from './remote-run.ts';
+import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
+
+/** Creates a client of the configured daemon. `tell` receives lines for the user while the daemon does not answer. */
+export function openDaemon(
+  settings: ClientSettings,
+  tell: DaemonClient['tell'],
+  limits: Partial<ClientLimits> = {},
+): DaemonClient {
+  return createDaemonClient(createTransport(settings, { ...clientLimits, ...limits }), tell);
+}
+
+/** Creates the service of a daemon. */
+export function createRemoteService(client: DaemonClient): Service {
+  return {
+    commandOptions: commandOptionsOf(client),
+    workflows: { location: client.settings.url, list: (detail) => listWorkflows(client, detail) },
+    runs: {
+      ...createRemoteActions(client),
+      canForce: false,
+      find: async (reference) => (await findRun(client, reference)).summary,
+      view: async (reference) => viewRun(client, (await findRun(client, reference)).summary),
+      list: (filter) => runsOf(client, filter),
+      active: async (reference) => {
+        const { summary, byWorkflow } = await findRun(client, reference);
+        if (byWorkflow) return { last: summary, active: await activeRunsOf(client, reference) };
+        return { last: summary, active: isFinished(summary) ? [] : [summary] };
+      },
+      ended: async (runId) => {
+        const signal = new AbortController().signal;
+        for await (const _ of followRun(client, { runId, after: 0, signal }, null));
+        return summaryOf(client, runId);
+      },
+      logs: (reference, request) => remoteLogs(client, reference, request),
+      declareLost: async () => {
+        throw new WfError('usage', 'a daemon does not accept --owner-gone', {
+          help: 'use wf stop --owner-gone on the machine of the daemon',
+        });
+      },
+    },
+  };
+}
+
+/** Returns the options by which another command reaches the same daemon; empty if it is configured. */
+function commandOptionsOf({ settings: { url, source } }: DaemonClient): string {
+  return source === '--server' ? ` --server ${url}` : '';
+}
+
+async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
+  const runs = await listRuns(client, filter);
+  if (runs.length > 0 || filter.workflow === null) return runs;
+  const { workflow } = filter;
+  if ((await lastRunOf(client, workflow)) === null && !(await hasWorkflow(client, workflow))) {
+    await findRun(client, workflow);
+  }
+  return runs;
+}
+
+async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunView> {
+  const run = await readRemoteRun(client, summary);
+  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const tails = await Promise.all(
+    failed.slice(0, mostTails).map(async ({ name, attempts }) => {
+      return [
+        name,
+        attempts === 0 ? [] : await readRemoteTail(client, { runId: run.runId, step: name, attempt: attempts }),
+      ] as const;
+    }),
+  );
+  const names = failed.map(({ name }) => name);
+  return {
+    summary,
+    state: run.state,
+    workflow: run.workflow,
+    places: locateSteps(run.sources, names),
+    tails: new Map(tails),
+    ...(await maskedOf(client, summary)),
+  };
+}
+
+/** The maximum number of failed steps in a recap. */
+const mostTails = 20;

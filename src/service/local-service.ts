@@ -1,0 +1,147 @@
+import { isFinished } from '../core/run/run-state.ts';
+import { isNotFound } from '../errors.ts';
+import { locateSteps } from '../language/locate.ts';
+import type { LogPaths, RunArchive } from '../store/store.ts';
+import { findActive } from './history/active-runs.ts';
+import { attemptsOf } from './history/attempts.ts';
+import { requireKnownWorkflow } from './history/find-run.ts';
+import type { History, RunFilter } from './history/history.ts';
+import { followLogs, type LogView, showLogs } from './history/log-view.ts';
+import type { PastRun } from './history/past-run.ts';
+import { whyNothing } from './history/why-nothing.ts';
+import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
+import { declareLost, untilOver } from './runs/stop-run.ts';
+import type { LogRequest, RunLogs, RunService, RunView, Service } from './service.ts';
+import { type EntryTools, workflowEntries } from './workflows/workflow-entries.ts';
+import { findWorkflow, type WorkflowPlaces } from './workflows/workflows.ts';
+
+/** The dependencies of the service of this machine. Without a store, `past` and `control` throw. */
+export type LocalServiceTools = {
+  /** The location of the workflows for messages. */
+  readonly location: string;
+  readonly cwd: string;
+  readonly places: WorkflowPlaces;
+  readonly past: () => { readonly history: History; readonly archive: RunArchive };
+  readonly control: () => LocalRunTools & { readonly history: History };
+  readonly entries: () => Promise<Omit<EntryTools, 'places'>>;
+  /** Returns the last lines of a step's output. */
+  readonly readTail: (paths: LogPaths, lines: number) => readonly string[];
+} & Pick<LogView, 'readLog' | 'followLogs'>;
+
+/** Lines of a failed step's output. */
+const tailLines = 10;
+
+/** The service of this machine, which also starts workflows that were loaded already. */
+export type LocalService = Service & Pick<LocalRuns, 'startLoaded'>;
+
+/** Creates the service of this machine. */
+export function createLocalService(tools: LocalServiceTools): LocalService {
+  const { location, cwd, places, past, control, entries } = tools;
+  return {
+    commandOptions: '',
+    startLoaded: (request) => createLocalRuns(control()).startLoaded(request),
+    workflows: { location, list: async () => workflowEntries({ ...(await entries()), places }) },
+    runs: {
+      canForce: true,
+      start: (order) => createLocalRuns(control()).start(order),
+      retry: (order) => createLocalRuns(control()).retry(order),
+      stop: (runId, request) => createLocalRuns(control()).stop(runId, request),
+      mark: (runId, mark) => createLocalRuns(control()).mark(runId, mark),
+      find: async (reference) => {
+        const { history } = past();
+        return history.summarize(await history.find(reference));
+      },
+      view: (reference) => viewRun(reference, tools),
+      list: (filter) => listRuns(filter, tools),
+      active: async (reference) => {
+        const { history, archive } = past();
+        const { active, last } = await findActive(reference, { history, archive, cwd });
+        return { active: active.map(history.summarize), last: history.summarize(last) };
+      },
+      ended: async (runId) => {
+        const stop = control();
+        return stop.history.summarize(await untilOver(runId, stop));
+      },
+      logs: (reference, request) => localLogs(reference, request, { ...tools, ...past() }),
+      declareLost: async (reference) => {
+        const stop = control();
+        const { runId } = await stop.history.find(reference);
+        return stop.history.summarize(await declareLost(runId, stop));
+      },
+    },
+  };
+}
+
+async function listRuns(filter: RunFilter, { past, places }: LocalServiceTools): ReturnType<RunService['list']> {
+  const { history, archive } = past();
+  const runs = [];
+  for await (const run of history.list(filter)) runs.push(history.summarize(run));
+  if (runs.length === 0 && filter.workflow !== null) {
+    requireKnownWorkflow(filter.workflow, { history, archive, places });
+  }
+  return runs;
+}
+
+async function viewRun(reference: string, { past, readTail }: LocalServiceTools): Promise<RunView> {
+  const { history } = past();
+  const run = await history.find(reference);
+  const { state, stored } = run;
+  const summary = history.summarize(run);
+  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const names = failed.map(({ name }) => name);
+  const tails = failed.flatMap(({ name, attempts }) => {
+    const paths = attempts === 0 ? undefined : stored?.logPaths(name, attempts);
+    return paths === undefined ? [] : [[name, readTail(paths, tailLines)] as const];
+  });
+  return {
+    summary,
+    state,
+    workflow: stored?.workflow ?? null,
+    places: stored === null || names.length === 0 ? new Map() : locateSteps(stored.sources, names),
+    tails: new Map(tails),
+    ...(stored?.masked ? { masked: true } : {}),
+  };
+}
+
+/** The tools that read local logs. */
+type LogTools = Pick<LocalServiceTools, 'places' | 'readLog' | 'followLogs'> & { readonly history: History };
+
+/** Returns the output of a local run. Throws like `RunService.logs`. */
+async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<RunLogs> {
+  const { history, readLog, followLogs: follower } = tools;
+  const run = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
+  const filter = { step: request.step, attempt: request.attempt };
+  const isEmpty = attemptsOf(run, filter).length === 0;
+  return {
+    runId: run.runId,
+    steps: run.stored?.workflow.steps ?? null,
+    read: async (reader, signal) => {
+      const { stream } = request;
+      const view: LogView = { filter, stream, reader, signal, readLog, followLogs: follower, follow: history.follow };
+      if (request.follow && !isFinished(run.state)) return followLogs(run, view);
+      if (isEmpty) request.tell(whyNothing(run, request.step));
+      await showLogs(run, view);
+    },
+  };
+}
+
+/** Waits for the first run of a workflow that has never run. */
+async function findOrAwait(word: string, { tell }: LogRequest, { history, places }: LogTools): Promise<PastRun> {
+  try {
+    return await history.find(word);
+  } catch (error) {
+    if (!isNotFound(error) || !isWorkflow(word, places)) throw error;
+  }
+  tell(`waiting for the first run of "${word}"`);
+  return (await history.await(word, new AbortController().signal)) ?? history.find(word);
+}
+
+function isWorkflow(name: string, places: WorkflowPlaces): boolean {
+  try {
+    findWorkflow(name, places);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}

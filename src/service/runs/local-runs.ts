@@ -1,0 +1,88 @@
+import { WfError } from '../../errors.ts';
+import { markStep } from '../history/mark-step.ts';
+import type { PastRun } from '../history/past-run.ts';
+import type { AcceptedRun, RetryOrder, RunActions, StartOrder } from '../service.ts';
+import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
+import {
+  getWorkflow,
+  type LoadedWorkflow,
+  runnable,
+  type WorkflowPlaces,
+  type WorkflowReference,
+} from '../workflows/workflows.ts';
+import { retryRequest } from './retry-run.ts';
+import type { StartRequest } from './runs.ts';
+import { type StopTools, stopRun } from './stop-run.ts';
+
+/** The dependencies of changing runs. */
+export type LocalRunTools = StopTools &
+  RequestTools & {
+    readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
+    /** Handles an accepted run: `beginRun`, or adding it to a queue. */
+    readonly begin: (runId: string) => Promise<void>;
+  };
+
+/** The dependencies of reading the workflow of an order. */
+type RequestTools = Pick<StopTools, 'history'> & {
+  readonly places: WorkflowPlaces;
+  readonly read: ReadWorkflow;
+  /** Failures that `continueOn.failure` tolerates fail every run. */
+  readonly strict: boolean;
+};
+
+/** The actions on local runs. `startLoaded`: as `start` and `retry` do, with a request that was planned already. */
+export type LocalRuns = RunActions & { readonly startLoaded: (request: StartRequest) => Promise<AcceptedRun> };
+
+/** Creates the actions on the runs of this machine; each run has a process of its own. */
+export function createLocalRuns(tools: LocalRunTools): LocalRuns {
+  const { accept, begin, history, control } = tools;
+  const startLoaded = async (request: StartRequest): Promise<AcceptedRun> => {
+    const accepted = await accept(request);
+    if (accepted.isNew) await begin(accepted.runId);
+    return accepted;
+  };
+  return {
+    startLoaded,
+    start: async (order) => startLoaded(await requestToStart(order, tools)),
+    retry: async (order) => {
+      const request = await requestToRetry(order, tools);
+      return request === null ? null : startLoaded(request);
+    },
+    stop: async (runId, { by, kill }) => {
+      const forced = kill === 'now' || (kill === 'if-repeated' && control.readStop(runId) !== null);
+      return { result: await stopRun(runId, { by, force: forced }, tools), forced };
+    },
+    mark: async (runId, mark) => history.summarize(await markStep(runId, mark, tools)),
+  };
+}
+
+/** Reads the workflow of an order to start. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
+async function requestToStart(order: StartOrder, { places, read, strict }: RequestTools): Promise<StartRequest> {
+  const { workflow, params, runId, trigger } = order;
+  const loaded = runnable(workflow, await read(workflow, places));
+  return { ...loaded, params: params ?? [], runId, trigger, strict: strict || order.strict === true };
+}
+
+/** Plans an order to retry; null if no step is left to run. Throws as `RunActions.retry` does. */
+async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<StartRequest | null> {
+  const { places, read, history, strict } = tools;
+  const { runId, selection, params, useFile, newRunId, trigger } = order;
+  const run = await history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), places)) : null;
+  const isStrict = strict || order.strict === true;
+  const request = retryRequest(run, { selection, params, current, runId: newRunId, strict: isStrict });
+  return request === null ? null : { ...request, trigger };
+}
+
+/** Loads the workflow of a run from its present file. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
+export function fileOf(run: PastRun, places: WorkflowPlaces): LoadedWorkflow {
+  return getWorkflow(referenceOf(run), places);
+}
+
+function referenceOf({ runId, state }: PastRun): WorkflowReference {
+  if (state.file !== null) return { name: state.file };
+  throw new WfError('usage', `run ${runId} was not made from a file`, {
+    help: `its steps are stored with it: after it has finished, wf retry ${runId} runs them again`,
+  });
+}

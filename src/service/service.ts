@@ -1,0 +1,160 @@
+import type { RetrySelection } from '../core/run/retry.ts';
+import type { MarkedStatus, Param, StoredEvent, Trigger } from '../core/run/run.ts';
+import type { RunState } from '../core/run/run-state.ts';
+import type { RunSummary } from '../core/run/summary.ts';
+import type { Schedule, Workflow } from '../core/workflow.ts';
+import type { Diagnostic, Place } from '../language/diagnostic.ts';
+import type { LogChunk } from '../store/store.ts';
+import type { RunFilter } from './history/history.ts';
+import type { LogReader } from './history/log-view.ts';
+import type { WorkflowReference } from './workflows/workflows.ts';
+
+/**
+ * The workflows and runs of this machine or of a daemon. Every method throws a `WfError` if it fails, the same from both.
+ * A reference names a run by its id or a unique prefix of it, by `@latest` or `@failed`, or by a workflow (its last run).
+ */
+export type Service = {
+  readonly workflows: WorkflowService;
+  readonly runs: RunService;
+  /** The options by which another command reaches the same runs: ` --server https://ops.example.com`, or nothing. */
+  readonly commandOptions: string;
+};
+
+/** The workflows of a service. */
+export type WorkflowService = {
+  /** The location of the workflows for messages: a directory or an address. */
+  readonly location: string;
+  /** Returns the workflows in the order of their paths. `wholeRuns`: includes steps, handlers and warnings of their last runs. */
+  readonly list: (detail: { readonly wholeRuns: boolean }) => Promise<readonly WorkflowEntry[]>;
+};
+
+/** The runs of a service. */
+export type RunService = RunActions & {
+  /** Throws `not-found`, or `usage` if several runs match. */
+  readonly find: (reference: string) => Promise<RunSummary>;
+  /** Throws as `find` does. */
+  readonly view: (reference: string) => Promise<RunView>;
+  /** Returns runs, newest first. Throws `not-found` for an unknown workflow. */
+  readonly list: (filter: RunFilter) => Promise<readonly RunSummary[]>;
+  /** Returns the running and waiting runs of a reference (one run, or every run of a workflow), newest first, and the last run. */
+  readonly active: (reference: string) => Promise<ActiveRuns>;
+  /** Resolves to the run when it has finished. */
+  readonly ended: (runId: string) => Promise<RunSummary>;
+  /** Throws as `find` does, and `not-found` for an unknown step or attempt. */
+  readonly logs: (reference: string, request: LogRequest) => Promise<RunLogs>;
+  /** Whether runs can be killed without a grace period. */
+  readonly canForce: boolean;
+  /** Records a run as lost whose process cannot be checked. Throws as `find` does, and `run-active`. */
+  readonly declareLost: (reference: string) => Promise<RunSummary>;
+};
+
+/** The changes of runs, by their full ids. Each run has a process of its own, which survives the caller. */
+export type RunActions = {
+  /** Resolves when the run is stored. Throws `not-found`, `InvalidWorkflow`, `usage` (a parameter), `busy`, `storage`. */
+  readonly start: (order: StartOrder) => Promise<AcceptedRun>;
+  /** Returns null if no step is left to run. Throws as `start` does, and `run-active`. */
+  readonly retry: (order: RetryOrder) => Promise<AcceptedRun | null>;
+  /** Resolves when the request is durable. A queued run is canceled at once. Throws `not-found`, `storage`. */
+  readonly stop: (runId: string, request: StopRequest) => Promise<StopAnswer>;
+  /** Sets the status of a step of a finished run. Throws `not-found`, `run-active`, `storage`. */
+  readonly mark: (runId: string, mark: StepMark) => Promise<RunSummary>;
+};
+
+/** An order to start a run. */
+export type StartOrder = {
+  readonly workflow: WorkflowReference;
+  /** Literal data, never evaluated. Null: the defaults of the file. */
+  readonly params: readonly Param[] | null;
+  /** Null: a new id. If a run with this id exists, it is returned and nothing starts. */
+  readonly runId: string | null;
+  /** A daemon records its own trigger for runs that its clients start. */
+  readonly trigger: Trigger;
+  /** Failures that `continueOn.failure` tolerates fail the run, even if the settings of the service are not strict. */
+  readonly strict?: boolean;
+};
+
+/** An order to retry a run. */
+export type RetryOrder = Pick<StartOrder, 'params' | 'trigger' | 'strict'> & {
+  /** The full id of the run to retry. */
+  readonly runId: string;
+  readonly selection: RetrySelection;
+  /** Uses the present file instead of the stored workflow. */
+  readonly useFile: boolean;
+  readonly newRunId: string | null;
+};
+
+/** `isNew`: false if a run with that id existed. */
+export type AcceptedRun = { readonly runId: string; readonly isNew: boolean };
+
+/** A request to stop a run: the user, and whether the run is killed without a grace period. */
+export type StopRequest = { readonly by: string; readonly kill: 'never' | 'if-repeated' | 'now' };
+
+/** `over`: the run had already finished. `forced`: the run is killed. */
+export type StopAnswer = { readonly result: 'asked' | 'canceled' | 'over'; readonly forced: boolean };
+
+/** The status that a user assigns to a step of a finished run; `by` names the user in messages. */
+export type StepMark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };
+
+/** An item of a run's feed: an event or output of a step. The output of an attempt comes before its end. */
+export type FeedItem =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  | { readonly kind: 'output'; readonly chunk: LogChunk };
+
+/** A workflow, valid or not. */
+export type WorkflowEntry = {
+  readonly name: string;
+  readonly group: string;
+  readonly file: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly schedule: Schedule;
+  /** In ISO 8601; null: never, or not scheduled. */
+  readonly next: string | null;
+  readonly suspended: boolean;
+  readonly lastRun: RunSummary | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** One run with the data that commands show. */
+export type RunView = {
+  readonly summary: RunSummary;
+  readonly state: RunState;
+  /** Null if the stored workflow is lost. */
+  readonly workflow: Workflow | null;
+  /** The positions of failed steps in their files, as far as they are known. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** The last lines of its failed steps. */
+  readonly tails: ReadonlyMap<string, readonly string[]>;
+  /** Present: secrets in the stored workflow are masked, so that a retry needs the file. */
+  readonly masked?: true;
+};
+
+/** Selects output of a run. */
+export type LogRequest = {
+  /** Null: all. */
+  readonly step: string | null;
+  /** Null: all of each step. */
+  readonly attempt: number | null;
+  /** Null: both. */
+  readonly stream: 'stdout' | 'stderr' | null;
+  /** The number of last stored lines to show, so that the rest need not be sent; null: all. */
+  readonly tail: number | null;
+  /** Whether the bytes must be exact; otherwise lines are enough. */
+  readonly exact: boolean;
+  /** Continues until the run has finished; for a workflow without runs, waits for its first run. */
+  readonly follow: boolean;
+  /** Receives a line for the waiting user. */
+  readonly tell: (line: string) => void;
+};
+
+/** The output of a run, not read yet. */
+export type RunLogs = {
+  readonly runId: string;
+  /** The steps of the workflow, in the order of the file; null if the stored workflow is lost. */
+  readonly steps: readonly { readonly name: string }[] | null;
+  /** Resolves when all output is read, or the signal is aborted. */
+  readonly read: (reader: LogReader, signal: AbortSignal) => Promise<void>;
+};
+
+/** The runs that a reference selects. */
+export type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSummary };

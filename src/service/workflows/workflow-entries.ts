@@ -1,0 +1,61 @@
+import type { RunSummary } from '../../core/run/summary.ts';
+import { noSchedule } from '../../core/workflow.ts';
+import type { RunArchive } from '../../store/store.ts';
+import type { History } from '../history/history.ts';
+import type { WorkflowEntry } from '../service.ts';
+import type { ListedWorkflow } from './listed-workflow.ts';
+import { listWorkflows, type WorkflowPlaces } from './workflows.ts';
+
+/** The local workflows and runs. */
+export type EntryTools = {
+  readonly places: WorkflowPlaces;
+  /** Null if no runs are stored. */
+  readonly past: { readonly archive: RunArchive; readonly history: History } | null;
+  readonly isSuspended: (file: string) => boolean;
+  /** Returns the next starts by file. */
+  readonly nextStarts: (workflows: readonly ListedWorkflow[]) => Promise<ReadonlyMap<string, Date>>;
+};
+
+/** Returns the local workflows with their last runs, in the order of their paths. */
+export async function workflowEntries({
+  places,
+  past,
+  isSuspended,
+  nextStarts,
+}: EntryTools): Promise<readonly WorkflowEntry[]> {
+  const workflows = listWorkflows(places);
+  const lastRuns = past === null ? new Map<string, RunSummary>() : await findLastRuns(workflows, past);
+  const next = await nextStarts(workflows.filter(({ file }) => !isSuspended(file)));
+  return workflows.map(({ workflow, name, group, file, diagnostics }) => ({
+    name,
+    group,
+    file,
+    description: workflow?.description ?? '',
+    tags: workflow?.tags ?? [],
+    schedule: workflow?.schedule ?? noSchedule,
+    next: next.get(file)?.toISOString() ?? null,
+    suspended: isSuspended(file),
+    lastRun: lastRuns.get(file) ?? null,
+    diagnostics,
+  }));
+}
+
+/** Returns the last runs by file. Only the last run of each workflow is read. */
+async function findLastRuns(
+  workflows: readonly ListedWorkflow[],
+  { archive, history }: NonNullable<EntryTools['past']>,
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const missing = new Set(workflows.map(({ file }) => file));
+  const found = new Map<string, RunSummary>();
+  const ids = missing.size === 0 ? [] : archive.list();
+  const labelOf = archive.labels(ids);
+  for (const runId of ids) {
+    if (missing.size === 0) break;
+    const file = labelOf(runId)?.file ?? null;
+    const run = file === null || !missing.has(file) ? null : await history.read(runId);
+    if (file === null || run === null) continue;
+    missing.delete(file);
+    found.set(file, history.summarize(run));
+  }
+  return found;
+}
