@@ -11,7 +11,7 @@ import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
-import { RunView } from './run-view.ts';
+import { EngineFeed } from './engine-feed.ts';
 import { listenForSignals } from './stop-listener.ts';
 
 /** The options that decide how a run in the foreground ends; the rest is settings. */
@@ -51,23 +51,23 @@ export async function runInForeground(
   const { value: keepHistory } = config.settings.read('history');
   const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
   const onChild: OnChild = (parent, { workflow, sources }) =>
-    view.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
+    feed.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
   const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
   const { sources, params } = request;
   const shown = { sources, workflow: shownWorkflow(request.workflow, params, processEnv) };
-  const view = new RunView(app, reporter, shown, console.out);
+  const feed = new EngineFeed({ app, reporter, out: console.out, kept: keepHistory }, shown);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();
   try {
     const watcher: RunWatcher = (event, state) => {
-      view.watch(event, state);
+      feed.watch(event, state);
       forwarder?.watch(event);
     };
     const run = carry === undefined ? startRun(app.engine, request, watcher) : carry(app.engine, watcher);
-    view.attach(run);
+    feed.attach(run);
     forwarder?.attach(run.journal.logPaths);
     stop.attach(run);
-    const summary = await view.end(await run.finished, { kept: keepHistory });
+    const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);
     if (keepHistory) await tidyHistory(config, run.runId, stop.forced);
     return exitCodeOf(summary, {
@@ -75,7 +75,7 @@ export async function runInForeground(
       signal: stop.signal(),
     });
   } finally {
-    view.close();
+    feed.close();
     // Only an error leaves anything to release.
     console.out.write(reporter.abandon?.() ?? '');
     await forwarder?.close(forwardingPatienceMs, stop.forced);

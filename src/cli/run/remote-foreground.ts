@@ -2,23 +2,22 @@ import type { DaemonClient } from '../../client/daemon-client.ts';
 import { followRun } from '../../client/events/event-feed.ts';
 import { readRemoteTail } from '../../client/logs/remote-tail.ts';
 import { maskedOf } from '../../client/masked-run.ts';
-import { type RemoteWorkflow, workflowOf } from '../../client/remote-workflow.ts';
+import { workflowOf } from '../../client/remote-workflow.ts';
 import { buildGraph } from '../../core/graph.ts';
-import { originsOf } from '../../core/run/origin.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { initialRun, type RunState } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import { messageOf, WfError } from '../../errors.ts';
-import { locateSteps } from '../../language/locate.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { evolveIfFit } from '../../service/history/fold-run.ts';
-import type { Service } from '../../service/service.ts';
+import type { FeedItem, Service } from '../../service/service.ts';
 import { exitCodeOf, exitCodes, stopSignals } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
 import type { ForegroundOptions } from './foreground.ts';
+import { type PresentedResult, Presenter } from './presenter.ts';
 import { listenForSignals } from './stop-listener.ts';
 
 /** A run of a daemon to show here, from its first event. */
@@ -51,17 +50,16 @@ export async function followInForeground(
   stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(service, runId, client.tell)) });
   try {
     const remote = await workflowOf(client, await runs.find(runId));
-    const view = new RemoteView({ client, runId, remote, reporter });
+    const feed = new RemoteFeed({ client, runId }, new Presenter(reporter, remote), remote.workflow);
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
     for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
-      if (item.kind === 'event') await view.show(item.event);
-      else reporter.output(item.chunk);
+      await feed.present(item);
       if (console.out.pending() > mostPendingBytes) await console.out.drained();
     }
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
-    const ended = await runs.find(runId);
-    view.end(ended, await maskedOf(client, ended));
-    return exitCodeOf(ended, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
+    const summary = await runs.find(runId);
+    feed.end({ summary, kept: true, ...(await maskedOf(client, summary)) });
+    return exitCodeOf(summary, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
   } catch (error) {
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
     if (!(error instanceof WfError)) throw error;
@@ -82,48 +80,34 @@ async function askToStop({ runs }: Service, runId: string, tell: DaemonClient['t
   }
 }
 
-type Parts = {
-  readonly client: DaemonClient;
-  readonly runId: string;
-  readonly remote: RemoteWorkflow;
-  readonly reporter: Reporter;
-};
-
-/** Passes the events of a daemon's run to one reporter. */
-class RemoteView {
-  readonly #parts: Parts;
-  readonly #tails = new Map<string, readonly string[]>();
+/** Adds the state of the run after each event, and the last lines that the presenter wants. */
+class RemoteFeed {
+  readonly #run: Pick<RemoteForegroundRun, 'client' | 'runId'>;
+  readonly #presenter: Presenter;
   #state: RunState;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { workflow } = parts.remote;
+  constructor(run: Pick<RemoteForegroundRun, 'client' | 'runId'>, presenter: Presenter, workflow: Workflow) {
+    this.#run = run;
+    this.#presenter = presenter;
     this.#state = initialRun(buildGraph(workflow), workflow);
   }
 
-  async show(event: StoredEvent): Promise<void> {
-    const { reporter, remote, runId } = this.#parts;
+  async present(item: FeedItem): Promise<void> {
+    if (item.kind === 'output') return this.#presenter.output(item.chunk);
+    const { event } = item;
     const state = evolveIfFit(this.#state, event);
     if (state === null) return;
     this.#state = state;
-    if (event.type === 'run.created') reporter.begin(remote.workflow, runId);
-    if (event.type === 'step.finished' && event.attempt > 0) await this.#readTail(event);
-    reporter.event(event, state);
+    this.#presenter.event({ event, state, tail: await this.#tailOf(event) });
   }
 
-  end(summary: RunSummary, masked: Awaited<ReturnType<typeof maskedOf>>): void {
-    const { reporter, remote } = this.#parts;
-    const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
-    const places = locateSteps(
-      remote.sources,
-      failed.map(({ name }) => name),
-    );
-    reporter.end({ summary, places, tails: this.#tails, origins: originsOf(this.#state), kept: true, ...masked });
+  end(result: PresentedResult): void {
+    this.#presenter.end(this.#state, result);
   }
 
-  async #readTail({ step, attempt, status }: Extract<StoredEvent, { type: 'step.finished' }>): Promise<void> {
-    const { client, runId, reporter } = this.#parts;
-    if (status !== 'failed' && !reporter.wantsTails) return;
-    this.#tails.set(step, await readRemoteTail(client, { runId, step, attempt }));
+  #tailOf(event: StoredEvent): Promise<readonly string[]> | null {
+    if (!this.#presenter.wantsTail(event)) return null;
+    const { client, runId } = this.#run;
+    return readRemoteTail(client, { runId, step: event.step, attempt: event.attempt });
   }
 }

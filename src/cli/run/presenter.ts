@@ -1,0 +1,106 @@
+import { originsOf } from '../../core/run/origin.ts';
+import type { StoredEvent } from '../../core/run/run.ts';
+import type { RunState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Source } from '../../language/diagnostic.ts';
+import { locateSteps } from '../../language/locate.ts';
+import type { ChildReporter, OutputChunk, Recap, Reporter } from '../../render/reporters/reporter.ts';
+
+/** The workflow of a run, with secrets masked. */
+export type PresentedWorkflow = { readonly workflow: Workflow; readonly sources: readonly Source[] };
+
+/** An event of a run with the resulting state, and on request the last lines of the attempt that it ends. */
+export type PresentedEvent = {
+  readonly event: StoredEvent;
+  readonly state: RunState;
+  readonly tail: readonly string[] | null;
+};
+
+/** The result of a run for its recap. */
+export type PresentedResult = Pick<Recap, 'kept' | 'masked'> & { readonly summary: RunSummary };
+
+/** The place of a child run: the presenter of its parent, and the step that runs it. */
+type Parent = {
+  readonly presenter: Presenter;
+  readonly step: string;
+  /** Returns the result of the child run for the recap of its parent. */
+  readonly resultOf: (state: RunState) => PresentedResult;
+};
+
+/** Presents one run, from this machine or a daemon, with one reporter. Call it with the items of the run in their order. */
+export class Presenter {
+  readonly #reporter: Reporter;
+  readonly #loaded: PresentedWorkflow;
+  readonly #parent: Parent | null;
+  /** The steps that lead to the run; empty for the run itself. */
+  readonly #path: readonly string[];
+  readonly #tails = new Map<string, readonly string[]>();
+  /** The last child run of each step. */
+  readonly #children = new Map<string, Presenter>();
+  /** Null for a child run of which only the step is shown. */
+  #target: ChildReporter | null;
+  #state: RunState | null = null;
+
+  constructor(reporter: Reporter, loaded: PresentedWorkflow, parent: Parent | null = null) {
+    this.#reporter = reporter;
+    this.#loaded = loaded;
+    this.#parent = parent;
+    this.#path = parent === null ? [] : [...parent.presenter.#path, parent.step];
+    this.#target = parent === null ? reporter : null;
+    if (parent !== null) parent.presenter.#children.set(parent.step, this);
+  }
+
+  /** Whether events and output are shown. */
+  get isShown(): boolean {
+    return this.#target !== null;
+  }
+
+  /** Whether the last lines of the attempt that an event ends are needed. */
+  wantsTail(event: StoredEvent): event is Extract<StoredEvent, { type: 'step.finished' }> {
+    if (event.type !== 'step.finished' || event.attempt === 0) return false;
+    return event.status === 'failed' || this.#reporter.wantsTails === true;
+  }
+
+  event({ event, state, tail }: PresentedEvent): void {
+    this.#state = state;
+    if (event.type === 'run.created') this.#begin(event.runId);
+    if (event.type === 'step.finished' && tail !== null) this.#tails.set(event.step, tail);
+    this.#target?.event(event, state);
+  }
+
+  output(chunk: OutputChunk): void {
+    this.#target?.output(chunk);
+  }
+
+  /** Prints the recap. Call it last, for the run itself. */
+  end(state: RunState, result: PresentedResult): void {
+    this.#reporter.end(this.#recap(state, result));
+  }
+
+  #begin(runId: string): void {
+    const { workflow } = this.#loaded;
+    if (this.#parent === null) this.#reporter.begin(workflow, runId);
+    else this.#target = this.#reporter.child?.({ runId, workflow, path: this.#path }) ?? null;
+  }
+
+  /** Returns the recap of the run and of the child runs of its failed steps. */
+  #recap(state: RunState, { summary, ...result }: PresentedResult): Recap {
+    const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+    const names = failed.map(({ name }) => name);
+    return {
+      summary,
+      places: names.length > 0 ? locateSteps(this.#loaded.sources, names) : new Map(),
+      tails: this.#tails,
+      origins: originsOf(state),
+      children: new Map(names.flatMap((name) => this.#childRecap(name))),
+      ...result,
+    };
+  }
+
+  #childRecap(step: string): readonly (readonly [string, Recap])[] {
+    const child = this.#children.get(step);
+    if (child === undefined || child.#state === null || child.#parent === null) return [];
+    return [[step, child.#recap(child.#state, child.#parent.resultOf(child.#state))]];
+  }
+}
