@@ -21,11 +21,55 @@ export type Assignment = { readonly name: string; readonly value: Template };
 export type ParamDefault = { readonly name: string | null; readonly value: Template; readonly open?: true };
 
 /**
- * A condition for a step or a workflow to run. With `expected`, the evaluated condition must equal it, as a whole or
- * in one of its lines, or match it if it starts with `re:` (RE2 syntax). Without `expected`, `condition` is a command
- * that must exit 0.
+ * A condition for a step or a workflow to run, or for a step to repeat. With `expected`, the evaluated condition must
+ * equal it, as a whole or in one of its lines, or match it if it starts with `re:` (RE2 syntax). Without `expected`,
+ * `condition` is a command that must exit 0. With `negate`, the opposite must hold.
  */
-export type Precondition = { readonly condition: Template; readonly expected: Template | null };
+export type Precondition = { readonly condition: Template; readonly expected: Template | null; readonly negate?: true };
+
+/** Which ends of a step let its dependents run as if it had succeeded. */
+export type Tolerance = {
+  /** Any failure. */
+  readonly failure: boolean;
+  readonly skipped: boolean;
+  /** Failures with one of these exit codes. */
+  readonly exitCodes?: readonly number[];
+  /** Failures whose last attempt printed a line with one of these texts, or matching one after `re:` (RE2 syntax). */
+  readonly output?: readonly string[];
+  /** A tolerated failure makes the step `succeeded`. */
+  readonly markSuccess?: true;
+};
+
+/**
+ * Waits between the attempts or repetitions of a step: `intervalMs`, multiplied by `backoff` after each one, and at most
+ * `maxIntervalMs`.
+ */
+export type Waits = {
+  readonly intervalMs: number;
+  readonly backoff?: number;
+  readonly maxIntervalMs?: number;
+};
+
+/** `limit` further attempts after the first, each after a wait since the end of the one before. */
+export type RetryPolicy = Waits & {
+  readonly limit: number;
+  /** Only failures with one of these exit codes are retried. Absent: all are. */
+  readonly exitCodes?: readonly number[];
+  /** The largest part of a wait, from 0 to 1, by which it is shortened at random. */
+  readonly jitter?: number;
+};
+
+/**
+ * Repetitions of a step. Without `mode` it repeats until a repetition fails. With `mode`, the condition, else the exit
+ * code, decides after each repetition, whether that succeeded or failed.
+ */
+export type RepeatPolicy = Waits & {
+  readonly mode?: 'while' | 'until';
+  readonly condition?: Precondition;
+  readonly exitCodes?: readonly number[];
+  /** Maximum number of repetitions, the first included. */
+  readonly limit?: number;
+};
 
 /**
  * The executor of a step or handler. `type` is a key of the executor registry; `config` was checked against its
@@ -53,11 +97,10 @@ export type Step = {
   /** Distinct names of the steps that must settle first, in the order of the file. */
   readonly depends: readonly string[];
   readonly preconditions: readonly Precondition[];
-  readonly continueOn: { readonly failure: boolean; readonly skipped: boolean };
-  /** `limit` further attempts after the first, each `intervalMs` after the end of the one before. */
-  readonly retry: { readonly limit: number; readonly intervalMs: number };
+  readonly continueOn: Tolerance;
+  readonly retry: RetryPolicy;
   /** Null: the step runs once. */
-  readonly repeat: { readonly intervalMs: number } | null;
+  readonly repeat: RepeatPolicy | null;
   readonly stdout: Template | null;
   readonly stderr: Template | null;
   /** The variable that receives the trimmed standard output. */

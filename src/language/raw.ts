@@ -10,9 +10,29 @@ export type NamedTexts = TextMap | readonly (string | TextMap)[];
 export type OpenTexts = OpenTextMap | readonly (string | OpenTextMap)[];
 /** A map of texts, in which null stands for a missing value. */
 export type OpenTextMap = { readonly [name: string]: string | null };
-export type RawCondition = string | { readonly condition?: string; readonly expected?: string };
+export type RawCondition = string | RawConditionMap;
+type RawConditionMap = { readonly condition?: string; readonly expected?: string; readonly negate?: boolean };
 export type RawConditions = RawCondition | readonly RawCondition[];
 export type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
+
+export type RawTolerance = {
+  readonly failure?: boolean;
+  readonly skipped?: boolean;
+  readonly exitCode?: number | readonly number[];
+  readonly output?: TextOrList;
+  readonly markSuccess?: boolean;
+};
+
+/** The keys of a policy that repeats something after waits. */
+export type RawWaits = {
+  readonly limit?: number;
+  readonly intervalSec?: number;
+  readonly backoff?: boolean | number;
+  readonly maxIntervalSec?: number;
+  readonly exitCode?: number | readonly number[];
+};
+export type RawRetry = RawWaits & { readonly jitter?: number };
+export type RawRepeat = RawWaits & RawConditionMap & { readonly repeat?: boolean | 'while' | 'until' };
 
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = {
@@ -23,9 +43,9 @@ export type RawAction = {
   readonly args?: readonly string[];
   readonly shell?: string;
   readonly preconditions?: RawConditions;
-  readonly continueOn?: { readonly failure?: boolean; readonly skipped?: boolean };
-  readonly retryPolicy?: { readonly limit?: number; readonly intervalSec?: number };
-  readonly repeatPolicy?: { readonly repeat?: boolean; readonly intervalSec?: number };
+  readonly continueOn?: string | RawTolerance;
+  readonly retryPolicy?: RawRetry;
+  readonly repeatPolicy?: RawRepeat;
   readonly stdout?: string;
   readonly stderr?: string;
   readonly output?: string;

@@ -26,6 +26,8 @@ export type CaptureResult = {
   readonly ok: boolean;
   /** The command ran to its end; false if it could not start, was stopped, or printed too much. */
   readonly ended: boolean;
+  /** Null if it was killed by a signal, or did not run to its end. */
+  readonly exitCode: number | null;
   /** Standard output without trailing line ends. */
   readonly stdout: string;
   /** Why the command is not `ok`, else empty. */
@@ -103,9 +105,9 @@ class Captured {
     const stdout = Buffer.concat(this.#output.stdout).toString().replace(/\n+$/, '');
     if (this.#problem !== null || end === null) return failure(this.#problem ?? '', stdout);
     if (end.cause !== null) return failure(explainSpawnError(end.cause, this.#program).message);
-    if (end.ok) return { ok: true, ended: true, stdout, message: '' };
+    if (end.ok) return { ok: true, ended: true, exitCode: 0, stdout, message: '' };
     const message = describeEnd({ code: end.exitCode, signal: end.signal }) + this.#lastLine();
-    return { ok: false, ended: true, stdout, message };
+    return { ok: false, ended: true, exitCode: end.signal === null ? end.exitCode : null, stdout, message };
   }
 
   /** Asks the program to end, then kills it with everything it has started. Further output is discarded. */
@@ -147,5 +149,5 @@ class Captured {
 }
 
 function failure(message: string, stdout = ''): CaptureResult {
-  return { ok: false, ended: false, stdout, message };
+  return { ok: false, ended: false, exitCode: null, stdout, message };
 }

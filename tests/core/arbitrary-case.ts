@@ -17,6 +17,8 @@ export type PlannedCancel = {
 export type Case = {
   readonly workflow: Workflow;
   readonly scripts: { readonly [name: string]: Script };
+  /** What the policies of a step or handler find after its attempts, in order; see `factOf` for later attempts. */
+  readonly facts: { readonly [name: string]: readonly boolean[] };
   readonly restored: readonly RestoredStep[];
   readonly cancels: readonly PlannedCancel[];
   /** Each number selects the next of the possible inputs. */
@@ -31,6 +33,20 @@ export function outcomeKind({ scripts }: Case, node: Step, attempt: number): Out
   return scripts[node.name]?.[attempt - 1] ?? (node.repeat === null ? 'succeeded' : 'failed');
 }
 
+/** The exit code of an attempt that fails: attempts beyond the script have 1. */
+export function failureCode({ scripts }: Case, node: Step, attempt: number): number {
+  return attempt <= (scripts[node.name]?.length ?? 0) ? 1 + (attempt % 3) : 1;
+}
+
+/**
+ * Whether the condition of a repetition is met after the attempt, and its output matches. Later attempts end the
+ * repetitions, and print nothing that matches.
+ */
+export function factOf({ facts }: Case, node: Step, attempt: number) {
+  const fact = facts[node.name]?.[attempt - 1];
+  return { conditionMet: fact ?? node.repeat?.mode === 'until', outputMatched: fact ?? false };
+}
+
 const script: fc.Arbitrary<Script> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.constant('succeeded' as const) },
@@ -41,18 +57,51 @@ const script: fc.Arbitrary<Script> = fc.array(
   { maxLength: 5 },
 );
 
+const exitCodes = fc.subarray([0, 1, 2, 3], { minLength: 1 });
+const waits = { intervalMs: fc.nat(30), backoff: fc.constantFrom(1.5, 2), maxIntervalMs: fc.constantFrom(20, 1000) };
+const limit = fc.integer({ min: 1, max: 4 });
+const condition = fc.constant({ condition: 'test', expected: null });
+const mode = fc.constantFrom('while' as const, 'until' as const);
+
 const policies = fc.record({
-  continueOn: fc.record({ failure: fc.boolean(), skipped: fc.boolean() }),
-  retry: fc.record({ limit: fc.nat(2), intervalMs: fc.nat(30) }),
+  continueOn: fc.record(
+    {
+      failure: fc.boolean(),
+      skipped: fc.boolean(),
+      exitCodes,
+      output: fc.constant(['text']),
+      markSuccess: fc.constant(true as const),
+    },
+    { requiredKeys: ['failure', 'skipped'] },
+  ),
+  retry: fc.record(
+    { limit: fc.nat(2), ...waits, exitCodes, jitter: fc.constant(0.5) },
+    { requiredKeys: ['limit', 'intervalMs'] },
+  ),
   repeat: fc.oneof(
-    { weight: 6, arbitrary: fc.constant(null) },
-    { weight: 1, arbitrary: fc.record({ intervalMs: fc.nat(30) }) },
+    { weight: 9, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.record({ ...waits, limit }, { requiredKeys: ['intervalMs'] }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ ...waits, limit, mode, condition }, { requiredKeys: ['intervalMs', 'mode', 'condition'] }),
+    },
+    // Exit codes alone may never end it.
+    {
+      weight: 1,
+      arbitrary: fc.record(
+        { ...waits, limit, mode, exitCodes },
+        { requiredKeys: ['intervalMs', 'mode', 'exitCodes', 'limit'] },
+      ),
+    },
   ),
 });
+
+const factList = fc.array(fc.boolean(), { maxLength: 5 });
 
 const node = fc.record({
   policies,
   script,
+  factList,
   /** The earlier steps (in an order of its own, not the order of the file) that it depends on. */
   edges: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   place: fc.nat(),
@@ -62,7 +111,7 @@ const node = fc.record({
   ),
 });
 
-const handlerNode = fc.option(fc.record({ policies, script }), { nil: null });
+const handlerNode = fc.option(fc.record({ policies, script, factList }), { nil: null });
 
 const cancelPlan = fc.record({
   after: fc.nat(60),
@@ -100,6 +149,10 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
       scripts: Object.fromEntries([
         ...nodes.map(({ script }, number) => [`s${number}`, script]),
         ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.script ?? []]),
+      ]),
+      facts: Object.fromEntries([
+        ...nodes.map(({ factList: list }, number) => [`s${number}`, list]),
+        ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.factList ?? []]),
       ]),
       restored: nodes.flatMap(({ restoredAs }, number) =>
         restoredAs === null ? [] : [{ step: `s${number}`, status: restoredAs, outputs: {} }],

@@ -1,6 +1,6 @@
 import type { RunEvent, SettledStatus } from '../../src/core/run/run.ts';
 import { type HandlerKind, handlerName, type Step } from '../../src/core/workflow.ts';
-import { type Case, outcomeKind } from './arbitrary-case.ts';
+import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
 
 type Ending = { readonly status: string; readonly reason: string | null };
 
@@ -10,6 +10,7 @@ type Ending = { readonly status: string; readonly reason: string | null };
  */
 export function expectedStatuses(made: Case): Readonly<Record<string, SettledStatus>> | null {
   const known = new Map<string, SettledStatus>(made.restored.map(({ step, status }) => [step, status]));
+  if (made.workflow.steps.some((step) => isEndless(made, step))) return null;
   const byName = new Map(made.workflow.steps.map((step) => [step.name, step]));
   const settle = (name: string): SettledStatus => {
     const step = byName.get(name);
@@ -28,7 +29,6 @@ export function expectedStatuses(made: Case): Readonly<Record<string, SettledSta
     known.set(name, status);
     return status;
   };
-  if (made.workflow.steps.some(isEndless)) return null;
   return Object.fromEntries(made.workflow.steps.map(({ name }) => [name, settle(name)]));
 }
 
@@ -41,15 +41,15 @@ export function expectedEnding(
   const reasons = events.flatMap((event) => (event.type === 'run.canceling' ? [event.reason] : []));
   const reason = reasons.includes('storage') ? 'storage' : reasons[0];
   if (reason !== undefined) return { status: reason === 'stop' ? 'canceled' : 'failed', reason };
-  const hasFailed = ({ name, continueOn }: Step) =>
-    ['canceled', 'upstream_failed'].includes(statuses[name] ?? '') ||
-    (statuses[name] === 'failed' && !continueOn.failure);
+  const hasFailed = (step: Step) =>
+    ['canceled', 'upstream_failed'].includes(statuses[step.name] ?? '') ||
+    (statuses[step.name] === 'failed' && !isTolerated(made, step));
   if (made.workflow.steps.some(hasFailed)) return { status: 'failed', reason: 'step' };
   const isPartial = made.workflow.steps.some(({ name }) => !['succeeded', 'skipped'].includes(statuses[name] ?? ''));
   const handlers = [made.workflow.handlers.success, made.workflow.handlers.exit].filter((handler) => handler !== null);
   const failedHandler = handlers.find((handler) => {
-    const status = attemptsComeTo(made, handler);
-    return status === 'canceled' || (status === 'failed' && !handler.continueOn.failure);
+    const { status, isTolerated } = attemptsComeTo(made, handler);
+    return status === 'canceled' || (status === 'failed' && !isTolerated);
   });
   if (failedHandler !== undefined) return { status: 'failed', reason: 'handler' };
   return { status: isPartial ? 'partially_succeeded' : 'succeeded', reason: null };
@@ -62,8 +62,18 @@ export function expectedHandlers({ workflow }: Case, status: string): readonly s
 }
 
 /** Repeats after successes and tolerated failures until it is stopped (a skip or cancel of its script ends it too). */
-function isEndless({ repeat, continueOn }: Step): boolean {
-  return repeat !== null && continueOn.failure;
+function isEndless(made: Case, step: Step): boolean {
+  const { repeat, continueOn } = step;
+  if (repeat === null || repeat.mode !== undefined || repeat.limit !== undefined) return false;
+  return (
+    continueOn.failure || continueOn.exitCodes?.includes(failureCode(made, step, Number.POSITIVE_INFINITY)) === true
+  );
+}
+
+/** Restored failures are tolerated by `continueOn.failure` alone, since nothing else was recorded. */
+function isTolerated(made: Case, step: Step): boolean {
+  const isRestored = made.restored.some(({ step: name }) => name === step.name);
+  return isRestored ? step.continueOn.failure : attemptsComeTo(made, step).isTolerated;
 }
 
 function passes(
@@ -71,24 +81,58 @@ function passes(
   steps: ReadonlyMap<string, Step>,
   { dependency, status }: { readonly dependency: string; readonly status: SettledStatus },
 ): boolean {
-  const continueOn = steps.get(dependency)?.continueOn;
-  if (made.restored.some(({ step }) => step === dependency) || status === 'succeeded') return true;
-  return (
-    (status === 'failed' && continueOn?.failure === true) || (status === 'skipped' && continueOn?.skipped === true)
-  );
+  const step = steps.get(dependency);
+  if (made.restored.some(({ step: name }) => name === dependency) || status === 'succeeded') return true;
+  if (step === undefined) return false;
+  return (status === 'failed' && isTolerated(made, step)) || (status === 'skipped' && step.continueOn.skipped);
 }
 
 function statusAfter(made: Case, step: Step, blocking: readonly { readonly status: SettledStatus }[]): SettledStatus {
-  if (blocking.length === 0) return attemptsComeTo(made, step);
+  if (blocking.length === 0) return attemptsComeTo(made, step).status;
   return blocking.every(({ status }) => status === 'skipped') ? 'skipped' : 'upstream_failed';
 }
 
-function attemptsComeTo(made: Case, node: Step): SettledStatus {
-  let retriesLeft = node.retry.limit;
+type Coming = { readonly status: SettledStatus; readonly isTolerated: boolean };
+
+function attemptsComeTo(made: Case, node: Step): Coming {
+  const { retry, repeat } = node;
+  let retriesLeft = retry.limit;
+  let repetition = 1;
   for (let attempt = 1; ; attempt += 1) {
     const kind = outcomeKind(made, node, attempt);
-    if (kind === 'failed' && retriesLeft > 0) retriesLeft -= 1;
-    else if (kind === 'succeeded' && node.repeat !== null) retriesLeft = node.retry.limit;
-    else return kind;
+    if (kind === 'skipped' || kind === 'canceled') return { status: kind, isTolerated: false };
+    const code = kind === 'failed' ? failureCode(made, node, attempt) : 0;
+    const { conditionMet, outputMatched } = factOf(made, node, attempt);
+    const mayRetry = retry.exitCodes?.includes(code) ?? !(node.continueOn.exitCodes?.includes(code) ?? false);
+    if (kind === 'failed' && retriesLeft > 0 && mayRetry) {
+      retriesLeft -= 1;
+      continue;
+    }
+    const isTolerable =
+      node.continueOn.failure ||
+      (node.continueOn.exitCodes ?? []).includes(code) ||
+      (node.continueOn.output !== undefined && outputMatched);
+    const ending = endOf(node, kind === 'failed', isTolerable);
+    if (repeat === null) return ending;
+    const isMet = repeat.condition === undefined ? (repeat.exitCodes ?? []).includes(code) : conditionMet;
+    const byMode = { while: isMet, until: !isMet, always: kind === 'succeeded' || isTolerable };
+    if (!byMode[repeat.mode ?? 'always']) return ending;
+    if (repetition === (repeat.limit ?? Number.POSITIVE_INFINITY)) {
+      return repeat.mode === 'until' ? unmetEnd(node, code, outputMatched) : ending;
+    }
+    repetition += 1;
+    retriesLeft = retry.limit;
   }
+}
+
+function endOf({ continueOn }: Step, hasFailed: boolean, isTolerable: boolean): Coming {
+  if (!hasFailed) return { status: 'succeeded', isTolerated: false };
+  const status = isTolerable && continueOn.markSuccess === true ? 'succeeded' : 'failed';
+  return { status, isTolerated: isTolerable };
+}
+
+/** A step that repeats until a condition and never meets it has failed, with the exit code of its last repetition. */
+function unmetEnd(node: Step, code: number, outputMatched: boolean): Coming {
+  const { failure, exitCodes = [], output } = node.continueOn;
+  return endOf(node, true, failure || exitCodes.includes(code) || (output !== undefined && outputMatched));
 }

@@ -60,7 +60,7 @@ test('a step starts only when its dependencies are settled and let it run', () =
       if (event.type === 'step.restored') passing.add(event.step);
       if (event.type === 'step.finished') {
         const continueOn = workflow.steps.find(({ name }) => name === event.step)?.continueOn;
-        const tolerated = { failed: continueOn?.failure, skipped: continueOn?.skipped, succeeded: true };
+        const tolerated = { failed: event.tolerated !== undefined, skipped: continueOn?.skipped, succeeded: true };
         if (event.status in tolerated && tolerated[event.status as keyof typeof tolerated]) passing.add(event.step);
       }
       if (event.type !== 'step.scheduled') continue;

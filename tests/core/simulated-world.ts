@@ -4,7 +4,7 @@ import { initialRun, isFinished, type RunState } from '../../src/core/run/run-st
 import { transition } from '../../src/core/run/transition.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
-import { type Case, outcomeKind } from './arbitrary-case.ts';
+import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
 
 /** One input, with the state before and after it. */
 export type Move = {
@@ -71,15 +71,22 @@ export class SimulatedWorld {
   #end(made: Attempt, choice: number): void {
     this.#attempts.splice(this.#attempts.indexOf(made), 1);
     const { step, attempt } = made;
-    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: this.#outcome(made, choice) });
+    const facts = { ...factOf(this.#case, this.#node(step), attempt), random: (choice % 10) / 10 };
+    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: this.#outcome(made, choice), facts });
   }
 
   #outcome({ step, attempt }: Attempt, choice: number): Outcome {
+    const node = this.#node(step);
+    if (this.run.cancellation !== null && choice % 2 === 0) return canceled();
+    const failed = () => failure({ exitCode: failureCode(this.#case, node, attempt) });
+    const make = { succeeded: success, failed, skipped: skip, canceled };
+    return make[outcomeKind(this.#case, node, attempt)]();
+  }
+
+  #node(step: string): Step {
     const node = this.#nodes.get(step);
     if (node === undefined) throw new Error(`"${step}" was scheduled, but does not exist`);
-    if (this.run.cancellation !== null && choice % 2 === 0) return canceled();
-    const make = { succeeded: success, failed: failure, skipped: skip, canceled };
-    return make[outcomeKind(this.#case, node, attempt)]();
+    return node;
   }
 
   #fire(timer: Timer): void {

@@ -20,6 +20,7 @@ describe('a captured command', () => {
     expect(await captured('printf " a\\n\\nb \\n\\n"; echo no >&2')).toEqual({
       ok: true,
       ended: true,
+      exitCode: 0,
       stdout: ' a\n\nb ',
       message: '',
     });
@@ -29,19 +30,31 @@ describe('a captured command', () => {
     const cwd = temporaryDirectory();
     const command = 'cat; echo "$1|$X|$#"; pwd; env | sort | cut -d= -f1 | tr "\\n" " "';
     const result = await captureIn(cwd, command, { params: ['a "b"', '$(id)'], env: { X: "'`id`" } });
-    expect(result).toEqual({ ok: true, ended: true, stdout: `a "b"|'\`id\`|2\n${cwd}\nPATH PWD X `, message: '' });
+    expect(result).toEqual({
+      ok: true,
+      ended: true,
+      exitCode: 0,
+      stdout: `a "b"|'\`id\`|2\n${cwd}\nPATH PWD X `,
+      message: '',
+    });
   });
 
   test('gets no prefix, no quotes and no settings from the environment of this process', async () => {
     vi.stubEnv('ZX_PREFIX', 'echo prefix;');
     vi.stubEnv('ZX_VERBOSE', 'true');
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(await captured('false | true; echo ${UNSET}x')).toEqual({ ok: true, ended: true, stdout: 'x', message: '' });
+    expect(await captured('false | true; echo ${UNSET}x')).toEqual({
+      ok: true,
+      ended: true,
+      exitCode: 0,
+      stdout: 'x',
+      message: '',
+    });
   });
 
   test('uses the options of the shell', async () => {
     const result = await captured('false; echo ${BASH_VERSION:+no}', { shell: 'bash -e' });
-    expect(result).toEqual({ ok: false, ended: true, stdout: '', message: 'exit 1' });
+    expect(result).toEqual({ ok: false, ended: true, exitCode: 1, stdout: '', message: 'exit 1' });
   });
 
   test('keeps characters whole wherever a chunk of its output ends', async () => {
@@ -55,6 +68,7 @@ describe('a captured command', () => {
     expect(await captured('(sleep 0.05; echo late) & echo early')).toEqual({
       ok: true,
       ended: true,
+      exitCode: 0,
       stdout: 'early\nlate',
       message: '',
     });
@@ -63,11 +77,11 @@ describe('a captured command', () => {
 
 describe('a captured command that fails', () => {
   test.each([
-    ['echo a; exit 3', 'a', 'exit 3'],
-    ['echo one >&2; echo two >&2; exit 1', '', 'exit 1: two'],
-    ['kill -9 $$', '', 'killed by SIGKILL'],
-  ])('says how: %s', async (command, stdout, message) => {
-    expect(await captured(command)).toEqual({ ok: false, ended: true, stdout, message });
+    ['echo a; exit 3', 'a', 3, 'exit 3'],
+    ['echo one >&2; echo two >&2; exit 1', '', 1, 'exit 1: two'],
+    ['kill -9 $$', '', null, 'killed by SIGKILL'],
+  ])('says how: %s', async (command, stdout, exitCode, message) => {
+    expect(await captured(command)).toEqual({ ok: false, ended: true, exitCode, stdout, message });
   });
 
   test('writes its errors to the given file', async () => {
@@ -77,6 +91,7 @@ describe('a captured command that fails', () => {
     expect(await captured('echo why >&2; exit 1', { stderr })).toEqual({
       ok: false,
       ended: true,
+      exitCode: 1,
       stdout: '',
       message: 'exit 1',
     });
@@ -90,7 +105,7 @@ describe('a captured command that fails', () => {
     [{ env: { BAD: 'a\0b' } }, 'variable "BAD" contains a NUL character, which cannot be passed to a program'],
     [{ env: { BIG: 'x'.repeat(200_000) } }, expect.stringContaining('variable "BIG" is the largest with 200004 bytes')],
   ])('because it cannot be started says why: %#', async (options, message) => {
-    expect(await captured('true', options)).toEqual({ ok: false, ended: false, stdout: '', message });
+    expect(await captured('true', options)).toEqual({ ok: false, ended: false, exitCode: null, stdout: '', message });
   });
 
   test('prints more than a value may hold', async () => {
@@ -107,7 +122,7 @@ describe('a stop', () => {
     const result = captureIn(cwd, command, { signal: stop.signal });
     const daemon = Number(await fileText(join(cwd, 'pid')));
     stop.abort();
-    expect(await result).toEqual({ ok: false, ended: false, stdout: '', message: 'stopped' });
+    expect(await result).toEqual({ ok: false, ended: false, exitCode: null, stdout: '', message: 'stopped' });
     expect(runs(daemon)).toBe(false);
   });
 
@@ -117,7 +132,7 @@ describe('a stop', () => {
     const result = captureIn(cwd, `echo $$ >pid; exec ${program('ignore-term.sh')} ready`, { signal: stop.signal });
     await until(() => existsSync(join(cwd, 'ready')));
     stop.abort();
-    expect(await result).toEqual({ ok: false, ended: false, stdout: '', message: 'stopped' });
+    expect(await result).toEqual({ ok: false, ended: false, exitCode: null, stdout: '', message: 'stopped' });
     expect(runs(Number(readFileSync(join(cwd, 'pid'), 'utf8')))).toBe(false);
   });
 
@@ -125,7 +140,7 @@ describe('a stop', () => {
     const cwd = temporaryDirectory();
     const result = await captureIn(cwd, 'touch ran', { signal: AbortSignal.abort() });
     expect({ result, ran: existsSync(join(cwd, 'ran')) }).toEqual({
-      result: { ok: false, ended: false, stdout: '', message: 'stopped' },
+      result: { ok: false, ended: false, exitCode: null, stdout: '', message: 'stopped' },
       ran: false,
     });
   });

@@ -1,5 +1,13 @@
 import { buildGraph } from '../../src/core/graph.ts';
-import type { CancelReason, Outcome, RestoredStep, RunEvent, RunInput, StepStatus } from '../../src/core/run/run.ts';
+import type {
+  AttemptFacts,
+  CancelReason,
+  Outcome,
+  RestoredStep,
+  RunEvent,
+  RunInput,
+  StepStatus,
+} from '../../src/core/run/run.ts';
 import { initialRun, type RunState, stepState, steps } from '../../src/core/run/run-state.ts';
 import { transition } from '../../src/core/run/transition.ts';
 import { handlerName } from '../../src/core/workflow.ts';
@@ -44,8 +52,9 @@ export class DrivenRun {
   }
 
   /** The step's present attempt is over. */
-  end(step: string, outcome: Outcome, attempt = this.step(step).attempt): readonly RunEvent[] {
-    return this.send({ type: 'attempt-ended', at: this.now, step, attempt, outcome });
+  end(step: string, outcome: Outcome, attempt = this.step(step).attempt, facts?: AttemptFacts): readonly RunEvent[] {
+    const found = facts === undefined ? {} : { facts };
+    return this.send({ type: 'attempt-ended', at: this.now, step, attempt, outcome, ...found });
   }
 
   succeed(...names: string[]): readonly RunEvent[] {

@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Workflow } from '../../core/workflow.ts';
 import { messageOf, WfError } from '../../errors.ts';
 import { createFileReporter } from '../../render/reporters/file-reporter.ts';
 import { junitReport } from '../../render/reporters/junit.ts';
@@ -27,10 +26,10 @@ export function createFileReports(files: readonly FileReport[], { err }: Pick<Co
   });
 }
 
-function rendering(kind: FileReport['kind'], cwd: string): (recap: Recap, workflow: Workflow) => string {
+function rendering(kind: FileReport['kind'], cwd: string): (recap: Recap) => string {
   switch (kind) {
     case 'junit':
-      return (recap, workflow) => junitReport(recap, workflow, cwd);
+      return (recap) => junitReport(recap, cwd);
     case 'summary':
       return ({ summary }) => `${JSON.stringify(summary, null, 2)}\n`;
   }

@@ -43,14 +43,15 @@ export function resettleNode(run: RunState, index: number, change: Partial<StepS
  * way.
  */
 export function letsDependentsRun(run: RunState, index: number): boolean {
-  const { status, restored } = itemAt(run.nodes, index);
+  const { status, restored, tolerated } = itemAt(run.nodes, index);
   const { continueOn } = nodeAt(run.graph, index);
   if (restored || status === 'succeeded') return true;
-  return (status === 'failed' && continueOn.failure) || (status === 'skipped' && continueOn.skipped);
+  return (status === 'failed' && tolerated !== null) || (status === 'skipped' && continueOn.skipped);
 }
 
 function isTolerated(run: RunState, index: number): boolean {
-  return itemAt(run.nodes, index).status === 'failed' && nodeAt(run.graph, index).continueOn.failure;
+  const { status, tolerated } = itemAt(run.nodes, index);
+  return status === 'failed' && tolerated !== null;
 }
 
 function releaseDependents(run: RunState, index: number): RunState {

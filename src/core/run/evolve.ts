@@ -3,9 +3,9 @@ import { nodeIndex } from '../graph.ts';
 import { handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
-import type { EarlierEnd, RunEvent } from './run.ts';
+import type { EarlierEnd, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
-import { isSettled, stepState } from './run-state.ts';
+import { isSettled, stepNode, stepState } from './run-state.ts';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
@@ -72,7 +72,24 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
   const { step, at, status, outputs, before } = event;
   const index = nodeIndex(run.graph, step);
   const end = before === undefined ? {} : earlierEnd(before);
-  return settleNode(run, index, { status, outputs, ...maskedOf(event), ...end, finishedAt: at, restored: true });
+  const tolerated = toleratedOf(run, event);
+  return settleNode(run, index, {
+    status,
+    outputs,
+    tolerated,
+    ...maskedOf(event),
+    ...end,
+    finishedAt: at,
+    restored: true,
+  });
+}
+
+/** Earlier versions recorded no tolerance, since only `continueOn.failure` gave one. */
+function toleratedOf(
+  run: RunState,
+  { step, status, tolerated }: { step: string; status: SettledStatus; tolerated?: ToleratedBy },
+): ToleratedBy | null {
+  return tolerated ?? (status === 'failed' && stepNode(run, step).continueOn.failure ? 'failure' : null);
 }
 
 function earlierEnd({ runId, reason, message, exitCode, signal }: EarlierEnd): Partial<StepState> {
@@ -95,6 +112,7 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
     process: null,
     waitingFor: null,
     until: null,
+    tolerated: null,
   });
   return index < run.graph.stepCount ? { ...next, lastStartAt: at, delayedUntil: null } : next;
 }
@@ -105,7 +123,7 @@ function started(run: RunState, { step, at, process, child }: Event<'step.starte
   return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
 }
 
-function waiting(run: RunState, { step, why, until, outcome }: Event<'step.waiting'>): RunState {
+function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<'step.waiting'>): RunState {
   const before = stepState(run, step);
   const { reason, message, exitCode, signal, outputs } = attemptResult(outcome);
   return evolveNode(run, nodeIndex(run.graph, step), {
@@ -119,6 +137,8 @@ function waiting(run: RunState, { step, why, until, outcome }: Event<'step.waiti
     waitingFor: why,
     until,
     retries: why === 'retry' ? before.retries + 1 : 0,
+    repetitions: before.repetitions + Number(why === 'repeat'),
+    tolerated: tolerated ?? null,
   });
 }
 
@@ -138,6 +158,7 @@ function finished(run: RunState, event: Event<'step.finished'>): RunState {
     exitCode,
     signal,
     outputs,
+    tolerated: toleratedOf(run, event),
     ...maskedOf(event),
     finishedAt: at,
     process: null,
@@ -155,6 +176,7 @@ function marked(run: RunState, { step, at, status, by, run: end }: Event<'step.m
     message: isFailed ? `marked as failed by ${by}` : '',
     exitCode: null,
     signal: null,
+    tolerated: toleratedOf(run, { step, status }),
     finishedAt: stepState(run, step).finishedAt ?? at,
     restored: false,
   };

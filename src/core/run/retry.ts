@@ -77,10 +77,10 @@ function takenOver(run: RunState, name: string): RestoredStep {
   if (step === null || !isSettled(step)) return { step: name, status: 'canceled', outputs: {} };
   const masked = unkept(step);
   const outputs = Object.fromEntries(Object.entries(step.outputs).filter(([output]) => !masked.includes(output)));
-  const { status, reason, message, exitCode, signal } = step;
+  const { status, reason, message, exitCode, signal, tolerated } = step;
   if (status === 'succeeded') return { step: name, status, outputs };
   const before = { runId: originOf(run, step) ?? run.runId, reason, message, exitCode, signal };
-  return { step: name, status, outputs, before };
+  return { step: name, status, outputs, ...(tolerated === null ? {} : { tolerated }), before };
 }
 
 /** Names of the step's outputs that contain secrets: they were stored masked. */

@@ -3,8 +3,8 @@ import { indexSet } from '../data/index-set.ts';
 import type { Vector } from '../data/vector.ts';
 import { firstItems, itemAt, vectorOf } from '../data/vector.ts';
 import type { Graph } from '../graph.ts';
-import { nodeIndex } from '../graph.ts';
-import type { HandlerKind, Workflow } from '../workflow.ts';
+import { nodeAt, nodeIndex } from '../graph.ts';
+import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import type {
   CancelReason,
   FailureReason,
@@ -17,6 +17,7 @@ import type {
   RunStatus,
   SettledStatus,
   StepStatus,
+  ToleratedBy,
   Trigger,
 } from './run.ts';
 
@@ -52,6 +53,10 @@ export type StepState = {
   readonly until: number | null;
   /** Retries since the last repetition started. */
   readonly retries: number;
+  /** Repetitions that ended with another one to follow. */
+  readonly repetitions: number;
+  /** What tolerated the failure of the last attempt; also of a step that `markSuccess` made succeed. */
+  readonly tolerated: ToleratedBy | null;
   /** The result was taken from the run being retried. */
   readonly restored: boolean;
   /** For a restored step: the run in which it ended, if recorded. */
@@ -120,7 +125,7 @@ export type RunState = {
   /** Steps that count towards the limit: scheduled or running. */
   readonly active: number;
   readonly settled: number;
-  /** Steps that failed under their own `continueOn.failure`, or did not succeed in the run being retried. */
+  /** Failed steps whose failure is tolerated by their own `continueOn`. */
   readonly tolerated: number;
   /** Steps that may start, subject to the limit and the delay. */
   readonly ready: IndexSet;
@@ -177,6 +182,11 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
 /** The step or handler with that name. Throws if the workflow has none. */
 export function stepState(run: RunState, name: string): StepState {
   return itemAt(run.nodes, nodeIndex(run.graph, name));
+}
+
+/** The definition of the step or handler with that name. Throws if the workflow has none. */
+export function stepNode({ graph }: RunState, name: string): Step {
+  return nodeAt(graph, nodeIndex(graph, name));
 }
 
 /** All steps in the order of the file, without the handlers. */
@@ -239,6 +249,8 @@ function initialStep(name: string, unmet: number): StepState {
     waitingFor: null,
     until: null,
     retries: 0,
+    repetitions: 0,
+    tolerated: null,
     restored: false,
     unmet,
     blocking: 0,

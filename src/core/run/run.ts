@@ -58,6 +58,9 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
  */
 export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost';
 
+/** The part of `continueOn` that tolerates a failure. */
+export type ToleratedBy = 'failure' | 'exitCode' | 'output';
+
 /** Values of `output` variables by name. */
 export type Outputs = { readonly [name: string]: string };
 
@@ -80,6 +83,16 @@ export type Outcome =
       readonly exitCode: number | null;
       readonly signal: string | null;
     };
+
+/** What the policies of a step ask about an attempt besides its outcome; only what they ask is present. */
+export type AttemptFacts = {
+  /** Whether the condition of `repeatPolicy` is met. */
+  readonly conditionMet?: boolean;
+  /** Whether a line of the attempt's output matches `continueOn.output`. */
+  readonly outputMatched?: boolean;
+  /** A random number from 0 (inclusive) to 1 (exclusive), for the `jitter` of a wait. */
+  readonly random?: number;
+};
 
 /** Why a run is being ended early. */
 export type CancelReason =
@@ -124,6 +137,8 @@ export type RestoredStep = {
   readonly step: string;
   readonly status: SettledStatus;
   readonly outputs: Outputs;
+  /** What tolerated its failure; absent if nothing did. */
+  readonly tolerated?: ToleratedBy;
   /** For a step that did not succeed: how it ended. Absent too if it was never settled. */
   readonly before?: EarlierEnd;
 };
@@ -162,6 +177,7 @@ export type RunInput =
       readonly step: string;
       readonly attempt: number;
       readonly outcome: Outcome;
+      readonly facts?: AttemptFacts;
     }
   /** The time of a `step.waiting` (then with `step` and `attempt`) or of a `run.delayed` has come. */
   | { readonly type: 'timer-fired'; readonly at: number; readonly step: string; readonly attempt: number }
@@ -219,6 +235,7 @@ export type RunEvent =
       readonly outputs: Outputs;
       /** Names of the outputs whose values are masked because they are or contain secrets. */
       readonly masked?: readonly string[];
+      readonly tolerated?: ToleratedBy;
       readonly before?: EarlierEnd;
     }
   /** For the engine: start this attempt. */
@@ -241,6 +258,8 @@ export type RunEvent =
       readonly why: 'retry' | 'repeat';
       readonly until: number;
       readonly outcome: Outcome;
+      /** What tolerated the failure of the repetition; absent if nothing did. */
+      readonly tolerated?: ToleratedBy;
     }
   | { readonly type: 'step.ready'; readonly at: number; readonly step: string }
   | {
@@ -258,6 +277,11 @@ export type RunEvent =
       readonly outputs: Outputs;
       /** Names of the outputs whose values are masked because they are or contain secrets. */
       readonly masked?: readonly string[];
+      /**
+       * What tolerated the failure of the last attempt. Absent if nothing did, and in journals of versions without
+       * `exitCode` and `output`, where `continueOn.failure` of the step tells it.
+       */
+      readonly tolerated?: ToleratedBy;
     }
   /**
    * Follows the end of the run: a user marked how a step ended. `run` is the resulting status of the run; `by` names

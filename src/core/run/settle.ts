@@ -4,14 +4,18 @@ import type { AttemptResult } from './attempt-result.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { letsDependentsRun } from './evolve-node.ts';
-import type { RunState, StepState } from './run-state.ts';
+import type { ToleratedBy } from './run.ts';
+import { type RunState, type StepState, stepNode } from './run-state.ts';
+
+type StepResult = Pick<AttemptResult, 'status' | 'message'> &
+  Partial<AttemptResult> & { readonly tolerated?: ToleratedBy | null };
 
 /** Settles a step or handler; fields that `result` omits keep the values of the last attempt. */
 export function settle(
   draft: Draft,
   at: number,
   { name, attempt, exitCode, signal, outputs }: StepState,
-  result: Pick<AttemptResult, 'status' | 'message'> & Partial<AttemptResult>,
+  result: StepResult,
 ): void {
   record(draft, {
     type: 'step.finished',
@@ -24,6 +28,7 @@ export function settle(
     exitCode: result.exitCode === undefined ? exitCode : result.exitCode,
     signal: result.signal === undefined ? signal : result.signal,
     outputs: result.outputs ?? outputs,
+    ...(result.tolerated === undefined || result.tolerated === null ? {} : { tolerated: result.tolerated }),
   });
 }
 
@@ -32,9 +37,14 @@ export function settle(
  * repetition has done its work: it ends as its last repetition did.
  */
 export function settleInactive(draft: Draft, at: number, step: StepState, why: string): void {
-  const { reason, message } = step;
-  const lastEnd = { status: reason === null ? ('succeeded' as const) : ('failed' as const), reason, message };
-  settle(draft, at, step, step.waitingFor === 'repeat' ? lastEnd : { status: 'canceled', message: why });
+  const end: StepResult =
+    step.waitingFor === 'repeat' ? lastRepetition(draft.run, step) : { status: 'canceled', message: why };
+  settle(draft, at, step, end);
+}
+
+function lastRepetition(run: RunState, { name, reason, message, tolerated }: StepState): StepResult {
+  const isSuccess = reason === null || (tolerated !== null && stepNode(run, name).continueOn.markSuccess === true);
+  return isSuccess ? { status: 'succeeded', message: '', tolerated } : { status: 'failed', reason, message, tolerated };
 }
 
 /** Settles every step that its dependencies prevent from running, then the steps that depend on those. */

@@ -48,6 +48,8 @@ export function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
     outputs: step.outputs,
     log: step.attempt === 0 ? null : logPath(step.name, step.attempt),
     ...(step.child === undefined ? {} : { child: step.child }),
+    ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
+    ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),
   };
 }
 

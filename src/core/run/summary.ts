@@ -1,4 +1,4 @@
-import type { FailureReason, Outputs, Param, RunReason, RunStatus, StepStatus, Trigger } from './run.ts';
+import type { FailureReason, Outputs, Param, RunReason, RunStatus, StepStatus, ToleratedBy, Trigger } from './run.ts';
 
 /** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
 export type StepSummary = {
@@ -18,6 +18,10 @@ export type StepSummary = {
   readonly log: string | null;
   /** The id of the sub-run that the last attempt started; absent if it started none. */
   readonly child?: string;
+  /** The part of `continueOn` that tolerated the failure of the last attempt; absent if none did. */
+  readonly tolerated?: ToleratedBy;
+  /** How often a repeating step has run, retries not counted; absent before the second time. */
+  readonly repetitions?: number;
 };
 
 /** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */

@@ -1,12 +1,11 @@
-import { nodeAt, nodeIndex } from '../graph.ts';
 import { handlerKind } from '../workflow.ts';
-import { attemptResult } from './attempt-result.ts';
 import { cancel, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
 import { beginHandling, continueHandling } from './handling.ts';
+import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RunEvent, RunInput } from './run.ts';
-import { isActive, isFinished, type RunState, type StepState, stepState } from './run-state.ts';
+import { isActive, isFinished, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 import { endDelay, scheduleReady } from './schedule.ts';
 import { settle, settleBlocked } from './settle.ts';
 import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
@@ -90,16 +89,20 @@ function attemptStarted(draft: Draft, { at, step, attempt, process, child }: Inp
     record(draft, { type: 'step.started', at, step, attempt, process, ...(child === undefined ? {} : { child }) });
 }
 
-function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported }: Input<'attempt-ended'>): void {
+function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
   const outcome = withCause(draft.run, reported);
-  const why = reasonToGoOn(draft.run, state, outcome);
+  const node = stepNode(draft.run, step);
+  const next = isEnding(draft.run, state)
+    ? { why: null, ...lastResult(node, outcome, facts) }
+    : followUp(node, state, outcome, facts);
+  const { why, tolerated } = next;
   if (why === null) {
-    settle(draft, at, state, attemptResult(outcome));
+    settle(draft, at, state, { ...next.result, tolerated });
   } else {
-    const until = at + intervalMs(draft.run, state, why);
-    record(draft, { type: 'step.waiting', at, step, attempt, why, until, outcome });
+    const kept = tolerated === null ? {} : { tolerated };
+    record(draft, { type: 'step.waiting', at, step, attempt, why, until: at + next.waitMs, outcome, ...kept });
   }
 }
 
@@ -116,20 +119,6 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
   const state = stepState(draft.run, step);
   const isDue = state.status === 'waiting' && state.until !== null && state.attempt === attempt;
   if (isDue) record(draft, { type: 'step.ready', at, step });
-}
-
-/** A failure is retried first; then a repeating step repeats after a success, or if it may fail. */
-function reasonToGoOn(run: RunState, state: StepState, { status }: Outcome): 'retry' | 'repeat' | null {
-  const { retry, repeat, continueOn } = nodeAt(run.graph, nodeIndex(run.graph, state.name));
-  if (isEnding(run, state)) return null;
-  if (status === 'failed' && state.retries < retry.limit) return 'retry';
-  if (repeat === null) return null;
-  return status === 'succeeded' || (status === 'failed' && continueOn.failure) ? 'repeat' : null;
-}
-
-function intervalMs(run: RunState, { name }: StepState, why: 'retry' | 'repeat'): number {
-  const { retry, repeat } = nodeAt(run.graph, nodeIndex(run.graph, name));
-  return why === 'retry' ? retry.intervalMs : (repeat?.intervalMs ?? 0);
 }
 
 /** Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran. */

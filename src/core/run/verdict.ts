@@ -1,4 +1,3 @@
-import { nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind } from '../workflow.ts';
 import { handlerName } from '../workflow.ts';
 import type { CancelReason, FinishedStatus, RunReason } from './run.ts';
@@ -92,9 +91,7 @@ function isUndone(run: RunState, step: StepState): boolean {
 
 function isFailure(run: RunState, step: StepState): boolean {
   if (step.status === 'canceled') return true;
-  return (
-    step.status === 'failed' && (run.strict || !nodeAt(run.graph, nodeIndex(run.graph, step.name)).continueOn.failure)
-  );
+  return step.status === 'failed' && (run.strict || step.tolerated === null);
 }
 
 function described({ name, status, message }: StepState, kind: 'step' | 'handler'): string {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Outcome } from '../../core/run/run.ts';
+import type { AttemptFacts, Outcome } from '../../core/run/run.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
@@ -14,6 +14,7 @@ import type {
 } from '../../executors/executor.ts';
 import { canceled, type EndSignal, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
+import { attemptFacts, type NeededFacts } from './attempt-facts.ts';
 import { type Environment, EvaluationProblem } from './environment/environment.ts';
 import { type Captured, firstUnmet } from './environment/precondition.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
@@ -55,13 +56,18 @@ export type AttemptContext = {
   readonly kill: EndSignal;
   readonly started: Started;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
+  /** Which facts the step's policies need after this outcome. */
+  readonly neededFacts: (outcome: Outcome) => NeededFacts;
 };
+
+/** The result of an attempt: its outcome, and what the step's policies ask besides. */
+export type AttemptReport = { readonly outcome: Outcome; readonly facts: AttemptFacts };
 
 /**
  * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
  * is an outcome; a rejection is an internal error.
  */
-export async function runAttempt(context: AttemptContext): Promise<Outcome> {
+export async function runAttempt(context: AttemptContext): Promise<AttemptReport> {
   const { step, output, secrets, variables } = context;
   try {
     const { scope, env } = variables.forStep(stepEnvironment(context));
@@ -69,20 +75,48 @@ export async function runAttempt(context: AttemptContext): Promise<Outcome> {
     secrets.learnStep(step, env, scope);
     const cwd = stepDirectory(context.workflow, step, scope);
     const refusal = await checkPreconditions(context, scope, env, cwd);
-    if (context.signal.aborted) return afterEnd(canceled, context);
-    if (refusal !== null) return refusal;
-    return await withCopies(context, scope, cwd, async () => {
+    if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
+    if (refusal !== null) return reportOf(refusal);
+    const outcome = await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
       const outcome = withCause(await context.executor.run(step.executor.config, attempt), output);
       output.settle();
       return afterEnd(outcome, context);
     });
+    return await withFacts(context, outcome, { scope, env, cwd });
   } catch (error) {
     if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
-    return afterEnd(errorOutcome(error.message), context);
+    return reportOf(afterEnd(errorOutcome(error.message), context));
   } finally {
     output.close();
+  }
+}
+
+function reportOf(outcome: Outcome): AttemptReport {
+  return { outcome, facts: {} };
+}
+
+/** A condition that cannot be evaluated fails the attempt, unless that was asked to end meanwhile. */
+async function withFacts(
+  context: AttemptContext,
+  outcome: Outcome,
+  { scope, env, cwd }: { scope: Scope; env: Environment; cwd: string },
+): Promise<AttemptReport> {
+  const { step, signal, output } = context;
+  const needed = context.neededFacts(outcome);
+  const { stdoutPath, stderrPath } = output.log;
+  try {
+    const facts = await attemptFacts(step, needed, outcome, {
+      scope,
+      env,
+      capture: (command, own) => captureIn(context, { env: own, cwd }, command),
+      logs: [stdoutPath, stderrPath],
+    });
+    return { outcome, facts };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem)) throw error;
+    return signal.aborted ? reportOf(outcome) : reportOf(errorOutcome(error.message));
   }
 }
 
@@ -122,15 +156,13 @@ async function checkPreconditions(
   env: Environment,
   cwd: string,
 ): Promise<Outcome | null> {
-  const { step, admitted, workflow, signal, capture, variables } = context;
+  const { step, admitted } = context;
   if (step.preconditions.length === 0 || admitted.has(step.name)) return null;
-  const shell = step.shell ?? workflow.shell;
-  const params = variables.args;
   try {
     const unmet = await firstUnmet(step.preconditions, {
+      what: 'precondition',
       scope,
-      capture: (command, extra) =>
-        capture(command, { env: { ...env, ...extra }, cwd, shell, params, signal: signal.toAbortSignal() }),
+      capture: (command, extra) => captureIn(context, { env: { ...env, ...extra }, cwd }, command),
     });
     if (unmet !== null) return { status: 'skipped', message: unmet };
   } catch (error) {
@@ -139,6 +171,12 @@ async function checkPreconditions(
   }
   admitted.add(step.name);
   return null;
+}
+
+function captureIn(context: AttemptContext, own: { env: Environment; cwd: string }, command: string) {
+  const { step, workflow, signal, capture, variables } = context;
+  const shell = step.shell ?? workflow.shell;
+  return capture(command, { ...own, shell, params: variables.args, signal: signal.toAbortSignal() });
 }
 
 function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {

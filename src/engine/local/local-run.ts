@@ -12,6 +12,7 @@ import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
 import { createTurns } from '../../turns.ts';
 import type { Engine, Notice, RunRequest, RunWatcher } from '../engine.ts';
+import type { AttemptReport } from './attempt.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -33,6 +34,13 @@ const listenAfterMs = 100;
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const maxStartsPerTurn = 8;
+
+const notStarted: Outcome = {
+  status: 'canceled',
+  message: 'stopped before it started',
+  exitCode: null,
+  signal: null,
+};
 
 /** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
 type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -297,15 +305,15 @@ export class LocalRun {
     if (isCounted) await this.#gate.enter(signals.signal);
     this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
     const started: Started = (process, child) => this.#started(name, number, process, child);
-    const outcome: Outcome = signals.signal.aborted
-      ? { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null }
+    const { outcome, facts }: AttemptReport = signals.signal.aborted
+      ? { outcome: notStarted, facts: {} }
       : await this.#runner.attempt({ step, number, signals, run: this.result, started });
     this.#attempts.leave(name);
     if (isCounted) this.#gate.leave();
     if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
     const at = this.#options.clock.now();
     this.#background.ended(name, at);
-    this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome });
+    this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome, facts });
   }
 
   #started(step: string, attempt: number, ...[process, child]: Parameters<Started>): void {

@@ -52,7 +52,7 @@ export async function prepare(
     return {
       variables: runVariables,
       params,
-      unmet: await firstUnmet(workflow.preconditions, { scope, capture: check }),
+      unmet: await firstUnmet(workflow.preconditions, { what: 'precondition', scope, capture: check }),
     };
   } catch (error) {
     const isOfTheFile = error instanceof EvaluationProblem || error instanceof PathProblem;

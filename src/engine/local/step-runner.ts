@@ -1,5 +1,6 @@
+import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
-import { type RunState, steps } from '../../core/run/run-state.ts';
+import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { Scope, Started } from '../../executors/executor.ts';
@@ -7,7 +8,7 @@ import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, RunRequest } from '../engine.ts';
-import { errorOutcome, runAttempt } from './attempt.ts';
+import { type AttemptReport, errorOutcome, runAttempt } from './attempt.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunVariables } from './environment/variables.ts';
@@ -67,17 +68,17 @@ export class StepRunner {
   }
 
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
-  async attempt(request: AttemptRequest): Promise<Outcome> {
+  async attempt(request: AttemptRequest): Promise<AttemptReport> {
     try {
       return await this.#attempt(request);
     } catch (error) {
       const problem = systemProblem(error);
       if (problem === null) throw error;
-      return errorOutcome(problem.message);
+      return { outcome: errorOutcome(problem.message), facts: {} };
     }
   }
 
-  async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<Outcome> {
+  async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<AttemptReport> {
     const variables = this.#variables;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
@@ -86,8 +87,8 @@ export class StepRunner {
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, this.#outputOptions);
-    if ('problem' in output) return errorOutcome(output.problem);
-    const outcome = await runAttempt({
+    if ('problem' in output) return { outcome: errorOutcome(output.problem), facts: {} };
+    const report = await runAttempt({
       runId,
       workflow,
       step,
@@ -105,9 +106,11 @@ export class StepRunner {
         const parent = { ...this.#request, family: secrets.shared };
         return runSubworkflow(this.#options, parent, request, attempt);
       },
+      // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
+      neededFacts: (outcome) => neededFacts(step, stepState(run, step.name), outcome),
     });
-    this.#warnOfNul(step, outcome);
-    return outcome;
+    this.#warnOfNul(step, report.outcome);
+    return report;
   }
 
   /** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */

@@ -1,11 +1,12 @@
-import type { Assignment, ExecutorSpec, JsonObject, Precondition, Step } from '../../core/workflow.ts';
+import type { Assignment, ExecutorSpec, JsonObject, Step } from '../../core/workflow.ts';
 import { canonicalSignal } from '../check/signals.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
-import type { NamedTexts, RawAction, RawConditions } from '../raw.ts';
-import { asList, isJsonObject } from '../raw.ts';
+import type { NamedTexts, RawAction } from '../raw.ts';
+import { isJsonObject } from '../raw.ts';
 import { assignments, variableName } from './assignments.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
+import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './policies.ts';
 
 /**
  * What a step or handler gets from its workflow: its name, its dependencies, the functions it may call, its default
@@ -32,9 +33,9 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
     executor: executorOf(action),
     depends: context.depends,
     preconditions: preconditionsOf(action.preconditions),
-    continueOn: { failure: action.continueOn?.failure ?? false, skipped: action.continueOn?.skipped ?? false },
-    retry: { limit: action.retryPolicy?.limit ?? 0, intervalMs: toMs(action.retryPolicy?.intervalSec ?? 0) },
-    repeat: action.repeatPolicy?.repeat === true ? { intervalMs: toMs(action.repeatPolicy.intervalSec ?? 0) } : null,
+    continueOn: toleranceOf(action.continueOn),
+    retry: retryOf(action.retryPolicy),
+    repeat: repeatOf(action.repeatPolicy),
     stdout: action.stdout ?? null,
     stderr: action.stderr ?? null,
     output: action.output === undefined ? null : variableName(action.output),
@@ -49,22 +50,9 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
   };
 }
 
-/** Converts seconds, possibly with a fraction, to milliseconds. */
-export function toMs(seconds: number): number {
-  return Math.round(seconds * 1000);
-}
-
 /** `env` in any of its forms, as assignments. */
 export function envOf(env: NamedTexts | undefined): Assignment[] {
   return assignments(env).map(({ name, value }) => ({ name, value }));
-}
-
-/** `preconditions` in any of their forms. */
-export function preconditionsOf(conditions: RawConditions | undefined): Precondition[] {
-  return asList(conditions).map((entry) => {
-    const { condition = '', expected = null } = typeof entry === 'string' ? { condition: entry } : entry;
-    return { condition, expected };
-  });
 }
 
 function executorOf(raw: RawAction): ExecutorSpec {

@@ -14,8 +14,9 @@ import type { RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '.
 import { asList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
-import { buildStep, envOf, preconditionsOf, toMs } from './build-step.ts';
+import { buildStep, envOf } from './build-step.ts';
 import type { Functions } from './functions.ts';
+import { preconditionsOf, toMs } from './policies.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {

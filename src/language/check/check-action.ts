@@ -6,6 +6,7 @@ import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
 import type { ActionEntry } from './action-entries.ts';
 import { ignoredProblems } from './check-ignored.ts';
+import { policyProblems } from './check-policies.ts';
 import { constantProblems } from './constants/check-constants.ts';
 import { expressionProblems } from './constants/foreign-expressions.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
@@ -17,6 +18,7 @@ export function actionProblems(entry: ActionEntry): Problem[] {
     ...workProblems(entry),
     ...blankProblems(entry),
     ...ignoredProblems(entry),
+    ...policyProblems(entry),
     ...constantProblems(entry),
     ...expressionProblems(entry),
     ...signalProblems(entry),

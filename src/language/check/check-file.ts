@@ -2,7 +2,7 @@ import { VARIABLE_NAME } from '../build/assignments.ts';
 import { parameterNames } from '../build/functions.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList, type RawConditions } from '../raw.ts';
+import { asList, type RawAction, type RawConditions } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
@@ -119,11 +119,16 @@ const MOST_PATTERNS = 100_000;
 
 type Expected = { readonly path: Path; readonly pattern: string };
 
-/** Reports invalid regular expressions after `re:` in the preconditions of a file and of its steps and handlers. */
+/** Reports invalid regular expressions after `re:` in the conditions of a file and of its steps and handlers. */
 function conditionProblems(file: SpecFile): Problem[] {
-  const all = [{ path: [], raw: file.raw }, ...actionEntries(file)].flatMap(({ path, raw }) =>
-    patternsIn([...path, 'preconditions'], raw.preconditions),
-  );
+  const all = [
+    ...patternsIn(['preconditions'], file.raw.preconditions),
+    ...actionEntries(file).flatMap(({ path, raw }) => [
+      ...patternsIn([...path, 'preconditions'], raw.preconditions),
+      ...patternsIn([...path, 'repeatPolicy'], raw.repeatPolicy),
+      ...outputPatterns([...path, 'continueOn', 'output'], raw.continueOn),
+    ]),
+  ];
   const checked = new Map<string, string | null>();
   const problems: Problem[] = [];
   let size = 0;
@@ -145,6 +150,14 @@ function patternsIn(path: Path, conditions: RawConditions | undefined): Expected
     if (expected?.startsWith('re:') !== true) return [];
     const place = Array.isArray(conditions) ? [...path, index, 'expected'] : [...path, 'expected'];
     return [{ path: place, pattern: expected.slice(3) }];
+  });
+}
+
+function outputPatterns(path: Path, continueOn: RawAction['continueOn']): Expected[] {
+  const output = typeof continueOn === 'string' ? undefined : continueOn?.output;
+  return asList(output).flatMap((text, index) => {
+    if (!text.startsWith('re:')) return [];
+    return [{ path: Array.isArray(output) ? [...path, index] : path, pattern: text.slice(3) }];
   });
 }
 

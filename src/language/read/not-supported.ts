@@ -32,12 +32,6 @@ const planned: { readonly [map: string]: Table } = {
     dotenv: 'Write the variables under "env".',
     'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
   },
-  condition: { negate: 'Write a command as the condition, for example "test $N != done".' },
-  continueOn: {
-    'exitCode output markSuccess': 'Let the command itself exit with 0: sh -c "grep x file || [ $? = 1 ]".',
-  },
-  retryPolicy: { 'backoff maxIntervalSec exitCode jitter': 'The attempts are "intervalSec" apart, after any failure.' },
-  repeatPolicy: { 'limit condition expected exitCode negate backoff maxIntervalSec': 'Write a loop in a script.' },
   handlerOn: { 'init wait': 'Write a first step that the others depend on.', abort: 'Write "cancel".' },
   mailOn: { wait: '' },
   secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
@@ -79,6 +73,5 @@ function mapAt(path: Path): string | null {
   if (path.length === 0) return 'top';
   if (path.length === 2 && (path[0] === 'steps' || path[0] === 'handlerOn')) return 'step';
   const key = path.findLast((part) => typeof part === 'string');
-  if (key === 'preconditions') return 'condition';
   return typeof key === 'string' && Object.hasOwn(planned, key) && key !== 'step' && key !== 'top' ? key : null;
 }

@@ -69,7 +69,7 @@ function readPlain(reader: Reader, node: Node, place: Place): Json {
     return null;
   }
   if (isScalar(node)) {
-    const value = scalarValue(node, typesOf(place.schema));
+    const value = scalarValue(node, typesOf(place.schema), place.schema.enum);
     if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
     return value;
   }

@@ -8,17 +8,18 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 /**
  * Converts a scalar to the type expected: `1.10` stays text if text is expected, `yes` and `"true"` become booleans
  * and `"587"` a number if one is expected. Otherwise it has its type in YAML 1.2, and the schema reports it. `types`
- * are names of JSON types; null: any.
+ * are names of JSON types; null: any. `words` are the only texts allowed; empty: any text is.
  */
-export function scalarValue(node: Scalar, types: readonly string[] | null): Json {
+export function scalarValue(node: Scalar, types: readonly string[] | null, words: readonly unknown[] = []): Json {
   const native = nativeValue(node);
   if (types === null || native === null) return native;
   const text = textOf(node);
   if (types.includes('boolean')) {
     if (typeof native === 'boolean') return native;
     const word = text.toLowerCase();
-    if (!types.includes('string') && TRUE.has(word)) return true;
-    if (!types.includes('string') && FALSE.has(word)) return false;
+    const isText = types.includes('string') && (words.length === 0 || words.includes(text));
+    if (!isText && TRUE.has(word)) return true;
+    if (!isText && FALSE.has(word)) return false;
   }
   if (types.includes('number') || types.includes('integer')) {
     if (typeof native === 'number') return native;

@@ -83,6 +83,8 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
       return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
         label: 'expected a number',
       });
+    case 'exclusiveMinimum':
+      return problem('wrong-value', at('value'), `${subject} must be more than ${String(error.params.limit)}`);
     case 'minimum':
       return problem('wrong-value', at('value'), `${subject} must be at least ${String(error.params.limit)}`);
     case 'maximum':

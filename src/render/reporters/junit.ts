@@ -1,9 +1,7 @@
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
-import type { Workflow } from '../../core/workflow.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { stepStatusText } from '../text/step-status-text.ts';
-import { nodesByName } from './nodes.ts';
 import type { Recap } from './reporter.ts';
 
 /** The result of a test case that did not succeed. */
@@ -17,11 +15,10 @@ type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; re
  * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
  * case of its own.
  */
-export function junitReport({ summary, places, tails }: Recap, workflow: Workflow, cwd: string): string {
-  const nodes = nodesByName(workflow);
+export function junitReport({ summary, places, tails }: Recap, cwd: string): string {
   const view = { summary, places, tails, cwd };
   const cases = [...summary.steps, ...summary.handlers].map((step) => {
-    return { step, verdict: verdictOn(step, !summary.strict && (nodes.get(step.name)?.continueOn.failure ?? false)) };
+    return { step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
   });
   const run = runVerdict(summary, cases);
   const all = run === null ? cases : [...cases, { step: runStep(summary), verdict: run }];

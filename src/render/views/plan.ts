@@ -21,6 +21,8 @@ export type PlanView = {
     readonly dir: string;
     /** The largest number of attempts, including retries. */
     readonly attempts: number;
+    /** Retries, repetitions and tolerated failures, each in one line. */
+    readonly policies: readonly string[];
     /** The reason why it would be skipped; null if it would run or if the run decides. */
     readonly skipped: string | null;
   }[];
@@ -44,7 +46,7 @@ export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): 
     const label = `  ${colors.bold(padEnd(escapeControls(name), width))}`;
     return step === undefined
       ? label
-      : [label, workText(step), elsewhere(step.dir, dir), attemptsText(step), skippedText(step)]
+      : [label, workText(step), elsewhere(step.dir, dir), ...policyTexts(step), skippedText(step)]
           .filter((part) => part !== '')
           .join('  ');
   };
@@ -67,8 +69,8 @@ function workText({ executor, command }: PlanView['steps'][number]): string {
   return work === '' ? executor : `${executor}: ${work}`;
 }
 
-function attemptsText({ attempts }: PlanView['steps'][number]): string {
-  return attempts === 1 ? '' : `(up to ${attempts} attempts)`;
+function policyTexts({ policies }: PlanView['steps'][number]): readonly string[] {
+  return policies.map((policy) => `(${escapeControls(policy)})`);
 }
 
 function skippedText({ skipped }: PlanView['steps'][number]): string {

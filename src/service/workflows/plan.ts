@@ -10,6 +10,7 @@ import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 import { type Environment, evaluateEnvironment, paramText } from '../../engine/local/environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';
+import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
 /** The actions of a run that did not take place; backticks are kept as written. */
@@ -35,6 +36,8 @@ export type PlannedStep = {
   readonly dir: string;
   /** The maximum number of attempts, retries included. */
   readonly attempts: number;
+  /** Retries, repetitions and tolerated failures, each in one line. */
+  readonly policies: readonly string[];
   /** The reason why the step would be skipped; null: it would run, or that is known only during a run. */
   readonly skipped: string | null;
 };
@@ -83,6 +86,7 @@ function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
     ...step,
     command: text(step.command),
     dir: text(step.dir),
+    policies: step.policies.map(text),
     skipped: step.skipped === null ? null : text(step.skipped),
   });
   return {
@@ -112,6 +116,7 @@ function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string 
     command: commandText(step, { workflow, scope }),
     dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: step.retry.limit + 1,
+    policies: plannedPolicies(step),
     skipped,
   };
 }

@@ -32,7 +32,8 @@ export function plannedSkip(
   scope: Scope,
 ): Promise<string | null> {
   const decidable = preconditions.filter((precondition) => isDecidable(workflow, precondition, scope));
-  return firstUnmet(decidable, { scope, capture: () => Promise.reject(new Error('A plan runs no command.')) });
+  const capture = () => Promise.reject(new Error('A plan runs no command.'));
+  return firstUnmet(decidable, { what: 'precondition', scope, capture });
 }
 
 function isDecidable(workflow: Workflow, { condition, expected }: Precondition, scope: Scope): boolean {

@@ -284,7 +284,7 @@ describe('a run in this process', () => {
   );
 
   it('starts nothing when its environment cannot be evaluated', async () => {
-    const capture = () => Promise.resolve({ ok: false, ended: true, stdout: '', message: 'exit 1' });
+    const capture = () => Promise.resolve({ ok: false, ended: true, exitCode: 1, stdout: '', message: 'exit 1' });
     await withEngine({ capture }, async ({ start, story }) => {
       const state = await start(workflow({ env: [{ name: 'A', value: '`false`' }], steps: [step('a')] })).finished;
       expect([state.status, state.reason, state.message]).toEqual(['failed', 'error', 'env "A": `false`: exit 1']);
@@ -295,7 +295,9 @@ describe('a run in this process', () => {
   it('finishes at once if it is stopped before it has started', async () => {
     const capture = (_: string, { signal }: { signal?: AbortSignal }) =>
       new Promise<Awaited<ReturnType<Capture>>>((resolve) =>
-        signal?.addEventListener('abort', () => resolve({ ok: false, ended: false, stdout: '', message: 'stopped' })),
+        signal?.addEventListener('abort', () =>
+          resolve({ ok: false, ended: false, exitCode: null, stdout: '', message: 'stopped' }),
+        ),
       );
     await withEngine({ capture }, async ({ start, story }) => {
       const run = start(workflow({ env: [{ name: 'A', value: '`sleep 60`' }], steps: [step('a')] }));

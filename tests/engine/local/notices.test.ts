@@ -55,7 +55,7 @@ describe('notifications', () => {
       return null;
     };
     const setOut: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: { OUT: 'o' } });
-    const capture = () => Promise.resolve({ ok: false, ended: true, stdout: '', message: 'exit 1' });
+    const capture = () => Promise.resolve({ ok: false, ended: true, exitCode: 1, stdout: '', message: 'exit 1' });
     await withEngine({ notify, capture, processEnv: { HOST: 'h' }, work: { a: setOut } }, async ({ start }) => {
       await start(workflow({ env: [{ name: 'A', value: '1' }], steps: [step('a')] })).finished;
       await start(workflow({ env: [{ name: 'A', value: '`x`' }] }), { runId: 'run-2' }).finished;

@@ -142,7 +142,7 @@ describe('the schema for editors', () => {
             retryPolicy: {
               description: expect.any(String),
               properties: { limit: { default: 0 } },
-              defaultSnippets: [{ body: { limit: 3, intervalSec: 10 } }],
+              defaultSnippets: [{ body: { limit: 3, intervalSec: 10 } }, {}],
             },
           },
         },

@@ -18,6 +18,7 @@ const plan: PlanView = {
       command: 'python extract.py',
       dir: '/project',
       attempts: 3,
+      policies: [],
       skipped: null,
     },
     {
@@ -27,6 +28,7 @@ const plan: PlanView = {
       command: 'bash (script of 3 lines)',
       dir: '/project/v',
       attempts: 1,
+      policies: [],
       skipped: '$DAY was "5", expected "7"',
     },
     {
@@ -36,6 +38,7 @@ const plan: PlanView = {
       command: 'POST http://host/',
       dir: '/project',
       attempts: 1,
+      policies: [],
       skipped: null,
     },
   ],
@@ -47,6 +50,7 @@ const plan: PlanView = {
       command: 'notify',
       dir: '/project',
       attempts: 1,
+      policies: [],
       skipped: null,
     },
   ],
@@ -68,6 +72,7 @@ test('a plan of nothing but a step has no empty sections', () => {
     command: 'true',
     dir: '/',
     attempts: 1,
+    policies: [],
     skipped: null,
   };
   const only: PlanView = {
@@ -91,6 +96,7 @@ test('nothing that is planned can write on the terminal', () => {
     command: nasty,
     dir: nasty,
     attempts: 1,
+    policies: [],
     skipped: nasty,
   };
   const text = renderPlan(

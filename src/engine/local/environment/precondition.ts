@@ -6,17 +6,23 @@ import { messageOf } from '../../../errors.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
-/** Context for checking preconditions. */
+/** Context for checking conditions. */
 export type PreconditionContext = {
+  /** What the conditions are, for messages. */
+  readonly what: 'precondition' | 'repeat condition';
   readonly scope: Scope;
   /** Runs a command of the condition with these extra variables. */
   readonly capture: (command: string, extra: Environment) => Promise<Captured>;
 };
 
-/** Result of a condition's command. `ok`: exit code 0; `ended` is false if it could not run to its end. */
+/**
+ * Result of a condition's command. `ok`: exit code 0; `ended` is false if it could not run to its end. `exitCode`: null
+ * after a signal.
+ */
 export type Captured = {
   readonly ok: boolean;
   readonly ended: boolean;
+  readonly exitCode: number | null;
   readonly stdout: string;
   /** Why the command is not `ok`. */
   readonly message: string;
@@ -37,15 +43,21 @@ export async function firstUnmet(
   return null;
 }
 
-async function check({ condition, expected }: Precondition, context: PreconditionContext): Promise<string | null> {
-  if (expected === null) {
-    const { ok, message } = await run(condition, condition, context);
-    return ok ? null : `\`${condition}\`: ${message}`;
-  }
+async function check(precondition: Precondition, context: PreconditionContext): Promise<string | null> {
+  const { condition, expected, negate = false } = precondition;
+  if (expected === null) return checkCommand(condition, negate, context);
   const actual = await evaluate(condition, context);
   const wanted = expand(expected, condition, context);
-  if (await matches(condition, actual, wanted)) return null;
-  return `${condition} was ${JSON.stringify(actual)}, expected ${JSON.stringify(wanted)}`;
+  if ((await matches(condition, actual, wanted, context)) !== negate) return null;
+  return `${condition} was ${JSON.stringify(actual)}, expected ${negate ? 'not ' : ''}${JSON.stringify(wanted)}`;
+}
+
+async function checkCommand(command: string, negate: boolean, context: PreconditionContext): Promise<string | null> {
+  const { ok, exitCode, message } = await run(command, command, context);
+  // A shell that cannot start the program reports 126 or 127: the opposite of the condition does not follow from it.
+  if (negate && (exitCode === 126 || exitCode === 127)) throw unevaluated(command, message, context);
+  if (ok !== negate) return null;
+  return `\`${command}\`: ${ok ? 'exit 0, expected a failure' : message}`;
 }
 
 async function evaluate(condition: string, context: PreconditionContext): Promise<string> {
@@ -57,31 +69,36 @@ async function evaluate(condition: string, context: PreconditionContext): Promis
   return value;
 }
 
-function expand(text: string, condition: string, { scope }: PreconditionContext): string {
+function expand(text: string, condition: string, context: PreconditionContext): string {
   try {
-    return expandText(text, scope);
+    return expandText(text, context.scope);
   } catch (error) {
-    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+    throw error instanceof PathProblem ? unevaluated(condition, error.message, context) : error;
   }
 }
 
 async function run(command: string, condition: string, context: PreconditionContext): Promise<Captured> {
   const { code, env } = withoutPathsOf(command, condition, context);
   const result = await context.capture(code, env);
-  if (!result.ended) throw unevaluated(condition, result.message);
+  if (!result.ended) throw unevaluated(condition, result.message, context);
   return result;
 }
 
-function withoutPathsOf(command: string, condition: string, { scope }: PreconditionContext): PathlessCode {
+function withoutPathsOf(command: string, condition: string, context: PreconditionContext): PathlessCode {
   try {
-    return withoutPaths(command, scope);
+    return withoutPaths(command, context.scope);
   } catch (error) {
-    throw error instanceof PathProblem ? unevaluated(condition, error.message) : error;
+    throw error instanceof PathProblem ? unevaluated(condition, error.message, context) : error;
   }
 }
 
 /** Compares the whole value and each of its lines: `^` and `$` in a pattern also match at line ends. */
-async function matches(condition: string, actual: string, wanted: string): Promise<boolean> {
+async function matches(
+  condition: string,
+  actual: string,
+  wanted: string,
+  context: PreconditionContext,
+): Promise<boolean> {
   const texts = [actual, ...actual.split(/\r?\n/)];
   if (!wanted.startsWith('re:')) return texts.includes(wanted);
   const { RE2JS } = await import('re2js');
@@ -90,12 +107,12 @@ async function matches(condition: string, actual: string, wanted: string): Promi
     return texts.some((text) => pattern.matcher(text).find());
   } catch (error) {
     // Patterns in the file were checked at load time; one from a variable is known only now.
-    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${reasonOf(error)}`);
+    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${reasonOf(error)}`, context);
   }
 }
 
-function unevaluated(condition: string, why: string): EvaluationProblem {
-  return new EvaluationProblem(`precondition "${condition}" cannot be evaluated: ${why}`);
+function unevaluated(condition: string, why: string, { what }: PreconditionContext): EvaluationProblem {
+  return new EvaluationProblem(`${what} "${condition}" cannot be evaluated: ${why}`);
 }
 
 function reasonOf(error: unknown): string {

@@ -4,7 +4,8 @@ import type { Environment } from './environment.ts';
 /** Larger values stay out of the environment: with them every program would fail to start. */
 const maxEnvironmentValueBytes = 100 * 1024;
 
-function fitsEnvironment(value: string): boolean {
+/** Whether the value can be a variable of a program. */
+export function fitsEnvironment(value: string): boolean {
   return Buffer.byteLength(value) <= maxEnvironmentValueBytes && !value.includes('\0');
 }
 

@@ -4,7 +4,7 @@ import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
 import type { Json } from '../../../core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
 import type { Path } from '../../problem.ts';
-import { asList, type RawAction, type TextOrList } from '../../raw.ts';
+import { asList, type RawAction, type RawCondition, type TextOrList } from '../../raw.ts';
 import { shellUses, type VariableUse } from './shell-uses.ts';
 
 /** A use and the path to its text, from the step or function. */
@@ -29,6 +29,7 @@ export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] 
     ...(['dir', 'stdout', 'stderr'] as const).flatMap((key) => textUses(raw[key], [key])),
     ...assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value))),
     ...conditionUses(raw, shell),
+    ...(raw.repeatPolicy === undefined ? [] : usesOfCondition(raw.repeatPolicy, ['repeatPolicy'], shell)),
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
@@ -56,13 +57,19 @@ export function conditionUses(
   const list = asList(preconditions);
   return list.flatMap((item, index) => {
     const path = ['preconditions', ...(Array.isArray(preconditions) ? [index] : [])];
-    if (typeof item === 'string') return at(path, commandUses(item, shell));
-    const { condition = '', expected } = item;
-    if (expected === undefined) return at([...path, 'condition'], commandUses(condition, shell));
-    // In a pattern a dollar can also be the end of a line.
-    const wanted = expected.startsWith('re:') ? [] : templateUses(expected);
-    return [...at([...path, 'condition'], substitutedUses(condition)), ...at([...path, 'expected'], wanted)];
+    return typeof item === 'string' ? at(path, commandUses(item, shell)) : usesOfCondition(item, path, shell);
   });
+}
+
+function usesOfCondition(
+  { condition = '', expected }: Exclude<RawCondition, string>,
+  path: Path,
+  shell: string,
+): readonly LocatedUse[] {
+  if (expected === undefined) return at([...path, 'condition'], commandUses(condition, shell));
+  // In a pattern a dollar can also be the end of a line.
+  const wanted = expected.startsWith('re:') ? [] : templateUses(expected);
+  return [...at([...path, 'condition'], substitutedUses(condition)), ...at([...path, 'expected'], wanted)];
 }
 
 /** The uses in each text within a value. */

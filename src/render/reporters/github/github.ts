@@ -136,7 +136,7 @@ class GithubLog {
     const after = step.attempts > 1 ? ` after ${step.attempts} attempts` : '';
     const message = [`${escapeControls(step.error ?? 'failed')}${after}`, ...tail].join('\n');
     const where = place === undefined ? [] : githubPlace(place, this.#options.workspace);
-    const isTolerated = !summary.strict && (this.#steps.get(step.name)?.continueOn.failure ?? false);
+    const isTolerated = !summary.strict && step.tolerated !== undefined;
     this.#command(isTolerated ? 'warning' : 'error', message, [...where, ['title', escapeControls(step.name)]]);
   }
 

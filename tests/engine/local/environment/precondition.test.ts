@@ -4,6 +4,7 @@ import { firstUnmet } from '../../../../src/engine/local/environment/preconditio
 /** Checks one condition with the value of the variable `V`. */
 function check(value: string, expected: string) {
   return firstUnmet([{ condition: '$V', expected }], {
+    what: 'precondition',
     scope: (name) => (name === 'V' ? value : undefined),
     capture: () => Promise.reject(new Error('nothing to run')),
   });

@@ -1,0 +1,121 @@
+import type { Step, Waits } from '../workflow.ts';
+import { type AttemptResult, attemptResult } from './attempt-result.ts';
+import type { AttemptFacts, Outcome, ToleratedBy } from './run.ts';
+import type { StepState } from './run-state.ts';
+
+/** What follows the end of an attempt: another one after a wait, or the end of the step. */
+export type FollowUp =
+  | { readonly why: 'retry' | 'repeat'; readonly waitMs: number; readonly tolerated: ToleratedBy | null }
+  | { readonly why: null; readonly result: AttemptResult; readonly tolerated: ToleratedBy | null };
+
+/** The exit code of a step that was ended by its time limit, as of the program `timeout`. */
+const TIMEOUT_EXIT_CODE = 124;
+
+/**
+ * Applies the policies of a step to the outcome of its attempt: retries first, then repetitions, then `continueOn`.
+ * `state` is the state before the end of the attempt.
+ */
+export function followUp(step: Step, state: StepState, outcome: Outcome, facts: AttemptFacts = {}): FollowUp {
+  if (isRetried(step, state, outcome)) {
+    const { retry } = step;
+    const share = 1 - (retry.jitter ?? 0) * (facts.random ?? 0);
+    return { why: 'retry', waitMs: Math.round(waitMs(retry, state.retries + 1) * share), tolerated: null };
+  }
+  const repetition = state.repetitions + 1;
+  const next = step.repeat === null ? 'end' : nextRepetition(step, repetition, outcome, facts);
+  if (step.repeat !== null && next === 'repeat') {
+    const tolerated = toleratedBy(step, outcome, facts);
+    return { why: 'repeat', waitMs: waitMs(step.repeat, repetition), tolerated };
+  }
+  return { why: null, ...lastResult(step, next === 'unmet' ? unmet(outcome, repetition) : outcome, facts) };
+}
+
+/** The result of a step without further attempts, after its `continueOn`. */
+export function lastResult(
+  step: Step,
+  outcome: Outcome,
+  facts: AttemptFacts = {},
+): { readonly result: AttemptResult; readonly tolerated: ToleratedBy | null } {
+  const result = attemptResult(outcome);
+  const tolerated = toleratedBy(step, outcome, facts);
+  const succeeds = tolerated !== null && step.continueOn.markSuccess === true;
+  return { result: succeeds ? { ...result, status: 'succeeded', reason: null, message: '' } : result, tolerated };
+}
+
+/** Which facts the policies of a step need after this outcome. */
+export function neededFacts(
+  step: Step,
+  state: StepState,
+  outcome: Outcome,
+): { readonly [fact in keyof AttemptFacts]-?: boolean } {
+  const isDecided = isRetried(step, state, outcome);
+  const { repeat, retry, continueOn } = step;
+  return {
+    random: isDecided && (retry.jitter ?? 0) > 0,
+    conditionMet: !isDecided && repeat?.condition !== undefined && hasEnded(outcome),
+    outputMatched: !isDecided && continueOn.output !== undefined && toleratedBy(step, outcome, {}) === null,
+  };
+}
+
+function isRetried({ retry, continueOn }: Step, { retries }: StepState, outcome: Outcome): boolean {
+  if (outcome.status !== 'failed' || retries >= retry.limit) return false;
+  const code = exitCodeOf(outcome);
+  if (retry.exitCodes !== undefined) return code !== null && retry.exitCodes.includes(code);
+  return code === null || continueOn.exitCodes?.includes(code) !== true;
+}
+
+/** `unmet`: the condition was never met within the limit. */
+function nextRepetition(
+  step: Step,
+  repetition: number,
+  outcome: Outcome,
+  facts: AttemptFacts,
+): 'repeat' | 'end' | 'unmet' {
+  const { mode, limit = Number.POSITIVE_INFINITY } = step.repeat ?? {};
+  if (!hasEnded(outcome)) return 'end';
+  const isWanted =
+    mode === undefined
+      ? outcome.status === 'succeeded' || toleratedBy(step, outcome, facts) !== null
+      : isConditionMet(step, outcome, facts) === (mode === 'while');
+  if (!isWanted) return 'end';
+  if (repetition < limit) return 'repeat';
+  return mode === 'until' ? 'unmet' : 'end';
+}
+
+/** Null: the condition could not be evaluated, which is the outcome. */
+function isConditionMet({ repeat }: Step, outcome: Outcome, { conditionMet }: AttemptFacts): boolean | null {
+  if (repeat?.condition !== undefined) return conditionMet ?? null;
+  const code = exitCodeOf(outcome);
+  return code !== null && repeat?.exitCodes?.includes(code) === true;
+}
+
+function unmet(outcome: Outcome, repetitions: number): Outcome {
+  const { exitCode, signal, outputs } = attemptResult(outcome);
+  const count = repetitions === 1 ? '1 repetition' : `${repetitions} repetitions`;
+  const message = `the condition of "repeatPolicy" was not met after ${count}`;
+  return { status: 'failed', reason: 'error', message, exitCode, signal, outputs: outputs ?? {} };
+}
+
+function toleratedBy({ continueOn }: Step, outcome: Outcome, { outputMatched }: AttemptFacts): ToleratedBy | null {
+  if (outcome.status !== 'failed') return null;
+  if (continueOn.failure) return 'failure';
+  const code = exitCodeOf(outcome);
+  if (code !== null && continueOn.exitCodes?.includes(code) === true) return 'exitCode';
+  return continueOn.output !== undefined && outputMatched === true ? 'output' : null;
+}
+
+/** Whether the attempt was made and ran to its end: it was neither skipped nor canceled. */
+function hasEnded({ status }: Outcome): boolean {
+  return status === 'succeeded' || status === 'failed';
+}
+
+/** The exit code that policies compare; null if no program ran. */
+function exitCodeOf(outcome: Outcome): number | null {
+  if (outcome.status === 'failed' && outcome.reason === 'timeout') return TIMEOUT_EXIT_CODE;
+  return attemptResult(outcome).exitCode;
+}
+
+/** The wait before the retry or repetition with this number, from 1. */
+function waitMs({ intervalMs, backoff = 1, maxIntervalMs = Number.POSITIVE_INFINITY }: Waits, number: number): number {
+  return Math.round(Math.min(intervalMs * backoff ** (number - 1), maxIntervalMs));
+}

@@ -1,0 +1,88 @@
+import { createReadStream } from 'node:fs';
+import type { neededFacts } from '../../core/run/policies.ts';
+import type { AttemptFacts, Outcome } from '../../core/run/run.ts';
+import type { Precondition, Step } from '../../core/workflow.ts';
+import type { Scope } from '../../executors/executor.ts';
+import type { Environment } from './environment/environment.ts';
+import { type Captured, firstUnmet } from './environment/precondition.ts';
+import { fitsEnvironment } from './environment/variables.ts';
+
+/** Which facts the policies of a step need. */
+export type NeededFacts = ReturnType<typeof neededFacts>;
+
+/** A longer line of output is searched in pieces, in characters. */
+const MAX_LINE_LENGTH = 1024 * 1024;
+
+/** What an attempt provides to evaluate facts about it. */
+export type FactSources = {
+  readonly scope: Scope;
+  readonly env: Environment;
+  /** Runs a command of a condition. */
+  readonly capture: (command: string, env: Environment) => Promise<Captured>;
+  /** The logs of the attempt, complete. */
+  readonly logs: readonly string[];
+};
+
+/**
+ * Evaluates what the policies of a step need to know about an attempt besides its outcome. Throws an `EvaluationProblem`
+ * for a condition that cannot be evaluated.
+ */
+export async function attemptFacts(
+  { continueOn, repeat }: Pick<Step, 'continueOn' | 'repeat'>,
+  needed: NeededFacts,
+  outcome: Outcome,
+  sources: FactSources,
+): Promise<AttemptFacts> {
+  const condition = repeat?.condition;
+  return {
+    ...(needed.random ? { random: Math.random() } : {}),
+    ...(needed.outputMatched ? { outputMatched: await printed(continueOn.output ?? [], sources.logs) } : {}),
+    ...(needed.conditionMet && condition !== undefined
+      ? { conditionMet: await isMet(condition, outcome, sources) }
+      : {}),
+  };
+}
+
+/** The condition sees the outputs of the repetition that has just ended. */
+async function isMet(
+  condition: Precondition,
+  outcome: Outcome,
+  { scope, env, capture }: FactSources,
+): Promise<boolean> {
+  const outputs = 'outputs' in outcome ? outcome.outputs : {};
+  const fitting = Object.fromEntries(Object.entries(outputs).filter(([, value]) => fitsEnvironment(value)));
+  const unmet = await firstUnmet([condition], {
+    what: 'repeat condition',
+    scope: (name) => (Object.hasOwn(outputs, name) ? outputs[name] : scope(name)),
+    capture: (command, extra) => capture(command, { ...env, ...fitting, ...extra }),
+  });
+  return unmet === null;
+}
+
+/** Whether a line of the logs holds one of the texts, or matches one that starts with `re:`. */
+async function printed(texts: readonly string[], logs: readonly string[]): Promise<boolean> {
+  const tests = await Promise.all(texts.map(lineTest));
+  const test = (line: string) => tests.some((matches) => matches(line));
+  for (const log of logs) if (await hasLine(log, test)) return true;
+  return false;
+}
+
+async function lineTest(text: string): Promise<(line: string) => boolean> {
+  if (!text.startsWith('re:')) return (line) => line.includes(text);
+  const { RE2JS } = await import('re2js');
+  // Checked when the file was loaded.
+  const pattern = RE2JS.compile(text.slice('re:'.length));
+  return (line) => pattern.matcher(line).find();
+}
+
+async function hasLine(path: string, test: (line: string) => boolean): Promise<boolean> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_LENGTH) lines.push(rest.slice(0, MAX_LINE_LENGTH));
+    rest = rest.length > MAX_LINE_LENGTH ? rest.slice(MAX_LINE_LENGTH) : rest;
+    if (lines.some(test)) return true;
+  }
+  return rest !== '' && test(rest);
+}

@@ -1,0 +1,69 @@
+import type { Precondition, RepeatPolicy, RetryPolicy, Step, Tolerance, Waits } from '../../core/workflow.ts';
+
+/** Describes the policies of a step, each in one line, with variables as written. */
+export function plannedPolicies({
+  retry,
+  repeat,
+  continueOn,
+}: Pick<Step, 'retry' | 'repeat' | 'continueOn'>): string[] {
+  return [retryText(retry), repeat === null ? '' : repeatText(repeat), toleranceText(continueOn)].filter(
+    (text) => text !== '',
+  );
+}
+
+function retryText(policy: RetryPolicy): string {
+  const { limit, exitCodes, jitter } = policy;
+  if (limit === 0) return '';
+  const waits = waitsText(policy);
+  const parts = [
+    `up to ${limit + 1} attempts`,
+    ...(waits === '' ? [] : [`${waits} between them`]),
+    ...(jitter === undefined ? [] : [`shortened by up to ${Math.round(jitter * 100)} %`]),
+    ...(exitCodes === undefined ? [] : [`only after ${exitText(exitCodes)}`]),
+  ];
+  return parts.join(', ');
+}
+
+function repeatText(policy: RepeatPolicy): string {
+  const { mode, condition, exitCodes, limit } = policy;
+  const waits = waitsText(policy);
+  const test = condition === undefined ? exitText(exitCodes ?? []) : conditionText(condition);
+  const parts = [
+    mode === undefined ? 'repeats' : `repeats ${mode} ${test}`,
+    ...(limit === undefined ? [] : [`at most ${limit} times in all`]),
+    ...(waits === '' ? [] : [`${waits} in between`]),
+  ];
+  return parts.join(', ');
+}
+
+function toleranceText({ failure, skipped, exitCodes, output, markSuccess }: Tolerance): string {
+  const failures = failure
+    ? ['a failure']
+    : [
+        ...(exitCodes === undefined ? [] : [exitText(exitCodes)]),
+        ...(output === undefined
+          ? []
+          : [`a failure that prints ${output.map((text) => JSON.stringify(text)).join(' or ')}`]),
+      ];
+  const all = [...failures, ...(skipped ? ['a skip'] : [])];
+  if (all.length === 0) return '';
+  const mark = markSuccess === true && failures.length > 0 ? ', which counts as success' : '';
+  return `continues after ${all.join(' or ')}${mark}`;
+}
+
+function conditionText({ condition, expected, negate }: Precondition): string {
+  if (expected === null) return `\`${condition}\` ${negate === true ? 'fails' : 'exits 0'}`;
+  return `${condition} is ${negate === true ? 'not ' : ''}${JSON.stringify(expected)}`;
+}
+
+function exitText(codes: readonly number[]): string {
+  return `exit ${codes.join(' or ')}`;
+}
+
+/** `10s`, `1s growing by a factor of 2 up to 600s`; empty without a wait. */
+function waitsText({ intervalMs, backoff, maxIntervalMs }: Waits): string {
+  if (intervalMs === 0) return '';
+  const growth = backoff === undefined ? '' : ` growing by a factor of ${backoff}`;
+  const most = maxIntervalMs === undefined ? '' : ` up to ${maxIntervalMs / 1000}s`;
+  return `${intervalMs / 1000}s${growth}${most}`;
+}
