@@ -536,6 +536,9 @@ export interface components {
             };
             log: string | null;
             child?: string;
+            /** @enum {string} */
+            tolerated?: "failure" | "exitCode" | "output";
+            repetitions?: number;
         };
         RunParam: {
             name: string | null;
@@ -619,6 +622,8 @@ export interface components {
                 exitCode: number | null;
                 signal: string | null;
             };
+            /** @enum {string} */
+            tolerated?: "failure" | "exitCode" | "output";
         };
         EventStepScheduled: {
             /** @constant */
@@ -656,6 +661,8 @@ export interface components {
             /** Format: date-time */
             until: string;
             outcome: components["schemas"]["EventOutcome"];
+            /** @enum {string} */
+            tolerated?: "failure" | "exitCode" | "output";
         };
         EventStepReady: {
             /** @constant */
@@ -686,6 +693,8 @@ export interface components {
                 [key: string]: string;
             };
             masked?: string[];
+            /** @enum {string} */
+            tolerated?: "failure" | "exitCode" | "output";
         };
         EventStepMarked: {
             /** @constant */
@@ -935,6 +944,9 @@ export interface components {
             };
             log: string | null;
             child?: string;
+            /** @enum {string} */
+            tolerated?: "failure" | "exitCode" | "output";
+            repetitions?: number;
             history: components["schemas"]["StepAttempt"][];
         };
         StepEvent: {
@@ -1183,17 +1195,36 @@ export interface components {
             preconditions: {
                 condition: string;
                 expected: string | null;
+                negate?: boolean;
             }[];
             continueOn: {
                 failure: boolean;
                 skipped: boolean;
+                exitCodes?: number[];
+                output?: string[];
+                markSuccess?: boolean;
             };
             retry: {
                 limit: number;
                 intervalMs: number;
+                backoff?: number;
+                maxIntervalMs?: number;
+                exitCodes?: number[];
+                jitter?: number;
             };
             repeat: {
                 intervalMs: number;
+                backoff?: number;
+                maxIntervalMs?: number;
+                /** @enum {string} */
+                mode?: "while" | "until";
+                condition?: {
+                    condition: string;
+                    expected: string | null;
+                    negate?: boolean;
+                };
+                exitCodes?: number[];
+                limit?: number;
             } | null;
             output: string | null;
             stdout: string | null;
