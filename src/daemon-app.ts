@@ -35,6 +35,7 @@ import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
 import { judgeOwner } from './store/files/control/judge-owner.ts';
+import { sessionFile } from './store/files/control/session-file.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
@@ -43,7 +44,7 @@ import { createLogFollower } from './store/files/logs/log-follower.ts';
 import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
-import type { Suspensions } from './store/store.ts';
+import type { SessionStore, Suspensions } from './store/store.ts';
 import type { SystemProblem } from './system-problem.ts';
 
 /** The services of a daemon. */
@@ -128,6 +129,11 @@ export async function claimRuns(config: Config): Promise<DaemonClaim> {
 /** Reads the daemon's token, or creates it. Throws a `WfError`. */
 export function keepToken(config: Config): DaemonToken {
   return keepDaemonToken(join(stateDir(config), 'daemon'));
+}
+
+/** The sessions of browsers, which outlive a daemon. */
+export function keepSessions(config: Config): SessionStore {
+  return sessionFile(join(stateDir(config), 'daemon'));
 }
 
 /**

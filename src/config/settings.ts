@@ -141,7 +141,8 @@ export const settings = {
     kind: texts,
     fallback: [],
     flag: '--trusted-proxies <list>',
-    about: 'addresses or networks of reverse proxies whose X-Forwarded-For names the client: 10.0.0.0/8',
+    about:
+      'addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto describe the client: 10.0.0.0/8',
   }),
   corsOrigins: serve({
     kind: texts,

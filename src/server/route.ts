@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
+import type { Visitor } from './access/auth.ts';
 
-/** The access that a route requires: none, reading, or changing. */
-export type Access = 'public' | 'read' | 'write';
+/** The access that a route requires: none, none for a browser that wants a page and else reading, reading, or changing. */
+export type Access = 'public' | 'page' | 'read' | 'write';
 
 /** A request that has passed the general checks: login, Host, origin, sizes, encodings. */
 export type ApiRequest = {
@@ -11,7 +12,9 @@ export type ApiRequest = {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** The access of the login; a read-only login must not see secrets in files. */
-  readonly access: Exclude<Access, 'public'>;
+  readonly access: 'read' | 'write';
+  /** The client, for routes about its session. */
+  readonly visitor: Visitor;
   /** The body by the route's `body`: parsed JSON, the fields of a form, a text; undefined without one. */
   readonly body: unknown;
   /** Aborted when the client disconnects or the server closes. */

@@ -5,10 +5,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { ServerSettings } from '../config/server-settings.ts';
 import type { CountedRequest } from '../daemon/metrics.ts';
 import { WfError } from '../errors.ts';
+import type { SessionStore } from '../store/store.ts';
 import { createGuard } from './access/auth.ts';
-import { clientAddressFinder } from './access/client-address.ts';
+import { clientFinder } from './access/client-address.ts';
 import { createLogin } from './access/login.ts';
 import { createLoginTries } from './access/login-tries.ts';
+import { createSessions } from './access/sessions.ts';
 import { bindAddress, isLoopback, MIN_LOGIN_LENGTH } from './connection/bind-address.ts';
 import { limitConnections } from './connection/connections.ts';
 import { defaultLimits, type Limits } from './connection/limits.ts';
@@ -34,9 +36,13 @@ export type ServerOptions = {
   /** Called for every answered request. */
   readonly observe?: (request: CountedRequest) => void;
   readonly now?: () => number;
-  /** The page for browsers at unknown paths. */
-  readonly notFoundPage?: Reply;
+  /** The page, which browsers get at unknown paths, and everywhere without a login. */
+  readonly page?: Reply;
+  /** Keeps sessions of browsers across restarts; by default they end with the server. */
+  readonly sessions?: SessionStore;
 };
+
+const inMemory: SessionStore = { read: () => [], write: () => {}, remove: () => {} };
 
 /** A listening server. */
 export type RunningServer = {
@@ -57,8 +63,15 @@ export async function createServer({ routes, settings, log, ...options }: Server
   // Every running request adds a listener.
   setMaxListeners(0, closing.signal);
   const router = createRouter(routes, settings.basePath);
-  const tries = createLoginTries(options.now ?? Date.now);
-  const guard = createGuard(createLogin(settings.login), tries, clientAddressFinder(settings.trustedProxies));
+  const now = options.now ?? Date.now;
+  const login = createLogin(settings.login);
+  const guard = createGuard({
+    login,
+    tries: createLoginTries(now),
+    sessions: createSessions({ logins: login.known, store: options.sessions ?? inMemory, now, log }),
+    clientOf: clientFinder(settings.trustedProxies),
+    basePath: settings.basePath,
+  });
   const server = createPlainServer(settings, limits);
   await listen(server, host, settings.port);
   const { port } = server.address() as AddressInfo;
@@ -70,7 +83,7 @@ export async function createServer({ routes, settings, log, ...options }: Server
     limits,
     log,
     observe: options.observe ?? (() => {}),
-    notFoundPage: options.notFoundPage ?? null,
+    page: options.page ?? null,
     closing: closing.signal,
   });
   server.on('request', listener);

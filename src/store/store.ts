@@ -228,6 +228,28 @@ export type DurableText = {
   readonly write: (text: string) => void;
 };
 
+/** A session of a browser on the disk. */
+export type StoredSession = {
+  /** A hash of the cookie. */
+  readonly id: string;
+  /** The kind of login that opened it. */
+  readonly kind: string;
+  /** That login under the cookie as a key. */
+  readonly login: string;
+  /** When the last request arrived, in milliseconds since 1970-01-01 UTC. */
+  readonly usedAt: number;
+};
+
+/** The sessions of browsers across restarts of the daemon. */
+export type SessionStore = {
+  /** Throws a `WfError` `storage`, also for a damaged file. */
+  readonly read: () => readonly StoredSession[];
+  /** Throws a `WfError` `storage`; then the old sessions are kept. */
+  readonly write: (sessions: readonly StoredSession[]) => void;
+  /** Removes all. Throws a `WfError` `storage`. */
+  readonly remove: () => void;
+};
+
 /** New output of a step, as raw bytes in the order in which they were written to that stream. */
 export type LogChunk = {
   readonly step: string;

@@ -14,11 +14,11 @@ const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 /** A server with the API over an empty directory, and with the page. */
 async function pageServer(basePath = '', token: string | null = null): Promise<ApiServer> {
   const { app } = await apiWorld({});
-  const page = pageReply(files, basePath);
+  const page = pageReply(files, { basePath, isLoginRequired: token !== null });
   const parts = { ...app, loopLag: () => ({ mean: 0, p99: 0, max: 0 }), page };
   const login = { token, readOnlyToken: null, basic: null };
-  const options = { notFoundPage: { ...page, status: 404 } };
-  return apiServer([...allRoutes(parts, basePath), ...pageRoutes(files, basePath)], { basePath, login }, options);
+  const routes = [...allRoutes(parts, basePath), ...pageRoutes(files, page, basePath)];
+  return apiServer(routes, { basePath, login }, { page });
 }
 
 function assetNamed(suffix: string): string {
@@ -129,12 +129,41 @@ test('where there is nothing, a browser gets the page and a program the error, b
   expect(asset.status).toBe(404);
 });
 
-test('without the login nothing of the page is sent', async () => {
+test('a browser gets the page without a login, and no dialog of its own', async () => {
   const { ask } = await pageServer('', 'the-token');
-  const paths = ['/', '/nothing', `/assets/${assetNamed('.js')}`];
-  const asked = await Promise.all(paths.map((path) => ask('GET', path, { headers: { Accept: browser } })));
+  const visit = (path: string) => ask('GET', path, { headers: { Accept: browser, 'User-Agent': 'Mozilla/5.0' } });
+  const screens = ['/', '/login', '/runs', '/runs/one', '/system', '/w/hello', '/w/hello/start'];
+  const shown = await Promise.all(screens.map(visit));
+  const elsewhere = await Promise.all(['/nothing', '/api/docs', '/api/v2/runs', '/metrics'].map(visit));
+  const fetched = await ask('GET', '/api/v2/runs', { headers: { 'Sec-Fetch-Site': 'same-origin' } });
 
-  expect(asked.map(({ status }) => status)).toEqual([401, 401, 401]);
+  for (const { status, body } of shown) {
+    expect([status, body.includes('<meta name="login" content="required">')]).toEqual([200, true]);
+  }
+  for (const { status, headers, body } of [...elsewhere, fetched]) {
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="wf"']);
+    expect(body).toMatch(/^<!doctype html>|^{"type":"urn:wf:problem:login-needed"/);
+  }
+  expect(new Set(elsewhere.map(({ body }) => body)).size).toBe(1);
+  expect((await ask('GET', `/assets/${assetNamed('.js')}`)).status).toBe(200);
+});
+
+test('a program gets nothing of the page without a login', async () => {
+  const { ask } = await pageServer('', 'the-token');
+
+  for (const path of ['/', '/login', '/runs', '/w/hello', '/dags', '/nothing']) {
+    const { status, headers } = await ask('GET', path, { headers: { 'User-Agent': 'curl/8.5.0', Accept: '*/*' } });
+    expect([path, status, headers['www-authenticate']]).toEqual([path, 401, 'Basic realm="wf", charset="UTF-8"']);
+  }
+  const Authorization = 'Bearer the-token';
+  expect((await ask('GET', '/login', { headers: { Authorization } })).status).toBe(200);
+});
+
+test('without a login in the settings the page does not ask for one', async () => {
+  const { ask } = await pageServer();
+  const { body } = await ask('GET', '/login', { headers: { Accept: browser } });
+
+  expect(body).not.toContain('name="login"');
 });
 
 test('a folder without the built page is an error that says so', () => {

@@ -15,6 +15,7 @@ import { pageReply, pageRoutes } from '../../server/page/page-routes.ts';
 import { allRoutes } from '../../server/routes.ts';
 import { createServer } from '../../server/server.ts';
 import { stackOf } from '../../stack.ts';
+import type { SessionStore } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -40,7 +41,7 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  const { claimRuns, createDaemonApp, keepToken } = await import('../../daemon-app.ts');
+  const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../daemon-app.ts');
   const log = daemonLog(console);
   const claim = await claimRuns(config);
   try {
@@ -60,6 +61,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         config,
         log,
         tokenPath: kept?.path ?? null,
+        sessions: keepSessions(config),
         onListening: claim.tell,
       });
     } finally {
@@ -77,11 +79,15 @@ type Serving = {
   readonly log: DaemonLog;
   /** The file of the token that the daemon generated; null if the settings contain a login. */
   readonly tokenPath: string | null;
+  readonly sessions: SessionStore;
   /** Called with the address of the daemon. */
   readonly onListening: (url: string) => void;
 };
 
-async function serve(app: DaemonApp, { settings, config, log, tokenPath, onListening }: Serving): Promise<void> {
+async function serve(
+  app: DaemonApp,
+  { settings, config, log, tokenPath, sessions, onListening }: Serving,
+): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = firstSignal();
   const ignored = () => log.info('SIGUSR1 is ignored and opens no debugger');
@@ -91,11 +97,14 @@ async function serve(app: DaemonApp, { settings, config, log, tokenPath, onListe
     await app.life.adopt();
     const { basePath } = settings;
     const files = readPageFiles(pageFolder);
-    const page = pageReply(files, basePath);
+    const { token, readOnlyToken, basic } = settings.login;
+    const isLoginRequired = [token, readOnlyToken, basic].some((login) => login !== null);
+    const page = pageReply(files, { basePath, isLoginRequired });
     const server = await createServer({
-      routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files, basePath)],
-      notFoundPage: { ...page, status: 404 },
+      routes: [...allRoutes({ ...app, loopLag: lag.read, page }, basePath), ...pageRoutes(files, page, basePath)],
+      page,
       settings,
+      sessions,
       log: log.warning,
       observe: app.metrics.countRequest,
     });

@@ -1,15 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Returns the address of the client that sent a request. */
-export type ClientAddress = (request: IncomingMessage) => string;
+/** The client that sent a request. */
+export type Client = {
+  readonly address: string;
+  /** Whether the client uses TLS, as far as is known. */
+  readonly isSecure: boolean;
+};
 
 /**
  * Creates a function that finds the client of a request: the peer of the connection, or, behind a trusted proxy, the
  * rightmost address of `X-Forwarded-For` that is not a trusted proxy. Addresses further left, and headers from other
- * peers, can be forged. `trusted`: addresses and networks (`10.0.0.0/8`).
+ * peers, can be forged. The first protocol of `X-Forwarded-Proto` counts under the same condition; a client that forges it
+ * deceives itself only. `trusted`: addresses and networks (`10.0.0.0/8`).
  */
-export function clientAddressFinder(trusted: readonly string[]): ClientAddress {
+export function clientFinder(trusted: readonly string[]): (request: IncomingMessage) => Client {
   const proxies = blockList(trusted);
   const isProxy = (address: string) => {
     const version = isIP(address);
@@ -17,13 +22,15 @@ export function clientAddressFinder(trusted: readonly string[]): ClientAddress {
   };
   return ({ socket, headers }) => {
     let client = plainAddress(socket.remoteAddress ?? '');
+    const [protocol = ''] = isProxy(client) ? String(headers['x-forwarded-proto'] ?? '').split(',') : [];
+    const isSecure = 'encrypted' in socket || protocol.trim().toLowerCase() === 'https';
     const hops = String(headers['x-forwarded-for'] ?? '').split(',');
     while (isProxy(client)) {
       const hop = plainAddress(hops.pop()?.trim() ?? '');
       if (isIP(hop) === 0) break;
       client = hop;
     }
-    return client;
+    return { address: client, isSecure };
   };
 }
 

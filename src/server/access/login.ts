@@ -1,19 +1,30 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ServerSettings } from '../../config/server-settings.ts';
 
+/** A configured login. */
+export type KnownLogin = {
+  readonly kind: 'token' | 'read-only token' | 'basic';
+  readonly hash: Buffer;
+  readonly to: 'read' | 'write';
+  /** The user name of the basic login; null for a token. */
+  readonly name: string | null;
+};
+
+/** A given login: `name:password`, or a token; a password can be a token, too. */
+export type Credentials = { readonly pair: string | null; readonly token: string | null };
+
 /** The result of checking a login; `wrong` has a fingerprint that identifies a repeated wrong login. */
 export type Verdict =
-  | { readonly kind: 'allowed'; readonly to: 'read' | 'write' }
+  | { readonly kind: 'allowed'; readonly login: KnownLogin }
+  | { readonly kind: 'not-required' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'wrong'; readonly fingerprint: string };
 
-/** A configured login and its access. */
-type Known = { readonly hash: Buffer; readonly to: 'read' | 'write' };
-
 export type Login = {
-  /** False: every request has full access. */
-  readonly isRequired: boolean;
+  /** The configured logins; without any, every request has full access. */
+  readonly known: readonly KnownLogin[];
   readonly check: (authorization: string | undefined) => Verdict;
+  readonly verify: (given: Credentials) => Extract<Verdict, { readonly kind: 'allowed' | 'wrong' }>;
 };
 
 /**
@@ -22,26 +33,40 @@ export type Login = {
  * login.
  */
 export function createLogin({ token, readOnlyToken, basic }: ServerSettings['login']): Login {
-  const tokens: Known[] = [
-    ...(token === null ? [] : [{ hash: hash(token), to: 'write' as const }]),
-    ...(readOnlyToken === null ? [] : [{ hash: hash(readOnlyToken), to: 'read' as const }]),
-  ];
-  const pairs: Known[] = basic === null ? [] : [{ hash: hash(`${basic.username}:${basic.password}`), to: 'write' }];
-  const isRequired = tokens.length + pairs.length > 0;
+  const writing = token === null ? [] : [{ kind: 'token', hash: hash(token), to: 'write', name: null } as const];
+  const reading =
+    readOnlyToken === null
+      ? []
+      : [{ kind: 'read-only token', hash: hash(readOnlyToken), to: 'read', name: null } as const];
+  const tokens: readonly KnownLogin[] = [...writing, ...reading];
+  const pairs: readonly KnownLogin[] = basic === null ? [] : [basicLogin(basic)];
+  const known = [...pairs, ...tokens];
+  const find = (given: Credentials): KnownLogin | undefined => {
+    const found = [...matching(pairs, given.pair), ...matching(tokens, given.token)];
+    return found.find(({ to }) => to === 'write') ?? found[0];
+  };
+  const judge = (given: Credentials, text: string) => {
+    const login = find(given);
+    return login === undefined
+      ? ({ kind: 'wrong', fingerprint: hash(text).toString('base64') } as const)
+      : ({ kind: 'allowed', login } as const);
+  };
   return {
-    isRequired,
+    known,
     check: (authorization) => {
-      if (!isRequired) return { kind: 'allowed', to: 'write' };
+      if (known.length === 0) return { kind: 'not-required' };
       if (authorization === undefined) return { kind: 'missing' };
-      const given = credentials(authorization);
-      const found = [...matching(pairs, given.pair), ...matching(tokens, given.token)];
-      if (found.length === 0) return { kind: 'wrong', fingerprint: hash(authorization).toString('base64') };
-      return { kind: 'allowed', to: found.some(({ to }) => to === 'write') ? 'write' : 'read' };
+      return judge(credentials(authorization), authorization);
     },
+    verify: (given) => judge(given, JSON.stringify(given)),
   };
 }
 
-function credentials(authorization: string): { readonly pair: string | null; readonly token: string | null } {
+function basicLogin({ username, password }: NonNullable<ServerSettings['login']['basic']>): KnownLogin {
+  return { kind: 'basic', hash: hash(`${username}:${password}`), to: 'write', name: username };
+}
+
+function credentials(authorization: string): Credentials {
   const [, scheme = '', value = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { pair: null, token: value };
   if (scheme.toLowerCase() !== 'basic') return { pair: null, token: null };
@@ -50,7 +75,7 @@ function credentials(authorization: string): { readonly pair: string | null; rea
   return colon === -1 ? { pair: null, token: null } : { pair, token: pair.slice(colon + 1) };
 }
 
-function matching(known: readonly Known[], given: string | null): readonly Known[] {
+function matching(known: readonly KnownLogin[], given: string | null): readonly KnownLogin[] {
   if (given === null) return [];
   const digest = hash(given);
   return known.filter((each) => timingSafeEqual(each.hash, digest));

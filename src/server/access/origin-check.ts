@@ -26,8 +26,13 @@ function isOwn(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';
   if (headers.origin === undefined) return true;
-  const [, host] = /^https?:\/\/(.+)$/.exec(headers.origin.toLowerCase()) ?? [];
-  return host !== undefined && host === headers.host?.toLowerCase();
+  return isOwnOrigin(headers, false);
+}
+
+/** Whether `Origin` names the host of the request; with `isSecure` also its protocol, https. */
+export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, isSecure: boolean): boolean {
+  const [, protocol, name] = /^(https?):\/\/(.+)$/.exec(origin?.toLowerCase() ?? '') ?? [];
+  return name !== undefined && name === host?.toLowerCase() && (protocol === 'https' || !isSecure);
 }
 
 function isLink(method: string | undefined, headers: IncomingHttpHeaders): boolean {

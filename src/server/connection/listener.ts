@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { CountedRequest } from '../../daemon/metrics.ts';
 import { stackOf } from '../../stack.ts';
 import { createTurns } from '../../turns.ts';
-import { type Guard, requireAccess } from '../access/auth.ts';
+import { bearerChallenge, type Guard, requireAccess, type User } from '../access/auth.ts';
 import { corsHeaders, isPreflight, preflightReply } from '../access/cors.ts';
 import { checkHost, type HostNames } from '../access/host-check.ts';
 import { checkOrigin } from '../access/origin-check.ts';
@@ -10,7 +10,7 @@ import { prefers } from '../reply/accept.ts';
 import { type ErrorStyle, errorReply } from '../reply/error-reply.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { send } from '../reply/send.ts';
-import type { ApiRequest, Reply, Route } from '../route.ts';
+import type { Reply, Route } from '../route.ts';
 import type { Found, Router } from '../router.ts';
 import { readBody } from './body.ts';
 import type { Limits } from './limits.ts';
@@ -25,8 +25,8 @@ export type Gate = {
   readonly limits: Limits;
   readonly log: (line: string) => void;
   readonly observe: (request: CountedRequest) => void;
-  /** The page for browsers at unknown paths; null: the error for programs. */
-  readonly notFoundPage: Reply | null;
+  /** The page for browsers at unknown paths, and without a login; null: the error for programs. */
+  readonly page: Reply | null;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 };
@@ -68,7 +68,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, gate: G
   const startedAt = performance.now();
   const sending = { request, response, signal: gone.signal };
   try {
-    const reply = await answer(request, response, { gate, state, signal: gone.signal });
+    const reply = await answer(request, response, { gate, state, gone });
     await send(reply, { ...sending, headers: state.headers });
   } catch (error) {
     const reply = errorReply(error, state.style, gate.log);
@@ -98,10 +98,10 @@ function isLeftUnread({ headers, complete }: IncomingMessage, { discardedBytes }
 /** The properties of the response that errors need too. */
 type ReplyState = { style: ErrorStyle; headers: Readonly<Record<string, string>>; route: Route | null };
 
-type Asked = { readonly gate: Gate; readonly state: ReplyState; readonly signal: AbortSignal };
+type Asked = { readonly gate: Gate; readonly state: ReplyState; readonly gone: AbortController };
 
 async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<Reply> {
-  const { gate, state, signal } = asked;
+  const { gate, state, gone } = asked;
   const { headers } = request;
   const { path, query } = target(request);
   checkHeaderCount(request, gate.limits);
@@ -109,7 +109,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   const origin = checkOrigin(request, gate.corsOrigins);
   state.headers = { ...state.headers, ...corsHeaders(origin) };
   if (origin !== null && isPreflight(request)) return preflightReply(request);
-  const { found, access } = findAllowed(request, path, gate);
+  const { found, user } = findAllowed(request, path, gate);
+  if (found === null) return loginPage(gate);
+  const session = user?.session ?? null;
+  if (session !== null)
+    response.once(
+      'close',
+      session.use(() => gone.abort()),
+    );
   if (found.kind === 'route') {
     state.style = found.match.route.errors;
     state.route = found.match.route;
@@ -120,7 +127,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
     if (headers.expect !== undefined) response.writeContinue();
   };
   const body = await readBody(request, route.body, { ...gate.limits, proceed });
-  return route.handle({ params, query: decodeFields(query, 'the query'), headers, access, body, signal });
+  return route.handle({
+    params,
+    query: decodeFields(query, 'the query'),
+    headers,
+    access: user?.to ?? 'read',
+    visitor: gate.guard.visitor(request),
+    body,
+    signal: gone.signal,
+  });
 }
 
 /** Returns the format of errors for a path, even if it has no route. */
@@ -141,17 +156,43 @@ function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limi
   throw new HttpError(431, `more than ${headerCount} header lines`, { headers: { Connection: 'close' } });
 }
 
-type Allowed = { readonly found: Found; readonly access: ApiRequest['access'] };
+/** Without a user the path is public; without a result, a login is missing, and a browser wants a page. */
+type Allowed = { readonly found: Found; readonly user: User | null } | { readonly found: null; readonly user: null };
 
 /** Finds the route, after checking the login unless the route is public. */
-function findAllowed(request: IncomingMessage, path: string, { router, guard }: Gate): Allowed {
+function findAllowed(request: IncomingMessage, path: string, { router, guard, page }: Gate): Allowed {
   const found = tryFind(router, request.method ?? '', path);
   const isError = found instanceof HttpError;
-  if (!isError && found.kind === 'route' && found.match.route.access === 'public') return { found, access: 'read' };
-  const access = guard.authenticate(request);
+  const route = !isError && found.kind === 'route' ? found.match.route : null;
+  const isPublic = route?.access === 'public' || (route?.access === 'page' && wantsPage(request));
+  if (!isError && isPublic) return { found, user: null };
+  const user = authenticate(request, guard, page !== null && wantsPage(request));
+  if (user === null) return { found: null, user };
   if (isError) throw found;
-  if (found.kind === 'route') requireAccess(access, found.match.route.access);
-  return { found, access };
+  if (route !== null) requireAccess(user, route);
+  return { found, user };
+}
+
+/** Returns null instead of an `HttpError` 401 for a request that the page answers. */
+function authenticate(request: IncomingMessage, guard: Guard, isPageShown: boolean): User | null {
+  try {
+    return guard.authenticate(request);
+  } catch (error) {
+    if (isPageShown && error instanceof HttpError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** Whether a request is a visit of a browser to an address. */
+function wantsPage({ method, headers }: IncomingMessage): boolean {
+  const isReading = method === 'GET' || method === 'HEAD';
+  return isReading && prefers(headers.accept, ['text/html'], ['application/json']);
+}
+
+/** The page asks for the login. Every path has the same response, so that it does not reveal which ones exist. */
+function loginPage({ page }: Gate): Reply {
+  if (page === null) throw new Error('there is no page');
+  return { ...page, status: 401, headers: { ...page.headers, ...bearerChallenge } };
 }
 
 function tryFind(router: Router, method: string, path: string): Found | HttpError {
@@ -163,14 +204,10 @@ function tryFind(router: Router, method: string, path: string): Found | HttpErro
   }
 }
 
-function otherwise(
-  found: Exclude<Found, { kind: 'route' }>,
-  { method = '', headers }: IncomingMessage,
-  { notFoundPage }: Gate,
-): Reply {
+function otherwise(found: Exclude<Found, { kind: 'route' }>, request: IncomingMessage, { page }: Gate): Reply {
+  const { method = '' } = request;
   if (found.kind === 'nothing') {
-    const isShown = method === 'GET' && prefers(headers.accept, ['text/html'], ['application/json']);
-    if (notFoundPage !== null && isShown) return notFoundPage;
+    if (page !== null && wantsPage(request)) return { ...page, status: 404 };
     throw new HttpError(404, 'there is nothing at this path');
   }
   const allow = { Allow: found.allow.join(', ') };

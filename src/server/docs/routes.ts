@@ -20,7 +20,7 @@ export function documentRoutes({ basePath, page }: DocumentOptions): readonly Ro
   return [
     { ...get, path: '/api/openapi.json', handle: once(json) },
     { ...get, path: '/api/docs', handle: once(html) },
-    { ...get, path: '/', handle: root(basePath, page) },
+    { ...get, path: '/', handle: root(basePath, page), access: page === null ? 'read' : 'page' },
   ];
 }
 

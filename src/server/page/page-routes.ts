@@ -6,7 +6,7 @@ import { bestEncoding } from './best-encoding.ts';
 import type { PageEncoding, PageFiles } from './page-files.ts';
 
 /** The addresses of screens beside `/`, which a route of the API answers for programs. */
-const screens = ['/runs', '/runs/{id}', '/system', '/w/{name}', '/w/{name}/start'];
+const screens = ['/login', '/runs', '/runs/{id}', '/system', '/w/{name}', '/w/{name}/start'];
 
 /** Forbids foreign resources, inline scripts, and the conversion of text to scripts. */
 const contentSecurityPolicy = [
@@ -24,14 +24,19 @@ const contentSecurityPolicy = [
   'trusted-types page-worker',
 ].join('; ');
 
-/** The placeholder in the document for the base path. */
+/** The placeholder in the document for what depends on the daemon. */
 const BASE = '<base href="/">';
 
-const common = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
+/** The page holds no data. Browsers get it without a login, and it shows the one of its own. */
+const common = { method: 'GET', access: 'page', body: 'none', errors: 'problem' } as const;
 
-/** Returns the document of the page, which is the same for every screen. */
-export function pageReply({ index }: PageFiles, basePath: string): Reply & { readonly body: Buffer } {
-  const body = Buffer.from(index.replace(BASE, `<base href="${escapeHtml(basePath)}/">`));
+/** Returns the document of the page, which is the same for every screen and user. */
+export function pageReply(
+  { index }: PageFiles,
+  { basePath, isLoginRequired }: { readonly basePath: string; readonly isLoginRequired: boolean },
+): Reply & { readonly body: Buffer } {
+  const login = isLoginRequired ? '<meta name="login" content="required">' : '';
+  const body = Buffer.from(index.replace(BASE, `<base href="${escapeHtml(basePath)}/">${login}`));
   const headers = {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-cache',
@@ -44,13 +49,12 @@ export function pageReply({ index }: PageFiles, basePath: string): Reply & { rea
 }
 
 /** Returns the routes of the page: its screens, its files, and the addresses of Blackdagger bookmarks. */
-export function pageRoutes(files: PageFiles, basePath: string): readonly Route[] {
-  const page = pageReply(files, basePath);
+export function pageRoutes(files: PageFiles, page: Reply, basePath: string): readonly Route[] {
   const to = (location: string): Reply => ({ status: 307, headers: { Location: basePath + location }, body: null });
   const toWorkflow = ({ params: { name = '' } }: ApiRequest) => to(`/w/${encodeURIComponent(name)}`);
   return [
     ...screens.map((path) => ({ ...common, path, handle: () => page })),
-    { ...common, path: '/assets/{file}', handle: (request) => asset(request, files) },
+    { ...common, access: 'public', path: '/assets/{file}', handle: (request) => asset(request, files) },
     { ...common, path: '/dags', handle: () => to('/') },
     { ...common, path: '/dags/{name}', handle: toWorkflow },
     { ...common, path: '/dags/{name}/{tab}', handle: toWorkflow },

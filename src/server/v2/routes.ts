@@ -3,6 +3,7 @@ import { showConfig, showInfo } from './daemon/info.ts';
 import { followAll } from './daemon/live-events.ts';
 import { showQueue } from './daemon/queue.ts';
 import { showSchedule } from './daemon/schedule.ts';
+import { logIn, logOut, showSession } from './daemon/session.ts';
 import { stepLogIndex } from './logs/log-index.ts';
 import { runLogs } from './logs/run-logs.ts';
 import { searchLogsOfRun } from './logs/search-logs.ts';
@@ -64,5 +65,8 @@ export function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
     { ...get, path: '/api/v2/info', handle: showInfo(parts) },
     { ...get, path: '/api/v2/config', handle: showConfig(parts) },
+    { ...get, path: '/api/v2/session', handle: showSession, access: 'public' },
+    { ...post, path: '/api/v2/session', handle: logIn, access: 'public', body: 'json' },
+    { ...remove, path: '/api/v2/session', handle: logOut, access: 'read' },
   ];
 }

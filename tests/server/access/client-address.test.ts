@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientAddressFinder } from '../../../src/server/access/client-address.ts';
+import { clientFinder } from '../../../src/server/access/client-address.ts';
 
 test.each([
   { trusted: [], peer: '192.0.2.1', forwarded: '203.0.113.7', client: '192.0.2.1' },
@@ -15,5 +15,17 @@ test.each([
   { trusted: ['0.0.0.0/0'], peer: '192.0.2.1', forwarded: '203.0.113.7', client: '203.0.113.7' },
 ])('the client of $peer with "$forwarded" and trusted $trusted is $client', ({ trusted, peer, forwarded, client }) => {
   const request = { socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': forwarded } };
-  expect(clientAddressFinder(trusted)(request as unknown as IncomingMessage)).toBe(client);
+  expect(clientFinder(trusted)(request as unknown as IncomingMessage).address).toBe(client);
+});
+
+test.each([
+  { socket: { remoteAddress: '192.0.2.1' }, protocol: 'https', isSecure: false },
+  { socket: { remoteAddress: '10.0.0.1' }, protocol: 'https', isSecure: true },
+  { socket: { remoteAddress: '10.0.0.1' }, protocol: 'HTTPS, http', isSecure: true },
+  { socket: { remoteAddress: '10.0.0.1' }, protocol: 'http', isSecure: false },
+  { socket: { remoteAddress: '10.0.0.1' }, protocol: undefined, isSecure: false },
+  { socket: { remoteAddress: '192.0.2.1', encrypted: true }, protocol: 'http', isSecure: true },
+])('with "$protocol" from $socket the client uses TLS: $isSecure', ({ socket, protocol, isSecure }) => {
+  const request = { socket, headers: { 'x-forwarded-proto': protocol } };
+  expect(clientFinder(['10.0.0.0/8'])(request as unknown as IncomingMessage).isSecure).toBe(isSecure);
 });

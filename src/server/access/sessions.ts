@@ -1,0 +1,142 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { messageOf } from '../../errors.ts';
+import type { SessionStore, StoredSession } from '../../store/store.ts';
+import type { KnownLogin } from './login.ts';
+
+/** A browser that has logged in. */
+export type Session = {
+  readonly login: KnownLogin;
+  /** The token that requests with the cookie must repeat in a header, unless they only read. */
+  readonly csrf: string;
+  /** Keeps the session alive during a request; `onEnd` is called if it is ended. Returns a function for the end of the request. */
+  readonly use: (onEnd: () => void) => () => void;
+  readonly end: () => void;
+};
+
+export type Sessions = {
+  /** Opens a session; `secret` is the value of its cookie. */
+  readonly open: (login: KnownLogin) => { readonly session: Session; readonly secret: string };
+  /** Returns the session of the first secret that has one; null: none. */
+  readonly find: (secrets: readonly string[]) => Session | null;
+};
+
+export type SessionOptions = {
+  readonly logins: readonly KnownLogin[];
+  readonly store: SessionStore;
+  readonly now: () => number;
+  /** Receives problems with the stored sessions. */
+  readonly log: (line: string) => void;
+};
+
+/** A session ends after this time without a request. */
+const IDLE_MS = 12 * 60 * 60_000;
+/** Requests that only extend sessions are stored at most this often. */
+const STORE_INTERVAL_MS = 5 * 60_000;
+/** More sessions with the same login end the one that was used least recently. */
+const MAX_SESSIONS_PER_LOGIN = 500;
+
+type Entry = StoredSession & { usedAt: number; readonly requests: Set<() => void> };
+
+/**
+ * Creates the sessions of a daemon, with those of its predecessor. The store holds no secret: a hash of each cookie, and
+ * the login under the cookie as a key, so that a session ends with its login, and no password can be guessed from the file.
+ */
+export function createSessions({ logins, store, now, log }: SessionOptions): Sessions {
+  const entries = new Map<string, Entry>();
+  let storedAt = now();
+  const isExpired = ({ usedAt, requests }: Entry) => requests.size === 0 && now() - usedAt > IDLE_MS;
+  const save = (hasEnded: boolean) => {
+    storedAt = now();
+    try {
+      store.write(Array.from(entries.values(), ({ requests: _, ...stored }) => stored));
+    } catch (error) {
+      log(`sessions cannot be stored: ${messageOf(error)}`);
+      if (hasEnded) forget();
+    }
+  };
+  /** A session that was ended must not return with the next daemon. */
+  const forget = () => {
+    try {
+      store.remove();
+    } catch (error) {
+      log(`sessions cannot be removed: ${messageOf(error)}`);
+    }
+  };
+  const extend = (entry: Entry) => {
+    entry.usedAt = now();
+    // The order of the map is that of the last requests.
+    entries.delete(entry.id);
+    entries.set(entry.id, entry);
+  };
+  const end = (entry: Entry) => {
+    if (!entries.delete(entry.id)) return;
+    for (const onEnd of entry.requests) onEnd();
+  };
+  const sessionOf = (entry: Entry, secret: string, login: KnownLogin): Session => ({
+    login,
+    csrf: keyed(secret, 'csrf'),
+    use: (onEnd) => {
+      entry.requests.add(onEnd);
+      return () => {
+        entry.requests.delete(onEnd);
+        if (entries.has(entry.id)) extend(entry);
+      };
+    },
+    end: () => {
+      end(entry);
+      save(true);
+    },
+  });
+  const find = (secret: string): Session | null => {
+    const entry = entries.get(idOf(secret));
+    const login = logins.find(({ kind }) => kind === entry?.kind);
+    if (entry === undefined) return null;
+    if (login === undefined || isExpired(entry) || keyed(secret, login.hash) !== entry.login) {
+      end(entry);
+      return null;
+    }
+    extend(entry);
+    if (now() - storedAt > STORE_INTERVAL_MS) save(false);
+    return sessionOf(entry, secret, login);
+  };
+  for (const stored of readStored(store, log)) entries.set(stored.id, { ...stored, requests: new Set() });
+  return {
+    open: (login) => {
+      for (const entry of [...entries.values()].filter(isExpired)) end(entry);
+      const same = [...entries.values()].filter(({ kind }) => kind === login.kind);
+      const surplus = same.slice(0, Math.max(0, same.length + 1 - MAX_SESSIONS_PER_LOGIN));
+      for (const entry of surplus) end(entry);
+      const secret = randomBytes(32).toString('base64url');
+      const stored = { id: idOf(secret), kind: login.kind, login: keyed(secret, login.hash), usedAt: now() };
+      const entry = { ...stored, requests: new Set<() => void>() };
+      entries.set(entry.id, entry);
+      save(surplus.length > 0);
+      return { session: sessionOf(entry, secret, login), secret };
+    },
+    find: (secrets) => {
+      for (const secret of secrets) {
+        const found = find(secret);
+        if (found !== null) return found;
+      }
+      return null;
+    },
+  };
+}
+
+/** Sessions that cannot be read are lost: their browsers log in again. */
+function readStored(store: SessionStore, log: (line: string) => void): readonly StoredSession[] {
+  try {
+    return store.read();
+  } catch (error) {
+    log(`every browser has to log in again: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+function idOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+function keyed(secret: string, text: string | Buffer): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}

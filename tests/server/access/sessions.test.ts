@@ -1,0 +1,166 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createLogin } from '../../../src/server/access/login.ts';
+import { createSessions } from '../../../src/server/access/sessions.ts';
+import { sessionFile } from '../../../src/store/files/control/session-file.ts';
+import type { SessionStore } from '../../../src/store/store.ts';
+import { withDirectory } from '../../support/wf.ts';
+
+const HOUR = 3_600_000;
+const logins = { token: 'the-token', readOnlyToken: 'look-only', basic: { username: 'anna', password: 'pass' } };
+
+/** The sessions of daemons that follow one another over one directory, at a time that a test sets. */
+function daemons(directory: string) {
+  const world = { now: 0, logged: [] as string[] };
+  const log = (line: string) => world.logged.push(line.replace(directory, '<dir>'));
+  const store = sessionFile(directory);
+  const start = (given: Parameters<typeof createLogin>[0] = logins, over: SessionStore = store) => {
+    const { known } = createLogin(given);
+    const sessions = createSessions({ logins: known, store: over, now: () => world.now, log });
+    const open = (kind: string) => {
+      const login = known.find((each) => each.kind === kind);
+      if (login === undefined) throw new Error(kind);
+      return sessions.open(login);
+    };
+    return { open, find: (secret: string) => sessions.find([secret]) };
+  };
+  return { world, store, start, file: join(directory, 'sessions.json') };
+}
+
+test('a session lasts 12 hours from its last request, and as long as a request', async () => {
+  await withDirectory(async (directory) => {
+    const { world, start } = daemons(directory);
+    const { open, find } = start();
+    const [used, idle, streaming] = [open('token'), open('token'), open('token')];
+    const leave = find(streaming.secret)?.use(() => {});
+
+    world.now = 11 * HOUR;
+    expect(find(used.secret)?.csrf).toBe(used.session.csrf);
+    world.now = 22 * HOUR;
+    expect([used, idle, streaming].map(({ secret }) => find(secret) !== null)).toEqual([true, false, true]);
+    world.now = 35 * HOUR;
+    leave?.();
+    world.now = 46 * HOUR;
+    expect([used, idle, streaming].map(({ secret }) => find(secret) !== null)).toEqual([false, false, true]);
+  });
+});
+
+test('the disk holds neither a secret nor anything to guess a password from, for its owner alone', async () => {
+  await withDirectory(async (directory) => {
+    const { start, file } = daemons(directory);
+    const { open } = start();
+    const [one, other] = [open('basic'), open('basic')];
+    const stored = readFileSync(file, 'utf8');
+    const [first, second] = JSON.parse(stored) as { login: string }[];
+
+    expect(one.secret).toMatch(/^[\w-]{43}$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    for (const secret of [one.secret, one.session.csrf, other.secret, 'anna', 'pass'])
+      expect(stored).not.toContain(secret);
+    expect(first?.login).not.toBe(second?.login);
+    expect(readdirSync(directory)).toEqual(['sessions.json']);
+  });
+});
+
+test('sessions outlive the daemon, but not their login, and not their end', async () => {
+  await withDirectory(async (directory) => {
+    const { start } = daemons(directory);
+    const before = start();
+    const [kept, replaced, reading, ended] = ['basic', 'token', 'read-only token', 'basic'].map(before.open);
+    ended?.session.end();
+    const found = ({ find }: ReturnType<typeof start>) =>
+      [kept, replaced, reading, ended].map((each) => find(each?.secret ?? '')?.login.kind ?? null);
+
+    expect(found(start())).toEqual(['basic', 'token', 'read-only token', null]);
+    expect(found(start({ ...logins, token: 'another' }))).toEqual(['basic', null, 'read-only token', null]);
+    expect(found(start({ ...logins, readOnlyToken: null }))).toEqual(['basic', 'token', null, null]);
+    expect(found(start({ ...logins, basic: { username: 'anna', password: 'new' } }))).toEqual([
+      null,
+      'token',
+      'read-only token',
+      null,
+    ]);
+  });
+});
+
+test('a daemon that starts knows requests up to some minutes before its predecessor was killed', async () => {
+  await withDirectory(async (directory) => {
+    const { world, start } = daemons(directory);
+    const before = start();
+    const { secret } = before.open('token');
+    for (world.now = 0; world.now < 20 * HOUR; world.now += 60_000) before.find(secret);
+
+    world.now += 11.5 * HOUR;
+    expect(start().find(secret)).not.toBeNull();
+  });
+});
+
+test('the number of sessions of a login is bounded: the one used longest ago ends, with its requests', async () => {
+  await withDirectory(async (directory) => {
+    const { start } = daemons(directory);
+    const { open, find } = start(logins, { read: () => [], write: () => {}, remove: () => {} });
+    const own = open('token');
+    const [oldest, used] = [open('read-only token'), open('read-only token')];
+    let ended = 0;
+    oldest.session.use(() => {
+      ended += 1;
+    });
+    find(used.secret);
+    const others = Array.from({ length: 499 }, () => open('read-only token'));
+
+    expect([own, oldest, used, ...others].filter(({ secret }) => find(secret) === null)).toEqual([oldest]);
+    expect(ended).toBe(1);
+  });
+});
+
+test.each(['', '{', '[1]', '[{"id":"a","kind":"token","login":"b"}]', '\0\0\0'])(
+  'a damaged file (%j) ends all sessions, and nothing else',
+  async (text) => {
+    await withDirectory(async (directory) => {
+      const { world, start, file } = daemons(directory);
+      const { secret } = start().open('token');
+      writeFileSync(file, text);
+      const { open, find } = start();
+
+      expect(find(secret)).toBeNull();
+      expect(world.logged).toEqual(['every browser has to log in again: "<dir>/sessions.json" is damaged']);
+      const again = open('token');
+      expect(start().find(again.secret)).not.toBeNull();
+    });
+  },
+);
+
+test('on a full disk a login works, and a session that was ended does not return', async () => {
+  await withDirectory(async (directory) => {
+    const { world, store, start } = daemons(directory);
+    const full = { ...store, write: () => expectFull() };
+    const kept = start().open('token');
+    const { open, find } = start(logins, full);
+    const added = open('token');
+
+    expect([kept, added].map(({ secret }) => find(secret) !== null)).toEqual([true, true]);
+    expect([kept, added].map(({ secret }) => start().find(secret) !== null)).toEqual([true, false]);
+    find(kept.secret)?.end();
+    expect(find(kept.secret)).toBeNull();
+    expect(start().find(kept.secret)).toBeNull();
+    expect(world.logged).toEqual(Array(2).fill('sessions cannot be stored: no space left on device'));
+  });
+});
+
+test('where the directory cannot be written, a login works', async () => {
+  await withDirectory(async (directory) => {
+    const state = join(directory, 'state');
+    mkdirSync(state);
+    writeFileSync(join(state, 'daemon'), '');
+    const { world, start } = daemons(join(state, 'daemon'));
+    const { secret } = start().open('token');
+
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(world.logged.join('\n')).toContain('sessions cannot be stored: ');
+  });
+});
+
+function expectFull(): never {
+  throw new Error('no space left on device');
+}
