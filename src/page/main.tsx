@@ -1,10 +1,10 @@
 import { render } from 'preact';
 import { startClock } from './data/clock.ts';
-import { readDaemonInfo } from './data/daemon.ts';
+import { startSession } from './data/session.ts';
 import { applySettings } from './data/settings.ts';
 import { App } from './routes.tsx';
 
+startSession();
 applySettings();
 startClock();
-void readDaemonInfo();
 render(<App />, document.body);

@@ -5,6 +5,7 @@ import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
 import { Keyboard } from './parts/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
+import { SignedIn } from './parts/signed-in.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { Workflows } from './screens/workflows.tsx';
@@ -31,15 +32,17 @@ export function App(): JSX.Element {
       <main id="main" tabIndex={-1}>
         {failure === null ? (
           <ErrorBoundary onError={setFailure}>
-            <Router onRouteChange={() => scrollTo(0, 0)}>
-              <Route path={`${basePath}/`} component={Workflows} />
-              <Route path={`${basePath}/runs`} component={Runs} />
-              <Route path={`${basePath}/runs/:id`} component={Run} />
-              <Route path={`${basePath}/system`} component={System} />
-              <Route path={`${basePath}/w/:name`} component={WorkflowScreen} />
-              <Route path={`${basePath}/w/:name/start`} component={Start} />
-              <Route default component={NotFound} />
-            </Router>
+            <SignedIn>
+              <Router onRouteChange={() => scrollTo(0, 0)}>
+                <Route path={`${basePath}/`} component={Workflows} />
+                <Route path={`${basePath}/runs`} component={Runs} />
+                <Route path={`${basePath}/runs/:id`} component={Run} />
+                <Route path={`${basePath}/system`} component={System} />
+                <Route path={`${basePath}/w/:name`} component={WorkflowScreen} />
+                <Route path={`${basePath}/w/:name/start`} component={Start} />
+                <Route default component={NotFound} />
+              </Router>
+            </SignedIn>
           </ErrorBoundary>
         ) : (
           <ProblemBox problem={ApiProblem.of(failure)} retry={() => setFailure(null)} />

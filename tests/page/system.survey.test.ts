@@ -28,21 +28,4 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
       { options: ['--max-concurrent-runs', '1'] },
     );
   });
-
-  it('offers nothing to a read-only login that it may not do', async () => {
-    await withPage(
-      { ...files, 'write.txt': 'a-token-to-write', 'look.txt': 'look-only-token' },
-      async ({ open }) => {
-        const httpCredentials = { username: 'anyone', password: 'look-only-token' };
-        const page = await open('/', { httpCredentials });
-        await page.getByText('read-only').waitFor();
-
-        await expect.poll(() => page.locator('.row .name').allTextContents()).toEqual(['due', 'slow']);
-        expect(await page.getByRole('link', { name: /^Start/ }).count()).toBe(0);
-        expect(await page.getByRole('switch').count()).toBe(0);
-        expect(await accessibilityProblems(page)).toEqual([]);
-      },
-      { options: ['--token-file', 'write.txt', '--read-only-token-file', 'look.txt'] },
-    );
-  });
 });

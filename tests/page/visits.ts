@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { launchBrowser, visit } from '../support/browser.ts';
-import { type Daemon, withDaemons } from '../support/daemon.ts';
+import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
 
 /** A page of a daemon in a browser. */
 export type Journey = {
@@ -15,10 +15,16 @@ export type Journey = {
   readonly stop: (runId: string) => Promise<void>;
   /** Writes a file beside the workflows. */
   readonly write: (name: string, text: string) => void;
+  /** Starts another daemon over the same place. */
+  readonly serve: DaemonPlace['serve'];
 };
 
-/** How the daemon is started, and which messages in the console are no fault. */
-type PageOptions = { readonly options?: readonly string[]; readonly expected?: readonly RegExp[] };
+/** How the daemon is started, and which messages in the console, and other addresses, are no fault. */
+type PageOptions = {
+  readonly options?: readonly string[];
+  readonly expected?: readonly RegExp[];
+  readonly outside?: readonly string[];
+};
 
 /**
  * Serves these workflow files and uses the page in a browser. Afterwards no window may have printed anything in its console,
@@ -27,7 +33,7 @@ type PageOptions = { readonly options?: readonly string[]; readonly expected?: r
 export function withPage<T>(
   files: Readonly<Record<string, string>>,
   use: (journey: Journey) => Promise<T>,
-  { options = [], expected = [] }: PageOptions = {},
+  { options = [], expected = [], outside: others = [] }: PageOptions = {},
 ): Promise<T> {
   return withDaemons(files, async ({ serve, write }) => {
     const daemon = await serve(...options);
@@ -43,12 +49,14 @@ export function withPage<T>(
         daemon,
         open,
         write,
+        serve,
         start: (workflow) => startRun(daemon, workflow),
         stop: (runId) => stopRun(daemon, runId),
       });
       const isUnexpected = (message: string) => !expected.some((pattern) => pattern.test(message));
       const messages = visits.flatMap((each) => each.messages).filter(isUnexpected);
-      const outside = visits.flatMap(({ requests }) => requests.filter((url) => !url.startsWith(daemon.url)));
+      const isOutside = (url: string) => ![daemon.url, ...others].some((own) => url.startsWith(own));
+      const outside = visits.flatMap(({ requests }) => requests.filter(isOutside));
       expect({ messages, outside }).toEqual({ messages: [], outside: [] });
       return result;
     } finally {

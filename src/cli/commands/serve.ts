@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { exposedFiles } from '../../config/exposed-files.ts';
 import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
-import type { DaemonApp } from '../../daemon-app.ts';
+import type { DaemonApp, keepToken } from '../../daemon-app.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls, escapeLines } from '../../render/text/sanitize.ts';
 import { shellQuote } from '../../render/text/shell-quote.ts';
@@ -60,7 +60,8 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         settings: { ...settings, login },
         config,
         log,
-        tokenPath: kept?.path ?? null,
+        kept,
+        isTerminal: console.outTerminal.isTerminal,
         sessions: keepSessions(config),
         onListening: claim.tell,
       });
@@ -77,8 +78,10 @@ type Serving = {
   readonly settings: ServerSettings;
   readonly config: Config;
   readonly log: DaemonLog;
-  /** The file of the token that the daemon generated; null if the settings contain a login. */
-  readonly tokenPath: string | null;
+  /** The token that the daemon generated; null if the settings contain a login. */
+  readonly kept: ReturnType<typeof keepToken> | null;
+  /** Whether standard output is a terminal, and not a log that others may read. */
+  readonly isTerminal: boolean;
   readonly sessions: SessionStore;
   /** Called with the address of the daemon. */
   readonly onListening: (url: string) => void;
@@ -86,7 +89,7 @@ type Serving = {
 
 async function serve(
   app: DaemonApp,
-  { settings, config, log, tokenPath, sessions, onListening }: Serving,
+  { settings, config, log, kept, isTerminal, sessions, onListening }: Serving,
 ): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = firstSignal();
@@ -111,9 +114,9 @@ async function serve(
     try {
       onListening(server.url);
       await app.life.begin();
-      for (const line of exposedFiles([...settings.secretFiles, ...(tokenPath === null ? [] : [tokenPath])]))
+      for (const line of exposedFiles([...settings.secretFiles, ...(kept === null ? [] : [kept.path])]))
         log.warning(line);
-      logAccess(settings.login, { url: server.url, tokenPath }, log);
+      logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
       log.info(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
       log.info(`${await signal}: ending`);
     } finally {
@@ -127,20 +130,24 @@ async function serve(
   }
 }
 
-/** Logs who can run commands through the daemon, and how to log in with a generated token. */
+/**
+ * Logs who can run commands through the daemon, and how to log in with a generated token. The token itself is printed on a
+ * terminal only.
+ */
 function logAccess(
   login: ServerSettings['login'],
-  { url, tokenPath }: { readonly url: string; readonly tokenPath: string | null },
+  { url, kept, isTerminal }: Pick<Serving, 'kept' | 'isTerminal'> & { readonly url: string },
   { info, warning }: DaemonLog,
 ): void {
   const { isWarning, text } = accessNote(login, localUsers());
   (isWarning ? warning : info)(text);
-  if (tokenPath !== null) {
-    const file = shellQuote(tokenPath);
-    info(
-      `the token is in ${file}, where wf commands of this user find it; try: curl -u ":$(cat ${file})" ${url}/api/v1/dags/`,
-    );
-  }
+  if (kept === null) return;
+  const file = shellQuote(kept.path);
+  info(
+    `the token is in ${file}, where wf commands of this user find it; try: curl -u ":$(cat ${file})" ${url}/api/v1/dags/`,
+  );
+  if (isTerminal) info(`log in with a browser: ${url}/#token=${encodeURIComponent(kept.token)}`);
+  else info(`log in with a browser at the address that this prints: echo "${url}/#token=$(cat ${file})"`);
 }
 
 /** Resolves to the first signal. A second one ends the process at once. */

@@ -6,6 +6,7 @@ export const to = {
   workflows: './',
   runs: 'runs',
   system: 'system',
+  login: 'login',
   run: (id: string) => `runs/${encodeURIComponent(id)}`,
   runOfStep: (id: string, step: string) => `runs/${encodeURIComponent(id)}?${new URLSearchParams({ step })}`,
   runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,

@@ -6,6 +6,19 @@ import type { paths } from './schema.d.ts';
 /** The API of the daemon that serves this page. */
 export const api = createClient<paths>({ baseUrl: document.baseURI.replace(/\/$/, '') });
 
+let csrf: string | null = null;
+
+api.use({
+  onRequest: ({ request }) => {
+    if (csrf !== null && request.method !== 'GET') request.headers.set('X-WF-CSRF', csrf);
+  },
+});
+
+/** Sets the CSRF token for requests that change something. */
+export function sendCsrf(token: string | null): void {
+  csrf = token;
+}
+
 type Answer<T> = { readonly data?: T | undefined; readonly error?: unknown; readonly response: Response };
 
 /** The data of an answer. Throws an `ApiProblem` for a refusal, and where the daemon cannot be reached. */

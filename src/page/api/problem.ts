@@ -1,3 +1,4 @@
+import { isSignedOut } from '../data/connection.ts';
 import type { Diagnostic, Problem } from './types.ts';
 
 /** Why a request failed, in words for a person. */
@@ -23,6 +24,7 @@ export class ApiProblem extends Error {
   }
 
   static refused({ status, statusText }: Response, body: unknown): ApiProblem {
+    if (status === 401) isSignedOut.value = true;
     const problem = (typeof body === 'object' && body !== null ? body : {}) as Partial<Problem>;
     return new ApiProblem(problem.detail ?? `the daemon answered ${status} ${statusText}`, status, problem);
   }

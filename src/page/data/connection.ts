@@ -6,6 +6,9 @@ export const lastAnswerAt = signal(Date.now());
 /** Whether the last request got no answer. */
 export const isOffline = signal(false);
 
+/** Whether the daemon has refused a request since then for the lack of a login. */
+export const isSignedOut = signal(false);
+
 /** Call after each answer of the daemon. */
 export function connected(): void {
   lastAnswerAt.value = Date.now();

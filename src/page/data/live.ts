@@ -1,4 +1,5 @@
-import { connected, disconnected } from './connection.ts';
+import { connected, disconnected, isSignedOut } from './connection.ts';
+import { readSession } from './session.ts';
 
 /** What the stream of changes is read for: the state that replaces what was known, by the name of its event. */
 export type LiveEvents = Readonly<Record<string, (data: never) => void>>;
@@ -22,7 +23,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
   };
   const open = () => {
     clearTimeout(timer);
-    if (source !== null) return;
+    if (source !== null || isSignedOut.value) return;
     const query = new URLSearchParams({
       ...(run === null ? {} : { run }),
       ...(cursor === '' ? {} : { after: cursor }),
@@ -37,6 +38,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
       // Otherwise the browser itself connects again.
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
+      void readSession();
       timer = setTimeout(open, pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     };
@@ -57,8 +59,15 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     else timer = setTimeout(close, HIDDEN_MS);
   };
   document.addEventListener('visibilitychange', onVisibility);
-  open();
+  let wasSignedOut = false;
+  const stopWatching = isSignedOut.subscribe((isOut) => {
+    if (isOut) close();
+    else if (!document.hidden) open();
+    if (wasSignedOut && !isOut) reload();
+    wasSignedOut = isOut;
+  });
   return () => {
+    stopWatching();
     document.removeEventListener('visibilitychange', onVisibility);
     clearTimeout(timer);
     close();

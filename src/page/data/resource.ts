@@ -11,7 +11,7 @@ export type Resource<T> = {
   readonly refresh: () => Promise<void>;
 };
 
-/** A resource that `load` reads. A value stays shown while the daemon does not answer. */
+/** A resource that `load` reads. A value stays shown while the daemon does not answer or a login is missing. */
 export function createResource<T>(load: () => Promise<T>): Resource<T> {
   const known = signal<Known<T>>({ value: null, problem: null });
   let running: Promise<void> | null = null;
@@ -21,7 +21,8 @@ export function createResource<T>(load: () => Promise<T>): Resource<T> {
       known.value = { value: await load(), problem: null };
     } catch (error) {
       const problem = ApiProblem.of(error);
-      known.value = { value: problem.status === 0 ? known.value.value : null, problem };
+      const mayReturn = problem.status === 0 || problem.status === 401;
+      known.value = { value: mayReturn ? known.value.value : null, problem };
     }
   };
   const refresh = (): Promise<void> => {

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { openPalette } from './keyboard.tsx';
 import { momentText } from './time.tsx';
@@ -29,25 +30,44 @@ export function TopBar(): JSX.Element {
       <a class="brand" href={to.workflows}>
         wf
       </a>
-      <nav aria-label="Screens">
-        {screens.map((screen) => (
-          <a key={screen.name} href={screen.address} aria-current={isCurrent(screen) ? 'page' : undefined}>
-            {screen.name}
-          </a>
-        ))}
-      </nav>
+      {session.value !== null && (
+        <nav aria-label="Screens">
+          {screens.map((screen) => (
+            <a key={screen.name} href={screen.address} aria-current={isCurrent(screen) ? 'page' : undefined}>
+              {screen.name}
+            </a>
+          ))}
+        </nav>
+      )}
       <span class="space" />
       {isReadOnly.value && <span class="quiet read-only">read-only</span>}
-      <button type="button" class="search-button" onClick={openPalette}>
-        Go to <kbd>Ctrl K</kbd>
-      </button>
+      {session.value !== null && (
+        <button type="button" class="search-button" onClick={openPalette}>
+          Go to <kbd>Ctrl K</kbd>
+        </button>
+      )}
       <button type="button" class="plain" onClick={() => (isUtc.value = !isUtc.value)} title="Times: local or UTC">
         {isUtc.value ? 'UTC' : 'Local time'}
       </button>
       <button type="button" class="plain" onClick={nextTheme} title="Colours: of the system, light or dark">
         {themeNames[theme.value]}
       </button>
+      <LoggedIn />
     </header>
+  );
+}
+
+/** The user, and the way out. Programs that log in with each request have neither. */
+function LoggedIn(): JSX.Element | null {
+  const { name, csrf } = session.value ?? { name: null, csrf: null };
+  if (csrf === null) return null;
+  return (
+    <>
+      {name !== null && <bdi class="quiet user">{name}</bdi>}
+      <button type="button" class="plain" onClick={() => void logOut().catch(() => {})} disabled={isOffline.value}>
+        Log out
+      </button>
+    </>
   );
 }
 

@@ -1,10 +1,15 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { to } from '../api/address.ts';
+import { hasLoggedInHere } from '../data/session.ts';
 import { useTitle } from '../parts/use-title.ts';
 
-/** An address that the page does not have. */
+/** An address that the page does not have. After a login the daemon itself is asked for it. */
 export function NotFound(): JSX.Element {
   useTitle('Not found');
+  useEffect(() => {
+    if (hasLoggedInHere) location.reload();
+  }, []);
   return (
     <section class="empty">
       <h1>Not found</h1>
