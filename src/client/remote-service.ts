@@ -11,9 +11,9 @@ import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns, summaryOf } fr
 import { listWorkflows } from './list-workflows.ts';
 import { remoteLogs } from './logs/remote-logs.ts';
 import { readRemoteTail } from './logs/remote-tail.ts';
-import { maskedOf } from './masked-run.ts';
 import { createRemoteActions } from './remote-actions.ts';
 import { readRemoteRun } from './remote-run.ts';
+import { maskedOf } from './remote-workflow.ts';
 import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
 
 /** Creates a client of the configured daemon. `tell` receives lines for the user while the daemon does not answer. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { plainStep, plainWorkflow } from '../core/plain-workflow.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import { handlerName, type Step, type Workflow } from '../core/workflow.ts';
-import { WfError } from '../errors.ts';
+import { isNotFound, WfError } from '../errors.ts';
 import type { Source } from '../language/diagnostic.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
@@ -83,3 +83,20 @@ const everyHandler: Workflow['handlers'] = {
   cancel: { ...plainStep, name: handlerName('cancel') },
   exit: { ...plainStep, name: handlerName('exit') },
 };
+
+/** Asks a daemon whether secrets in the stored workflow of a run are masked, so that a retry needs the file. */
+export async function maskedOf(
+  { get }: DaemonClient,
+  { runId, status }: RunSummary,
+): Promise<{ readonly masked?: true }> {
+  // A retry is suggested only for these.
+  if (status !== 'failed' && status !== 'canceled') return {};
+  try {
+    const { masked } = await get(`/runs/${segment(runId)}/view`);
+    return masked === true ? { masked: true } : {};
+  } catch (error) {
+    // A daemon of an earlier version has no such view.
+    if (isNotFound(error)) return {};
+    throw error;
+  }
+}

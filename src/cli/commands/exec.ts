@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { execWorkflow } from '../../service/workflows/exec-workflow.ts';
-import { pathKind } from '../../service/workflows/path-kind.ts';
+import { pathKind } from '../../service/workflows/workflow-files.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';

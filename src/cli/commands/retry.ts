@@ -10,8 +10,7 @@ import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { serverOf } from '../access/open-service.ts';
 import { configFor } from '../reference.ts';
 import { givenParameters, hasParameters } from '../run/parameters.ts';
-import { printNothingToDo, type RetryOptions } from '../run/retry-options.ts';
-import { startLocally } from '../run/start-locally.ts';
+import { printNothingToDo, type RetryOptions, startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */

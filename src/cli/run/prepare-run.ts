@@ -1,9 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { checkGivenParams } from '../../service/runs/given-params.ts';
+import { checkGivenParams, openParams } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
-import { openParams } from '../../service/workflows/open-params.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';

@@ -1,8 +1,7 @@
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { followRun } from '../../client/events/event-feed.ts';
 import { readRemoteTail } from '../../client/logs/remote-tail.ts';
-import { maskedOf } from '../../client/masked-run.ts';
-import { workflowOf } from '../../client/remote-workflow.ts';
+import { maskedOf, workflowOf } from '../../client/remote-workflow.ts';
 import { buildGraph } from '../../core/graph.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { initialRun, type RunState } from '../../core/run/run-state.ts';

@@ -1,11 +1,28 @@
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
+import { shortId } from '../../render/text/short-id.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import type { AcceptedRun, Service } from '../../service/service.ts';
+import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
+import type { ParameterOptions } from './parameters.ts';
+
+/** The options of `wf retry`, as the command line names them. */
+export type RetryOptions = AccessOptions &
+  ParameterOptions &
+  ForegroundOptions & {
+    readonly run: string;
+    /** The id of the run, if `run` names its workflow. */
+    readonly req?: string;
+    readonly step?: string;
+    readonly from?: string;
+    readonly file?: true;
+    readonly runId?: string;
+    readonly detach?: true;
+  };
 
 /** A run to start on this machine. */
 export type LocalStart = { readonly request: StartRequest; readonly config: Config };
@@ -36,6 +53,12 @@ export function printDetached(
   if (!isNew) err.write(`run ${runId} exists already: nothing was started\n`);
   else if (errTerminal.isTerminal)
     err.write(`wf logs${commandOptions} -f ${runId} follows it, wf stop${commandOptions} ${runId} stops it\n`);
+  return exitCodes.succeeded;
+}
+
+/** Prints that there is nothing to retry and returns the exit code. */
+export function printNothingToDo(runId: string, { out }: Console): number {
+  out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
   return exitCodes.succeeded;
 }
 

@@ -14,8 +14,7 @@ import { type ForegroundOptions, reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
 import type { RunOptions } from './prepare-run.ts';
 import { followInForeground } from './remote-foreground.ts';
-import { printNothingToDo, type RetryOptions } from './retry-options.ts';
-import { printDetached } from './start-locally.ts';
+import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
 
 /**
  * Starts a workflow of a daemon and shows the run like a local one, or prints its id with `--detach`. Throws a `WfError` if the

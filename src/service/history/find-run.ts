@@ -1,4 +1,5 @@
 import { parse, resolve } from 'node:path';
+import type { Graph } from '../../core/graph.ts';
 import { isNotFound, WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { RunArchive, RunLabel } from '../../store/store.ts';
@@ -89,4 +90,11 @@ function isCalled({ file, group, workflow }: RunLabel, name: string, path: strin
   const base = file === null ? null : parse(file);
   const names = base === null ? [workflow] : [workflow, base.name, base.base];
   return file === path || names.includes(name) || (group !== '' && names.some((each) => `${group}/${each}` === name));
+}
+
+/** Creates the error for an unknown step of a workflow. */
+export function noSuchStep(name: string, { nodes, stepCount }: Graph): WfError {
+  const names = nodes.slice(0, stepCount).map((node) => node.name);
+  const help = didYouMean(nearNames(name, names)) || `its steps: ${names.join(', ')}`;
+  return new WfError('not-found', `the workflow has no step "${name}"`, { help });
 }

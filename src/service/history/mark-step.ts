@@ -5,8 +5,8 @@ import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { StepMark } from '../service.ts';
+import { noSuchStep } from './find-run.ts';
 import type { History } from './history.ts';
-import { noSuchStep } from './no-such-step.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
 /** The dependencies of marking. */

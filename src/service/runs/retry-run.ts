@@ -3,7 +3,7 @@ import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/r
 import type { Param } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
-import { noSuchStep } from '../history/no-such-step.ts';
+import { noSuchStep } from '../history/find-run.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';

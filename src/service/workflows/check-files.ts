@@ -2,8 +2,7 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 import { loadWorkflow } from '../../language/load.ts';
-import { pathKind } from './path-kind.ts';
-import { findWorkflowFiles } from './workflow-files.ts';
+import { findWorkflowFiles, pathKind } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** Whether a file is valid, with its diagnostics. */

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 
 /** The contents of the workflows directory, as absolute paths. */
@@ -54,5 +54,14 @@ function entriesOf(directory: string): readonly Dirent[] | null {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (passedOver.has(code)) return null;
     throw error;
+  }
+}
+
+/** Returns the kind of a path; `file` includes pipes and devices. Null: the path cannot be reached. */
+export function pathKind(path: string): 'file' | 'directory' | null {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return null;
   }
 }

@@ -8,8 +8,7 @@ import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { type ListedWorkflow, readListed } from './listed-workflow.ts';
-import { pathKind } from './path-kind.ts';
-import { findWorkflowFiles, groupOf, isWorkflowFile } from './workflow-files.ts';
+import { findWorkflowFiles, groupOf, isWorkflowFile, pathKind } from './workflow-files.ts';
 
 /** The directories in which workflows are found. */
 export type WorkflowPlaces = {

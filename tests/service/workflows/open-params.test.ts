@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Param } from '../../../src/core/run/run.ts';
-import { openParams } from '../../../src/service/workflows/open-params.ts';
+import { openParams } from '../../../src/service/runs/given-params.ts';
 import { workflow } from '../../support/workflow.ts';
 
 const flow = workflow({

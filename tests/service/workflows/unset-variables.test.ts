@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { checkFile } from '../../../src/service/workflows/check-files.ts';
-import { checkText } from '../../../src/service/workflows/check-text.ts';
-import { checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
+import { checkText, checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
 import { getWorkflow } from '../../../src/service/workflows/workflows.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'wf-unset-'));
