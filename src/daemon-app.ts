@@ -12,7 +12,7 @@ import { type ListedNames, listedNames } from './daemon/catalog/find-listed.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
 import { createLiveChanges, type LiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
-import { createRunBoard, type RunBoard } from './daemon/run-board.ts';
+import { createRunBoard, type RunBoard } from './daemon/run-index.ts';
 import { createRunFeeds, type RunFeeds } from './daemon/run-feeds.ts';
 import { schedulerLine } from './daemon/schedule/event-line.ts';
 import { createScheduler, type Scheduler } from './daemon/schedule/scheduler.ts';

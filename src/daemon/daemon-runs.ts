@@ -8,8 +8,8 @@ import type { StopTools } from '../service/runs/stop-run.ts';
 import type { AcceptedRun, RunActions } from '../service/service.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
-import type { RunStamps } from './run-board.ts';
-import { createRunWatch, ownerIn, type RunWatch, type RunWatchParts } from './run-watch.ts';
+import type { RunStamps } from './run-index.ts';
+import { createRunWatch, ownerIn, type RunWatch, type RunWatchParts } from './run-lifecycle.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */

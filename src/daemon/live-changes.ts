@@ -4,7 +4,7 @@ import type { ListedWorkflow } from '../service/workflows/listed-workflow.ts';
 import type { Suspensions } from '../store/store.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { createChangeLog, type NumberedChange } from './change-log.ts';
-import type { RunBoard } from './run-board.ts';
+import type { RunBoard } from './run-index.ts';
 
 /** The subject of a change; the reader requests its present state. */
 export type Change =

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../core/run/summary.ts';
-import type { RunBoard } from '../daemon/run-board.ts';
+import type { RunBoard } from '../daemon/run-index.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
 import type { AcceptedRun } from '../service/service.ts';

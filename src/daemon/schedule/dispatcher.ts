@@ -3,7 +3,7 @@ import type { Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunActions } from '../../service/service.ts';
-import type { RunBoard } from '../run-board.ts';
+import type { RunBoard } from '../run-index.ts';
 import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';

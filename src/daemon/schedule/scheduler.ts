@@ -3,7 +3,7 @@ import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { RunBoard } from '../run-board.ts';
+import type { RunBoard } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type Decision, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';

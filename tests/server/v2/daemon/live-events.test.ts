@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLiveChanges } from '../../../../src/daemon/live-changes.ts';
-import type { RunListener } from '../../../../src/daemon/run-board.ts';
+import type { RunListener } from '../../../../src/daemon/run-index.ts';
 import { allRoutes } from '../../../../src/server/routes.ts';
 import { apiServer } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';

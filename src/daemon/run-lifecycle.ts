@@ -4,7 +4,7 @@ import type { Clock } from '../engine/clock.ts';
 import type { History } from '../service/history/history.ts';
 import { type PastRun, readPastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
-import type { RunStamps } from './run-board.ts';
+import type { RunStamps } from './run-index.ts';
 
 /**
  * Watches the runs of all processes: waiting, running and finished runs, and runs whose process has died, which it

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createControl } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { createRunBoard, type RunBoard } from '../../src/daemon/run-board.ts';
+import { createRunBoard, type RunBoard } from '../../src/daemon/run-index.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
 import { createRunStamps } from '../../src/store/files/listing/run-stamps.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
