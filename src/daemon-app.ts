@@ -12,8 +12,8 @@ import { type ListedNames, listedNames } from './daemon/catalog/find-listed.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
 import { createLiveChanges, type LiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
-import { createRunBoard, type RunBoard } from './daemon/run-index.ts';
 import { createRunFeeds, type RunFeeds } from './daemon/run-feeds.ts';
+import type { RunIndex } from './daemon/run-index.ts';
 import { schedulerLine } from './daemon/schedule/event-line.ts';
 import { createScheduler, type Scheduler } from './daemon/schedule/scheduler.ts';
 import type { SchedulerEvent } from './daemon/schedule/scheduler-event.ts';
@@ -50,7 +50,7 @@ import type { SystemProblem } from './system-problem.ts';
 export type DaemonApp = {
   readonly catalog: Catalog;
   readonly names: ListedNames;
-  readonly board: RunBoard;
+  readonly runIndex: RunIndex;
   readonly history: History;
   readonly runs: RunActions;
   readonly suspensions: Suspensions;
@@ -144,16 +144,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { processEnv, cwd } = config;
   const state = stateDir(config);
   const control = createControl(config);
-  const { archive, history, places } = control;
+  const { history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
   const loader = createWorkflowLoader(startLoadThread);
   const catalog = await createCatalog(places, { clock: systemClock, report, load: loader.load });
   const context = { env: processEnv, cwd, dags, isDaemon: true };
-  const stamps = createRunStamps(join(state, 'runs'), Date.now);
-  const board = createRunBoard({ archive, stamps, now: Date.now });
   const metrics = await createMetrics({
     version: options.version ?? '',
-    runsActive: () => runs.running(),
+    runsActive: () => runs.runIndex.running(),
     queueDepth: () => runs.depth(),
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,
@@ -171,6 +169,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     log,
     report,
   });
+  const { runIndex } = runs;
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
   const nextOf: Scheduler['nextOf'] = (entry) => scheduler?.nextOf(entry) ?? null;
@@ -182,18 +181,18 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
   const changes = createLiveChanges({
-    board,
+    runIndex,
     catalog,
     suspensions,
     nextOf,
-    daemon: () => ({ version: options.version ?? '', running: runs.running(), queued: runs.depth() }),
+    daemon: () => ({ version: options.version ?? '', running: runIndex.running(), queued: runs.depth() }),
     clock: systemClock,
     report,
   });
   return {
     catalog,
     names: listedNames(catalog),
-    board,
+    runIndex,
     history,
     runs: runs.actions,
     suspensions,
@@ -228,7 +227,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           clock: systemClock,
           suspensions,
           runs: runs.actions,
-          board,
+          runIndex,
           record,
           report: tell,
         });

@@ -34,3 +34,13 @@ export function createTurns(maxPerTurn: number): Turns {
     else next()?.();
   };
 }
+
+/** Returns a function that yields to the event loop whenever `ms` milliseconds of work have passed since the last time. */
+export function createSlices(ms: number): () => Promise<void> {
+  let end = performance.now() + ms;
+  return async () => {
+    if (performance.now() < end) return;
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    end = performance.now() + ms;
+  };
+}

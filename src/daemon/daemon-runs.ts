@@ -8,8 +8,8 @@ import type { StopTools } from '../service/runs/stop-run.ts';
 import type { AcceptedRun, RunActions } from '../service/service.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
-import type { RunStamps } from './run-index.ts';
-import { createRunWatch, ownerIn, type RunWatch, type RunWatchParts } from './run-lifecycle.ts';
+import { createRunIndex, type RunIndex } from './run-index.ts';
+import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */
@@ -18,6 +18,7 @@ export type RunsAtEnd = 'detach' | 'stop' | 'wait';
 /** The runs of a daemon from request to finish; they survive the daemon. */
 export type DaemonRuns = {
   readonly actions: RunActions;
+  readonly runIndex: RunIndex;
   /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
   readonly adopt: () => Promise<void>;
   /** Begins to start runs. */
@@ -31,8 +32,6 @@ export type DaemonRuns = {
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
   readonly queue: () => RunQueueState;
-  /** The number of active runs, whatever started them. */
-  readonly running: () => number;
 };
 
 /** The runs of a daemon that take a place, at most `limit`, and those that wait for one, in the order in which they start. */
@@ -54,8 +53,8 @@ export type DaemonRunsParts = {
   readonly limits: QueueLimits;
   readonly isAlive: (process: ProcessIdentity) => boolean;
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
-  readonly stamps: RunStamps;
-  readonly memory: RunWatchParts['memory'];
+  readonly stamps: LifecycleParts['stamps'];
+  readonly memory: LifecycleParts['memory'];
   /** Ends the processes that dead carriers left in their control groups. */
   readonly endDeadGroups: () => Promise<void>;
   /** Called once for each finished run. */
@@ -84,30 +83,30 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     refuse: (runId, message) => refuseQueued(runId, message, control),
     report,
   });
-  const watch = watchFor(queue, parts);
+  const runIndex = indexFor(queue, parts);
   const actions = actionsBefore(queue, parts);
   return {
     actions,
+    runIndex,
     adopt: async () => {
       parts.endDeadGroups().catch(report);
-      await watch.open();
+      await runIndex.open();
       const [waiting, running] = [queue.depth(), queue.running().length];
       if (waiting + running > 0) log(`took over ${waiting} waiting and ${running} running runs`);
     },
     open: queue.open,
     rest: queue.close,
     end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: actions.stop }),
-    close: watch.close,
+    close: runIndex.close,
     depth: queue.depth,
     queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
-    running: watch.running,
   };
 }
 
-/** Creates a watch that keeps the queue up to date. */
-function watchFor(queue: StartQueue, parts: DaemonRunsParts): RunWatch {
+/** Creates an index that keeps the queue up to date. */
+function indexFor(queue: StartQueue, parts: DaemonRunsParts): RunIndex {
   const { control, log, over } = parts;
-  return createRunWatch({
+  return createRunIndex({
     ...parts,
     ...control,
     listener: {

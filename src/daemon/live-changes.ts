@@ -4,7 +4,7 @@ import type { ListedWorkflow } from '../service/workflows/listed-workflow.ts';
 import type { Suspensions } from '../store/store.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { createChangeLog, type NumberedChange } from './change-log.ts';
-import type { RunBoard } from './run-index.ts';
+import type { RunIndex } from './run-index.ts';
 
 /** The subject of a change; the reader requests its present state. */
 export type Change =
@@ -40,7 +40,7 @@ export type LiveChanges = {
 export type AttendedRun = { readonly runId: string; readonly look: () => void };
 
 export type LiveChangesParts = {
-  readonly board: Pick<RunBoard, 'refresh' | 'watch' | 'attend'>;
+  readonly runIndex: Pick<RunIndex, 'refresh' | 'watch' | 'attend'>;
   readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
   readonly suspensions: Pick<Suspensions, 'isSuspended' | 'stamp'>;
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
@@ -81,7 +81,7 @@ class Changes {
 
   constructor(parts: LiveChangesParts) {
     this.#parts = parts;
-    parts.board.watch((runId, file) => {
+    parts.runIndex.watch((runId, file) => {
       if (runId !== null) this.#add(`run ${runId}`, { kind: 'run', runId });
       if (file !== null) this.#addWorkflow(file);
     });
@@ -91,7 +91,7 @@ class Changes {
   }
 
   readonly join = async (wake: () => void, attended: AttendedRun | null): Promise<() => void> => {
-    const leave = attended === null ? () => {} : this.#parts.board.attend(attended.runId, attended.look);
+    const leave = attended === null ? () => {} : this.#parts.runIndex.attend(attended.runId, attended.look);
     this.#readers.add(wake);
     await this.#look();
     return () => {
@@ -126,7 +126,7 @@ class Changes {
   }
 
   async #lookNow(): Promise<void> {
-    await this.#parts.board.refresh();
+    await this.#parts.runIndex.refresh();
     this.#compareSchedules();
     const daemon = JSON.stringify(this.#parts.daemon());
     if (daemon !== this.#daemon) this.#add('daemon', { kind: 'daemon' });

@@ -1,9 +1,8 @@
 import type { RunStatus } from '../core/run/run.ts';
-import { isFinished } from '../core/run/run-state.ts';
-import { WfError } from '../errors.ts';
-import { foldRun } from '../service/history/fold-run.ts';
-import { readPastRun } from '../service/history/past-run.ts';
+import type { RunHead } from '../core/run/summary.ts';
 import type { RunArchive } from '../store/store.ts';
+import { createSlices } from '../turns.ts';
+import { readHead } from './read-head.ts';
 
 /** The data of a past run for a row of ticks. */
 export type RecentRun = { readonly runId: string; readonly status: RunStatus; readonly durationMs: number | null };
@@ -17,6 +16,8 @@ export type RecentRuns = {
    * read afterwards, and `changed` is called for each of their workflows.
    */
   readonly read: (files: readonly string[]) => Promise<void>;
+  /** Keeps a finished run that was read for another reason. */
+  readonly keep: (head: RunHead) => void;
   /** Drops a run that may have changed. */
   readonly forget: (runId: string) => void;
 };
@@ -26,7 +27,7 @@ export type RecentRunsParts = {
   /** Returns the ids of all runs of a workflow, newest first. */
   readonly idsOf: (file: string) => readonly string[];
   /** Returns a run if it is known. */
-  readonly knownRun: (runId: string) => RecentRun | null;
+  readonly knownRun: (runId: string) => RunHead | null;
   readonly changed: (file: string) => void;
 };
 
@@ -59,19 +60,18 @@ class LocalRecentRuns implements RecentRuns {
 
   readonly read = async (files: readonly string[]): Promise<void> => {
     const missing = files.filter((file) => !this.#files.has(file));
+    const pause = createSlices(sliceMs);
     let awaited = 0;
-    let sliceEnd = performance.now() + sliceMs;
     for (const [index, file] of missing.entries()) {
       awaited += this.#readOne(file);
-      if (performance.now() > sliceEnd) {
-        await new Promise<void>((resolve) => void setImmediate(resolve));
-        sliceEnd = performance.now() + sliceMs;
-      }
+      await pause();
       if (awaited < MAX_AWAITED_RUNS) continue;
       void this.#readLater(missing.slice(index + 1));
       return;
     }
   };
+
+  readonly keep = (head: RunHead): void => void this.#runs.set(head.runId, recentRun(head));
 
   readonly forget = (runId: string): void => {
     this.#runs.delete(runId);
@@ -99,12 +99,14 @@ class LocalRecentRuns implements RecentRuns {
   }
 
   #run(runId: string): RecentRun | null {
-    const known = this.#parts.knownRun(runId) ?? this.#runs.get(runId);
-    if (known !== undefined) return known;
-    const run = readRecent(runId, this.#parts.archive);
-    if (run?.isFinished) this.#runs.set(runId, run.run);
+    const known = this.#parts.knownRun(runId);
+    const kept = known === null ? this.#runs.get(runId) : recentRun(known);
+    if (kept !== undefined) return kept;
+    const found = readHead(this.#parts.archive, runId);
+    if (found === null) return null;
+    if (found.isFinished) this.keep(found.head);
     if (this.#runs.size > 2 * MAX_RECENT * (this.#files.size + 100)) this.#forgetOld();
-    return run?.run ?? null;
+    return recentRun(found.head);
   }
 
   #forgetOld(): void {
@@ -113,22 +115,6 @@ class LocalRecentRuns implements RecentRuns {
   }
 }
 
-/** Reads a run from its events only; null if it was removed or is damaged. */
-function readRecent(
-  runId: string,
-  archive: RecentRunsParts['archive'],
-): { readonly run: RecentRun; readonly isFinished: boolean } | null {
-  try {
-    const { events } = archive.readEvents(runId);
-    // The effect of marks depends on the workflow too, which takes longer to read.
-    const isMarked = events.some(({ type }) => type === 'step.marked');
-    const state = isMarked ? readPastRun(archive, runId)?.state : foldRun(null, events).state;
-    if (state === undefined) return null;
-    const { status, startedAt, finishedAt } = state;
-    const durationMs = startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
-    return { run: { runId, status, durationMs }, isFinished: isFinished(state) };
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
+function recentRun({ runId, status, durationMs }: RunHead): RecentRun {
+  return { runId, status, durationMs };
 }

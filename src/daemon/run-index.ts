@@ -1,151 +1,143 @@
-import { isFinished } from '../core/run/run-state.ts';
-import type { BoardRun } from '../core/run/summary.ts';
-import { type PastRun, readPastRun, summarizePastRun } from '../service/history/past-run.ts';
-import type { RunArchive } from '../store/store.ts';
+import type { RunHead } from '../core/run/summary.ts';
+import { createSlices } from '../turns.ts';
+import { readHead } from './read-head.ts';
 import { createRecentRuns, type RecentRuns } from './recent-runs.ts';
+import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
+import { RunList } from './run-list.ts';
 
-/**
- * The last and the active runs of every workflow, in the memory of a daemon. Other processes change runs, so `refresh`
- * checks them; all other methods return the state of the last check from memory.
- */
-export type RunBoard = {
-  /** Checks for changes, at most some times a second. Reads only new and changed runs. */
-  readonly refresh: () => Promise<void>;
-  /** Makes the next `refresh` check in any case. `runId`: a finished run that was changed. */
-  readonly touch: (runId?: string) => void;
-  /** Returns a number that changes with the results of `lastRunOf` and `activeOf`. */
-  readonly version: () => number;
-  /** Returns the newest run of a workflow, by the absolute path of its file. */
-  readonly lastRunOf: (file: string) => BoardRun | null;
-  /** Returns the unfinished runs of a workflow, queued ones too, newest first. */
-  readonly activeOf: (file: string) => readonly BoardRun[];
-  /** Returns the ids of all runs of a workflow, newest first. */
-  readonly runIdsOf: (file: string) => readonly string[];
-  /** The last runs of workflows. */
-  readonly recent: Pick<RecentRuns, 'of' | 'read'>;
-  /** Returns every unfinished run, newest first. */
-  readonly active: () => readonly BoardRun[];
-  /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
-  readonly headOf: (runId: string) => BoardRun | null;
-  /** Calls a listener when a check finds a new, changed or removed run; `file` is null for a run without a file. */
-  readonly watch: (listener: RunListener) => void;
-  /** Checks a run like the last of its workflow, and calls `look` after each read, until the returned function is called. */
-  readonly attend: (runId: string, look: () => void) => () => void;
-};
+export type RunIndex = Pick<LocalRunIndex, keyof LocalRunIndex>;
 
 /** If `runId` is null, only the data of the workflow has changed. */
 export type RunListener = (runId: string | null, file: string | null) => void;
 
-/** Functions that detect changes without reading. Each returns a text that changes with its subject. */
-export type RunStamps = {
-  /** Returns the stamp of the list of runs; null if it is unavailable, so that the list must be read. */
-  readonly ofList: () => string | null;
-  readonly ofRun: (runId: string) => string;
-};
-
-export type RunBoardParts = {
-  readonly archive: RunArchive;
-  readonly stamps: RunStamps;
-  readonly now: () => number;
-};
-
-type Entry = { readonly run: BoardRun; readonly isOver: boolean; readonly stamp: string };
+type Entry = { readonly head: RunHead; readonly isFinished: boolean; readonly stamp: string };
 
 const leastPauseMs = 100;
-/** The interval between checks of a finished run, which changes only when a user marks one of its steps. */
-const pauseForFinishedMs = 1000;
-/** A run directory may exist this long before its first event. */
-const longestBirthMs = 5000;
-/** Runs read per turn of the event loop. */
-const runsAtOnce = 20;
+/** The interval between checks of the processes of unfinished runs, and of finished runs, whose steps users can mark. */
+const usualPauseMs = 1000;
+/** The maximum time of checking runs per turn of the event loop. */
+const sliceMs = 10;
 
-/** Creates an empty board; the first `refresh` fills it. */
-export function createRunBoard(parts: RunBoardParts): RunBoard {
-  return new Board(parts);
+/** Creates an empty index; the first `refresh`, or `open`, fills it. */
+export function createRunIndex(parts: LifecycleParts): RunIndex {
+  return new LocalRunIndex(parts);
 }
 
-class Board implements RunBoard {
-  readonly #parts: RunBoardParts;
+/**
+ * All runs of a home, in the memory of a daemon: their ids by workflow, the last ones of every workflow, and the unfinished
+ * ones with their lifecycle. Other processes change runs, so the index checks the directory of the runs: every second for
+ * unfinished runs, and for lists when `refresh` is called. All other methods return the state of the last check.
+ */
+class LocalRunIndex {
+  readonly #parts: LifecycleParts;
+  readonly #list: RunList;
+  readonly #lifecycle: RunLifecycle;
   #number = 0;
-  #listStamp: string | null = null;
-  /** The files by run; null: the run has no file. */
-  #files: ReadonlyMap<string, string | null> = new Map();
-  #idsByFile: ReadonlyMap<string, readonly string[]> = new Map();
-  #active = new Set<string>();
+  /** The last runs of workflows, the unfinished and the attended runs. */
   readonly #entries = new Map<string, Entry>();
   readonly #attended = new Map<string, Set<() => void>>();
   readonly #listeners: RunListener[] = [];
-  #isFirstLook = true;
+  #isFirstList = true;
+  #isFirstRead = true;
+  /** The last runs of workflows. */
   readonly recent: RecentRuns;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #lookedAtFinished = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | null = null;
-  /** Whether something changed after the last check began. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checkedFinishedAt = Number.NEGATIVE_INFINITY;
+  /** The check that has not finished, and whether it is one for `refresh`. */
+  #checking: Promise<void> | null = null;
+  #readsHeads = false;
+  /** Whether something changed after the last check for `refresh` began. */
   #isTouched = false;
+  #takeBackTimer = () => {};
+  #isClosed = false;
 
-  constructor(parts: RunBoardParts) {
+  constructor(parts: LifecycleParts) {
     this.#parts = parts;
+    this.#list = new RunList(parts);
+    this.#lifecycle = new RunLifecycle(parts);
     this.recent = createRecentRuns({
       archive: parts.archive,
       idsOf: this.runIdsOf,
-      knownRun: (runId) => {
-        const run = this.#entries.get(runId)?.run;
-        return run === undefined ? null : { runId, status: run.status, durationMs: run.durationMs };
-      },
+      knownRun: (runId) => this.#entries.get(runId)?.head ?? null,
       changed: (file) => {
         this.#number += 1;
-        this.#tell(null, file);
+        this.#notify(null, file);
       },
     });
   }
 
-  readonly refresh = (): Promise<void> => {
-    if (this.#looking !== null) return this.#isTouched ? this.#looking.then(this.refresh) : this.#looking;
-    const pause = this.#parts.now() - this.#lookedAt;
-    // A clock that was set back must not disable checks.
-    if (!this.#isTouched && pause >= 0 && pause < leastPauseMs) return Promise.resolve();
-    this.#looking = this.#look().finally(() => {
-      this.#looking = null;
-    });
-    return this.#looking;
+  /** Checks now, and then every second: waiting runs are reported, and runs whose process has died are settled. */
+  readonly open = async (): Promise<void> => {
+    this.#lifecycle.open();
+    await this.#checkUnfinished();
+    this.#checkLater();
   };
 
+  /** Stops all checks and resolves when the last has finished. */
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#takeBackTimer();
+    await this.#checking?.catch(this.#parts.report);
+    await this.#lifecycle.close();
+  };
+
+  /** Checks for changes, at most some times a second. Reads only new and changed runs. */
+  readonly refresh = (): Promise<void> => {
+    if (this.#checking !== null) {
+      const isEnough = this.#readsHeads && !this.#isTouched;
+      return isEnough ? this.#checking : this.#checking.catch(() => {}).then(this.refresh);
+    }
+    const pause = this.#parts.clock.now() - this.#checkedAt;
+    // A clock that was set back must not disable checks.
+    if (!this.#isTouched && pause >= 0 && pause < leastPauseMs) return Promise.resolve();
+    return this.#begin(true);
+  };
+
+  /** Makes the next `refresh` check in any case. `runId`: a finished run that was changed. */
   readonly touch = (runId?: string): void => {
     this.#isTouched = true;
-    this.#lookedAtFinished = Number.NEGATIVE_INFINITY;
+    this.#checkedFinishedAt = Number.NEGATIVE_INFINITY;
     if (runId === undefined) return;
     this.recent.forget(runId);
     this.#number += 1;
-    this.#tell(runId, this.#files.get(runId) ?? null);
+    this.#notify(runId, this.#list.fileOf(runId));
   };
 
+  /** Returns a number that changes with the results of `lastRunOf` and `activeOf`. */
   readonly version = (): number => this.#number;
 
-  readonly lastRunOf = (file: string): BoardRun | null => {
+  /** Returns the newest run of a workflow, by the absolute path of its file. */
+  readonly lastRunOf = (file: string): RunHead | null => {
     const [last] = this.runIdsOf(file);
-    return last === undefined ? null : (this.#entries.get(last)?.run ?? null);
+    return last === undefined ? null : (this.#entries.get(last)?.head ?? null);
   };
 
-  readonly runIdsOf = (file: string): readonly string[] => this.#idsByFile.get(file) ?? [];
+  /** Returns the ids of all runs of a workflow, newest first. */
+  readonly runIdsOf = (file: string): readonly string[] => this.#list.idsOf(file);
 
-  readonly activeOf = (file: string): readonly BoardRun[] => this.active().filter((run) => run.file === file);
+  /** Returns the unfinished runs of a workflow, queued ones too, newest first. */
+  readonly activeOf = (file: string): readonly RunHead[] => this.active().filter((run) => run.file === file);
 
-  readonly active = (): readonly BoardRun[] => {
-    const runs = [...this.#active].flatMap((runId) => this.#entries.get(runId)?.run ?? []);
-    return runs.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  /** Returns every unfinished run, newest first. */
+  readonly active = (): readonly RunHead[] => {
+    const entries = this.#lifecycle.ids().flatMap((runId) => this.#entries.get(runId) ?? []);
+    const unfinished = entries.filter(({ isFinished }) => !isFinished).map(({ head }) => head);
+    return unfinished.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
   };
 
-  readonly headOf = (runId: string): BoardRun | null => {
-    const entry = this.#entries.get(runId);
-    if (entry !== undefined) return entry.run;
-    const run = readPastRun(this.#parts.archive, runId);
-    return run === null ? null : boardRun(run, this.#parts.archive);
-  };
+  /** Returns the number of runs that a process runs, whatever started them. */
+  readonly running = (): number => this.#lifecycle.running();
 
+  /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
+  readonly headOf = (runId: string): RunHead | null =>
+    this.#entries.get(runId)?.head ?? readHead(this.#parts.archive, runId)?.head ?? null;
+
+  /** Calls a listener when a check finds a new, changed or removed run; `file` is null for a run without a file. */
   readonly watch = (listener: RunListener): void => {
     this.#listeners.push(listener);
   };
 
+  /** Checks a run like the last of its workflow, and calls `look` after each read, until the returned function is called. */
   readonly attend = (runId: string, look: () => void): (() => void) => {
     const looks = this.#attended.get(runId) ?? new Set();
     this.#attended.set(runId, looks.add(look));
@@ -155,108 +147,104 @@ class Board implements RunBoard {
     };
   };
 
-  #tell(runId: string | null, file: string | null): void {
+  #notify(runId: string | null, file: string | null): void {
     for (const listener of this.#listeners) listener(runId, file);
   }
 
-  async #look(): Promise<void> {
-    const now = this.#parts.now();
-    this.#lookedAt = now;
-    this.#isTouched = false;
-    this.#listNew();
-    const seesFinished = Math.abs(now - this.#lookedAtFinished) >= pauseForFinishedMs;
-    if (seesFinished) this.#lookedAtFinished = now;
-    const lasts = [...this.#idsByFile.values()].flatMap(([last]) => last ?? []);
-    const wanted = new Set([...lasts, ...this.#active, ...this.#attended.keys()]);
-    for (const runId of this.#entries.keys()) if (!wanted.has(runId)) this.#entries.delete(runId);
-    let read = 0;
-    for (const runId of wanted) {
-      if (!this.#isStale(runId, seesFinished)) continue;
-      this.#read(runId);
-      read += 1;
-      if (read % runsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    this.#isFirstLook = false;
+  #checkLater(): void {
+    const { clock, report } = this.#parts;
+    if (this.#isClosed) return;
+    this.#takeBackTimer = clock.setTimer(clock.now() + usualPauseMs, () => {
+      void this.#checkUnfinished()
+        .catch(report)
+        .finally(() => this.#checkLater());
+    });
   }
 
-  #listNew(): void {
-    const { archive, stamps } = this.#parts;
-    const stamp = stamps.ofList();
-    if (stamp !== null && stamp === this.#listStamp) return;
-    this.#listStamp = stamp;
-    const ids = archive.list();
-    const fresh = ids.filter((runId) => !this.#files.has(runId));
-    if (fresh.length === 0 && ids.length === this.#files.size) return;
-    const labelOf = archive.labels(fresh);
-    const files = new Map<string, string | null>();
-    for (const runId of ids) {
-      const known = this.#files.get(runId);
-      const file = known === undefined ? labelOf(runId)?.file : known;
-      if (file !== undefined) files.set(runId, file);
-      else if (this.#isBeingMade(runId)) this.#listStamp = null;
-      else files.set(runId, null);
+  async #checkUnfinished(): Promise<void> {
+    while (this.#checking !== null) await this.#checking.catch(() => {});
+    await this.#begin(false);
+  }
+
+  #begin(readsHeads: boolean): Promise<void> {
+    this.#readsHeads = readsHeads;
+    this.#checking = this.#check().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    if (this.#isClosed) return;
+    if (this.#readsHeads) {
+      this.#checkedAt = this.#parts.clock.now();
+      this.#isTouched = false;
     }
-    const before = this.#files;
-    this.#files = files;
-    for (const [runId, file] of before) if (!files.has(runId)) this.#forget(runId, file);
-    for (const runId of fresh) {
-      const file = files.get(runId);
-      if (file === undefined) continue;
-      // A run directory without a label cannot be read.
-      if (labelOf(runId) !== null && archive.mayGoOn(runId)) this.#active.add(runId);
-      if (!this.#isFirstLook) this.#tell(runId, file);
-    }
-    this.#idsByFile = groupByFile(files);
+    await this.#checkList();
+    this.#isFirstList = false;
+    if (this.#readsHeads) await this.#readHeads();
+    else await this.#lifecycle.check();
+  }
+
+  async #checkList(): Promise<void> {
+    const listed = this.#list.read();
+    if (listed === null) return;
+    await this.#addUnfinished(listed.fresh);
+    const removed = this.#list.take(listed);
     this.#number += 1;
+    this.#lifecycle.keep(new Set(listed.ids));
+    for (const [runId, file] of removed) {
+      this.#entries.delete(runId);
+      this.#notify(runId, file);
+    }
+    const added = this.#isFirstList ? [] : listed.fresh.filter((runId) => listed.files.has(runId));
+    for (const runId of added) this.#notify(runId, this.#list.fileOf(runId));
   }
 
-  #isBeingMade(runId: string): boolean {
-    return this.#parts.now() - this.#parts.archive.timeOf(runId) < longestBirthMs;
+  /** Adds new runs, the oldest first; at the start only those that may be unfinished, or whose finish is not reported yet. */
+  async #addUnfinished(fresh: readonly string[]): Promise<void> {
+    const { archive, memory } = this.#parts;
+    const left = new Set(this.#isFirstList ? memory.read() : []);
+    const pause = createSlices(sliceMs);
+    for (const runId of fresh.toReversed()) {
+      if (!this.#isFirstList || left.has(runId) || archive.mayGoOn(runId)) this.#lifecycle.add(runId);
+      await pause();
+    }
   }
 
-  #forget(runId: string, file: string | null): void {
-    this.#entries.delete(runId);
-    this.#active.delete(runId);
-    this.#tell(runId, file);
+  async #readHeads(): Promise<void> {
+    const now = this.#parts.clock.now();
+    const seesFinished = Math.abs(now - this.#checkedFinishedAt) >= usualPauseMs;
+    if (seesFinished) this.#checkedFinishedAt = now;
+    const unfinished = new Set(this.#lifecycle.ids());
+    // The end of a run that is settled must be read, too.
+    const changing = [...this.#entries].flatMap(([runId, { isFinished }]) => (isFinished ? [] : [runId]));
+    const wanted = new Set([...this.#list.lastIds(), ...unfinished, ...changing, ...this.#attended.keys()]);
+    for (const runId of this.#entries.keys()) if (!wanted.has(runId)) this.#entries.delete(runId);
+    const pause = createSlices(sliceMs);
+    for (const runId of wanted) {
+      const entry = this.#entries.get(runId);
+      const isChecked = entry === undefined || !entry.isFinished || seesFinished;
+      if (isChecked && this.#parts.stamps.ofRun(runId) !== entry?.stamp) this.#read(runId, unfinished.has(runId));
+      await pause();
+    }
+    this.#isFirstRead = false;
   }
 
-  #isStale(runId: string, seesFinished: boolean): boolean {
-    const entry = this.#entries.get(runId);
-    if (entry === undefined) return true;
-    return (!entry.isOver || seesFinished) && this.#parts.stamps.ofRun(runId) !== entry.stamp;
-  }
-
-  #read(runId: string): void {
+  #read(runId: string, isUnfinished: boolean): void {
     const { archive, stamps } = this.#parts;
     const stamp = stamps.ofRun(runId);
-    const run = readPastRun(archive, runId);
-    if (run === null) return;
+    const found = readHead(archive, runId, isUnfinished);
+    if (found === null) return;
+    const { head, isFinished, events } = found;
     const known = this.#entries.get(runId);
-    const isOver = isFinished(run.state);
-    if (isOver) this.#active.delete(runId);
-    const head = boardRun(run, archive);
-    this.#entries.set(runId, { run: head, isOver, stamp });
+    this.#entries.set(runId, { head, isFinished, stamp });
+    if (isFinished) this.recent.keep(head);
+    if (isUnfinished && events !== null) this.#lifecycle.learn(runId, events, stamp);
     this.#number += 1;
     for (const look of this.#attended.get(runId) ?? []) look();
     // Most events are about steps.
-    const isSame = known !== undefined && JSON.stringify(known.run) === JSON.stringify(head);
-    if (!isSame && !this.#isFirstLook) this.#tell(runId, this.#files.get(runId) ?? null);
+    const isSame = known !== undefined && JSON.stringify(known.head) === JSON.stringify(head);
+    if (!isSame && !this.#isFirstRead) this.#notify(runId, this.#list.fileOf(runId));
   }
-}
-
-function boardRun(run: PastRun, archive: RunArchive): BoardRun {
-  const { steps: _, handlers: __, warnings: ___, ...rest } = summarizePastRun(run, archive.timeOf(run.runId));
-  return rest;
-}
-
-/** Groups run ids by file and keeps their order. */
-function groupByFile(files: ReadonlyMap<string, string | null>): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [runId, file] of files) {
-    if (file === null) continue;
-    const group = groups.get(file);
-    if (group === undefined) groups.set(file, [runId]);
-    else group.push(runId);
-  }
-  return groups;
 }

@@ -4,23 +4,11 @@ import type { Clock } from '../engine/clock.ts';
 import type { History } from '../service/history/history.ts';
 import { type PastRun, readPastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
-import type { RunStamps } from './run-index.ts';
+import { createSlices } from '../turns.ts';
+import { longestBirthMs, type RunStamps } from './run-list.ts';
 
-/**
- * Watches the runs of all processes: waiting, running and finished runs, and runs whose process has died, which it
- * settles.
- */
-export type RunWatch = {
-  /** Checks now, and then every second. */
-  readonly open: () => Promise<void>;
-  /** Returns the number of runs that a process runs. */
-  readonly running: () => number;
-  /** Stops all checks and resolves when the last has finished. */
-  readonly close: () => Promise<void>;
-};
-
-/** Receives the observations of the watch. */
-export type RunWatchListener = {
+/** Receives the changes of unfinished runs. */
+export type LifecycleListener = {
   /** A daemon has promised to start the run; called at every check. */
   readonly waits: (runId: string) => void;
   /** A process owns the run. `isOurs`: for a daemon. */
@@ -32,7 +20,7 @@ export type RunWatchListener = {
   readonly gone: (runId: string) => void;
 };
 
-export type RunWatchParts = {
+export type LifecycleParts = {
   readonly archive: RunArchive;
   readonly history: Pick<History, 'read'>;
   /** False only if the process is known to have ended. */
@@ -41,14 +29,14 @@ export type RunWatchParts = {
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: RunStamps;
   readonly clock: Clock;
-  /** The runs whose finish is not reported yet, for the next watch. */
+  /** The runs whose finish is not reported yet, for the next daemon. */
   readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
-  readonly listener: RunWatchListener;
+  readonly listener: LifecycleListener;
   readonly report: (error: unknown) => void;
 };
 
 /** The known state of an unfinished run. */
-type Watched =
+type Life =
   /** Its journal has no useful event yet. */
   | { readonly kind: 'new' }
   | { readonly kind: 'waiting'; readonly promise: Promised; readonly stamp: string }
@@ -56,110 +44,97 @@ type Watched =
   /** Its last event is being written or read. */
   | { readonly kind: 'ending' };
 
-/** The interval between checks, within which a dead process is noticed. */
-const lookMs = 1000;
-/** A run directory may exist this long before its first event. */
-const longestBirthMs = 5000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** Creates a watch; `open` starts it. */
-export function createRunWatch(parts: RunWatchParts): RunWatch {
-  return new LocalRunWatch(parts);
-}
-
-class LocalRunWatch implements RunWatch {
-  readonly #parts: RunWatchParts;
-  readonly #watched = new Map<string, Watched>();
-  #known: ReadonlySet<string> = new Set();
-  #listStamp: string | null = null;
+/**
+ * The unfinished runs of all processes, from their directory to their last event, and the settling of runs whose process has
+ * died. It does not search for runs: the index adds them, and calls `check`.
+ */
+export class RunLifecycle {
+  readonly #parts: LifecycleParts;
+  readonly #lives = new Map<string, Life>();
   #remembered = '';
-  #looking: Promise<void> = Promise.resolve();
-  readonly #endings = new Set<Promise<void>>();
+  readonly #settling = new Set<Promise<void>>();
   /** The runs whose owners are being checked. */
   readonly #judging = new Set<string>();
-  #takeBackTimer = () => {};
-  #isClosed = false;
+  #isOpen = false;
 
-  constructor(parts: RunWatchParts) {
+  constructor(parts: LifecycleParts) {
     this.#parts = parts;
   }
 
-  readonly open = async (): Promise<void> => {
-    const { archive, memory } = this.#parts;
-    const left = new Set(memory.read());
-    const ids = archive.list();
-    const pause = slices();
-    // The oldest first.
-    for (const runId of [...ids].reverse()) {
-      if (left.has(runId) || archive.mayGoOn(runId)) this.#watched.set(runId, { kind: 'new' });
-      await pause();
-    }
-    this.#known = new Set(ids);
-    await this.#look();
-    this.#lookLater();
-  };
-
-  readonly running = (): number => [...this.#watched.values()].filter(({ kind }) => kind === 'owned').length;
-
-  readonly close = async (): Promise<void> => {
-    this.#isClosed = true;
-    this.#takeBackTimer();
-    await this.#looking;
-    await Promise.all(this.#endings);
-  };
-
-  #lookLater(): void {
-    const { clock, report } = this.#parts;
-    if (this.#isClosed) return;
-    this.#takeBackTimer = clock.setTimer(clock.now() + lookMs, () => {
-      this.#looking = this.#look()
-        .catch(report)
-        .finally(() => this.#lookLater());
-    });
+  /** Begins to settle runs and to notify the listener. */
+  open(): void {
+    this.#isOpen = true;
   }
 
-  async #look(): Promise<void> {
-    this.#findNew();
-    const pause = slices();
-    for (const [runId, watched] of this.#watched) {
-      if (this.#isClosed) return;
-      try {
-        this.#lookAt(runId, watched);
-      } catch (error) {
-        this.#parts.report(error);
-      }
+  /** Resolves when the last run is settled; no other begins. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    await Promise.all(this.#settling);
+  }
+
+  /** Returns the ids of all unfinished runs, in the order of `add`. */
+  ids(): readonly string[] {
+    return [...this.#lives.keys()];
+  }
+
+  /** Returns the number of runs that a process runs. */
+  running(): number {
+    return [...this.#lives.values()].filter(({ kind }) => kind === 'owned').length;
+  }
+
+  /** Adds a run that may be unfinished. */
+  add(runId: string): void {
+    if (!this.#lives.has(runId)) this.#lives.set(runId, { kind: 'new' });
+  }
+
+  /** Drops the runs that no longer exist. */
+  keep(runIds: ReadonlySet<string>): void {
+    for (const runId of this.#lives.keys()) {
+      if (runIds.has(runId)) continue;
+      this.#lives.delete(runId);
+      if (this.#isOpen) this.#parts.listener.gone(runId);
+    }
+  }
+
+  /** Checks the processes of all runs, reads the runs that wait, and stores which runs are unfinished. */
+  async check(): Promise<void> {
+    const pause = createSlices(sliceMs);
+    for (const [runId, life] of this.#lives) {
+      if (!this.#isOpen) return;
+      this.#guarded(() => this.#checkOne(runId, life));
       await pause();
     }
     this.#remember();
   }
 
-  #findNew(): void {
-    const { archive, stamps, listener } = this.#parts;
-    const stamp = stamps.ofList();
-    if (stamp !== null && stamp === this.#listStamp) return;
-    this.#listStamp = stamp;
-    const ids = new Set(archive.list());
-    for (const runId of [...ids].reverse()) if (!this.#known.has(runId)) this.#watched.set(runId, { kind: 'new' });
-    for (const runId of this.#watched.keys()) {
-      if (ids.has(runId)) continue;
-      this.#watched.delete(runId);
-      listener.gone(runId);
-    }
-    this.#known = ids;
+  /** Takes the events of a run that the index has read; `stamp` is older than they are. */
+  learn(runId: string, events: readonly StoredEvent[], stamp: string): void {
+    const kind = this.#lives.get(runId)?.kind ?? 'ending';
+    if (this.#isOpen && kind !== 'ending') this.#guarded(() => this.#learn(runId, events, stamp));
   }
 
-  #lookAt(runId: string, watched: Watched): void {
-    switch (watched.kind) {
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#parts.report(error);
+    }
+  }
+
+  #checkOne(runId: string, life: Life): void {
+    switch (life.kind) {
       case 'new':
         this.#read(runId);
         break;
       case 'waiting':
-        if (this.#parts.stamps.ofRun(runId) === watched.stamp) this.#wait(runId, watched.promise);
+        if (this.#parts.stamps.ofRun(runId) === life.stamp) this.#wait(runId, life.promise);
         else this.#read(runId);
         break;
       case 'owned':
-        this.#attend(runId, watched.owner);
+        this.#attend(runId, life.owner);
         break;
       case 'ending':
         break;
@@ -168,33 +143,41 @@ class LocalRunWatch implements RunWatch {
 
   /** Reads only the events of a run; its workflow can be large and is not needed. */
   #read(runId: string): void {
-    const { archive, stamps, clock, listener } = this.#parts;
-    const stamp = stamps.ofRun(runId);
-    const { events } = archive.readEvents(runId);
+    const stamp = this.#parts.stamps.ofRun(runId);
+    this.#learn(runId, this.#parts.archive.readEvents(runId).events, stamp);
+  }
+
+  #learn(runId: string, events: readonly StoredEvent[], stamp: string): void {
+    const { archive, clock } = this.#parts;
     const owner = ownerIn(events);
     const promise = promiseIn(events);
     if (events.some(({ type }) => type === 'run.finished')) {
-      this.#end(runId);
+      this.#settle(runId);
     } else if (owner !== null) {
-      this.#watched.set(runId, { kind: 'owned', owner });
-      listener.begun(runId, promise?.lasting ?? false);
-      this.#attend(runId, owner);
+      this.#begin(runId, owner, promise?.lasting ?? false);
     } else if (promise !== null) {
-      this.#watched.set(runId, { kind: 'waiting', promise, stamp });
+      this.#lives.set(runId, { kind: 'waiting', promise, stamp });
       this.#wait(runId, promise);
     } else if (Math.abs(clock.now() - archive.timeOf(runId)) > longestBirthMs) {
-      this.#end(runId);
+      this.#settle(runId);
     }
+  }
+
+  #begin(runId: string, owner: Owner, isOurs: boolean): void {
+    const isNew = this.#lives.get(runId)?.kind !== 'owned';
+    this.#lives.set(runId, { kind: 'owned', owner });
+    if (isNew) this.#parts.listener.begun(runId, isOurs);
+    this.#attend(runId, owner);
   }
 
   #wait(runId: string, promise: Promised): void {
     if (promise.lasting) this.#parts.listener.waits(runId);
-    else if (!this.#parts.isAlive(promise.by)) this.#end(runId);
+    else if (!this.#parts.isAlive(promise.by)) this.#settle(runId);
   }
 
   #attend(runId: string, owner: Owner): void {
     const { isAlive, isElsewhere, archive } = this.#parts;
-    if (!isAlive(owner) || !archive.mayGoOn(runId)) this.#end(runId);
+    if (!isAlive(owner) || !archive.mayGoOn(runId)) this.#settle(runId);
     else if (isElsewhere?.(owner)) this.#judge(runId);
   }
 
@@ -202,51 +185,54 @@ class LocalRunWatch implements RunWatch {
   #judge(runId: string): void {
     if (this.#judging.has(runId)) return;
     this.#judging.add(runId);
-    const judging = this.#parts.archive
-      .judgeOwner(runId)
-      .then((verdict) => {
-        if (verdict === 'gone' && !this.#isClosed && this.#watched.get(runId)?.kind === 'owned') this.#end(runId);
-      })
-      .catch(this.#parts.report)
-      .finally(() => {
+    this.#inBackground(async () => {
+      try {
+        const verdict = await this.#parts.archive.judgeOwner(runId);
+        if (verdict === 'gone' && this.#isOpen && this.#lives.get(runId)?.kind === 'owned') this.#settle(runId);
+      } catch (error) {
+        this.#parts.report(error);
+      } finally {
         this.#judging.delete(runId);
-        this.#endings.delete(judging);
-      });
-    this.#endings.add(judging);
+      }
+    });
   }
 
   /** Settles a lost run in the background, since its remaining processes may take seconds to end. */
-  #end(runId: string): void {
-    this.#watched.set(runId, { kind: 'ending' });
-    const ending = this.#tellEnd(runId)
-      .catch((error) => {
+  #settle(runId: string): void {
+    this.#lives.set(runId, { kind: 'ending' });
+    this.#inBackground(async () => {
+      try {
+        await this.#end(runId);
+      } catch (error) {
         this.#parts.report(error);
-        this.#watched.set(runId, { kind: 'new' });
-      })
-      .finally(() => this.#endings.delete(ending));
-    this.#endings.add(ending);
+        this.#lives.set(runId, { kind: 'new' });
+      }
+    });
   }
 
-  async #tellEnd(runId: string): Promise<void> {
+  #inBackground(work: () => Promise<void>): void {
+    const settling = work().finally(() => this.#settling.delete(settling));
+    this.#settling.add(settling);
+  }
+
+  async #end(runId: string): Promise<void> {
     const { archive, history, listener } = this.#parts;
     const found = readPastRun(archive, runId);
     const run = found === null || isFinished(found.state) ? found : await history.read(runId);
     if (run !== null && !isFinished(run.state) && archive.mayGoOn(runId)) {
       // Another process has claimed the run, or has just created it.
-      this.#watched.set(runId, { kind: 'new' });
+      this.#lives.set(runId, { kind: 'new' });
       if (found?.state.owner != null && run.state.promise !== null) listener.waitsAgain(run);
       return;
     }
-    this.#watched.delete(runId);
+    this.#lives.delete(runId);
     if (run !== null && isFinished(run.state)) listener.over(run);
     else listener.gone(runId);
   }
 
   #remember(): void {
-    const runIds = [...this.#watched.keys()];
-    const text = runIds.join('\n');
-    if (text === this.#remembered) return;
-    this.#parts.memory.write(runIds);
+    const text = this.ids().join('\n');
+    if (text !== this.#remembered) this.#parts.memory.write(this.ids());
     this.#remembered = text;
   }
 }
@@ -260,14 +246,4 @@ export function ownerIn(events: readonly StoredEvent[]): Owner | null {
 function promiseIn(events: readonly StoredEvent[]): Promised | null {
   for (const event of events) if (event.type === 'run.queued') return { by: event.by, lasting: event.lasting };
   return null;
-}
-
-/** Returns a function that yields to the event loop after each slice of work. */
-function slices(): () => Promise<void> {
-  let end = performance.now() + sliceMs;
-  return async () => {
-    if (performance.now() < end) return;
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    end = performance.now() + sliceMs;
-  };
 }

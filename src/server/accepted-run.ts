@@ -1,5 +1,5 @@
 import type { RunSummary } from '../core/run/summary.ts';
-import type { RunBoard } from '../daemon/run-index.ts';
+import type { RunIndex } from '../daemon/run-index.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
 import type { AcceptedRun } from '../service/service.ts';
@@ -7,7 +7,7 @@ import type { AcceptedRun } from '../service/service.ts';
 /** The dependencies of reading an accepted run. */
 export type AcceptedParts = {
   readonly history: Pick<History, 'read' | 'summarize'>;
-  readonly board: Pick<RunBoard, 'touch'>;
+  readonly runIndex: Pick<RunIndex, 'touch'>;
 };
 
 /**
@@ -17,9 +17,9 @@ export type AcceptedParts = {
 export async function acceptedRun(
   { runId, isNew }: AcceptedRun,
   isSame: (run: RunSummary) => boolean,
-  { history, board }: AcceptedParts,
+  { history, runIndex }: AcceptedParts,
 ): Promise<RunSummary> {
-  board.touch();
+  runIndex.touch();
   const run = await history.read(runId).catch((error: unknown) => {
     throw isNew ? unreadable(runId, error) : error;
   });

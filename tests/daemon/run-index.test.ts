@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createControl } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { createRunBoard, type RunBoard } from '../../src/daemon/run-index.ts';
+import { createRunIndex, type RunIndex } from '../../src/daemon/run-index.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
+import { readPastRun, summarizePastRun } from '../../src/service/history/past-run.ts';
 import { createRunStamps } from '../../src/store/files/listing/run-stamps.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
 
@@ -14,29 +15,31 @@ const failing = 'steps: [{name: a, command: "false"}]\n';
 const slow = 'steps: [{name: a, command: sleep 60}]\n';
 
 test('a workflow that has never run has no runs', async () => {
-  const { board, file } = world({ 'a.yaml': quick });
+  const { runIndex, file } = world({ 'a.yaml': quick });
 
-  await board.refresh();
+  await runIndex.refresh();
 
-  expect([board.lastRunOf(file('a')), board.runIdsOf(file('a')), board.active()]).toEqual([null, [], []]);
+  expect([runIndex.lastRunOf(file('a')), runIndex.runIdsOf(file('a')), runIndex.active()]).toEqual([null, [], []]);
 });
 
 test('a run that others make is seen from its beginning to its end', async () => {
-  const { board, look, run, runs, file } = world({ 'a.yaml': slow });
+  const { runIndex, look, run, runs, file } = world({ 'a.yaml': slow });
 
   const runId = await run('a');
-  await expect.poll(() => look().then(() => board.activeOf(file('a')))).toMatchObject([{ runId, status: 'running' }]);
-  expect(board.lastRunOf(file('a'))).toMatchObject({ runId, workflow: 'a', status: 'running', trigger: 'api' });
+  await expect
+    .poll(() => look().then(() => runIndex.activeOf(file('a'))))
+    .toMatchObject([{ runId, status: 'running' }]);
+  expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId, workflow: 'a', status: 'running', trigger: 'api' });
   await runs.stop(runId, { by: 'me', kill: 'never' });
   await runs.settled();
   await look();
 
-  expect(board.lastRunOf(file('a'))).toMatchObject({ runId, status: 'canceled' });
-  expect([board.activeOf(file('a')), board.active()]).toEqual([[], []]);
+  expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId, status: 'canceled' });
+  expect([runIndex.activeOf(file('a')), runIndex.active()]).toEqual([[], []]);
 });
 
 test('each workflow has its own runs, newest first', async () => {
-  const { board, look, run, runs, file } = world({ 'a.yaml': quick, 'b.yaml': failing });
+  const { runIndex, look, run, runs, file } = world({ 'a.yaml': quick, 'b.yaml': failing });
   const first = await run('a');
   const second = await run('b');
   const third = await run('a');
@@ -44,57 +47,57 @@ test('each workflow has its own runs, newest first', async () => {
 
   await look();
 
-  expect(board.runIdsOf(file('a'))).toEqual([third, first]);
-  expect(board.runIdsOf(file('b'))).toEqual([second]);
-  expect(board.lastRunOf(file('b'))).toMatchObject({ status: 'failed', reason: 'step' });
-  expect(board.lastRunOf(file('b'))).not.toHaveProperty('steps');
+  expect(runIndex.runIdsOf(file('a'))).toEqual([third, first]);
+  expect(runIndex.runIdsOf(file('b'))).toEqual([second]);
+  expect(runIndex.lastRunOf(file('b'))).toMatchObject({ status: 'failed', reason: 'step' });
+  expect(runIndex.lastRunOf(file('b'))).not.toHaveProperty('steps');
 });
 
 test('nothing is read again while nothing changes', async () => {
-  const { board, look, run, runs, reads } = world({ 'a.yaml': quick, 'b.yaml': quick });
+  const { runIndex, look, run, runs, reads } = world({ 'a.yaml': quick, 'b.yaml': quick });
   await run('a');
   await run('b');
   await runs.settled();
   await look();
   await look();
-  const before = { version: board.version(), reads: reads() };
+  const before = { version: runIndex.version(), reads: reads() };
 
   for (let i = 0; i < 5; i += 1) await look();
 
   expect(before.reads).toBe(2);
-  expect({ version: board.version(), reads: reads() }).toEqual(before);
+  expect({ version: runIndex.version(), reads: reads() }).toEqual(before);
 });
 
 test('between two looks in quick succession it is not even looked, unless somebody knows of a change', async () => {
-  const { board, run, runs, file, setTime } = world({ 'a.yaml': quick });
+  const { runIndex, run, runs, file, setTime } = world({ 'a.yaml': quick });
   setTime(1000);
-  await board.refresh();
+  await runIndex.refresh();
   const runId = await run('a');
   await runs.settled();
 
-  await board.refresh();
-  expect(board.lastRunOf(file('a'))).toBeNull();
-  board.touch();
-  await board.refresh();
-  expect(board.lastRunOf(file('a'))).toMatchObject({ runId, status: 'succeeded' });
+  await runIndex.refresh();
+  expect(runIndex.lastRunOf(file('a'))).toBeNull();
+  runIndex.touch();
+  await runIndex.refresh();
+  expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId, status: 'succeeded' });
 });
 
 test('a run that is marked after its end is seen', async () => {
-  const { board, look, run, runs, file, control } = world({ 'a.yaml': failing });
+  const { runIndex, look, run, runs, file, control } = world({ 'a.yaml': failing });
   const runId = await run('a');
   await runs.settled();
   await look();
-  const before = board.version();
+  const before = runIndex.version();
 
   await markStep(runId, { step: 'a', status: 'succeeded', by: 'me' }, control);
   await look();
 
-  expect(board.lastRunOf(file('a'))).toMatchObject({ runId, status: 'succeeded' });
-  expect(board.version()).not.toBe(before);
+  expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId, status: 'succeeded' });
+  expect(runIndex.version()).not.toBe(before);
 });
 
 test('a run that is removed is forgotten', async () => {
-  const { board, look, run, runs, file, runsDir } = world({ 'a.yaml': quick });
+  const { runIndex, look, run, runs, file, runsDir } = world({ 'a.yaml': quick });
   const first = await run('a');
   const second = await run('a');
   await runs.settled();
@@ -103,8 +106,76 @@ test('a run that is removed is forgotten', async () => {
   rmSync(join(runsDir, second), { recursive: true });
   await look();
 
-  expect(board.runIdsOf(file('a'))).toEqual([first]);
-  expect(board.lastRunOf(file('a'))).toMatchObject({ runId: first });
+  expect(runIndex.runIdsOf(file('a'))).toEqual([first]);
+  expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId: first });
+});
+
+test('checks of processes and lists share one reading of the directory, and of each run', async () => {
+  const { runIndex, look, tick, untilExact, run, runs, lists, reads, told } = world({ 'a.yaml': quick });
+  await runIndex.open();
+  const runId = await run('a');
+  await runs.settled();
+  await untilExact();
+  await look();
+  expect(told).toEqual([`${runId} finished`]);
+  const before = { lists: lists(), reads: reads() };
+
+  for (let i = 0; i < 3; i += 1) {
+    await tick();
+    await look();
+  }
+
+  expect({ lists: lists(), reads: reads() }).toEqual(before);
+  expect(before.lists).toBe(2);
+  await runIndex.close();
+});
+
+test('the finish of a run that is not the last of its workflow is reported to lists and to the daemon', async () => {
+  const { runIndex, look, tick, run, runs, file, told } = world({ 'a.yaml': slow });
+  const changed: (string | null)[] = [];
+  await runIndex.open();
+  const first = await run('a');
+  const second = await run('a');
+  await expect
+    .poll(() => look().then(() => runIndex.active().map(({ status }) => status)))
+    .toEqual(['running', 'running']);
+  expect(runIndex.running()).toBe(2);
+  runIndex.watch((runId) => changed.push(runId));
+  await runs.stop(first, { by: 'me', kill: 'never' });
+  await expect.poll(() => tick().then(() => told)).toContain(`${first} finished`);
+  expect(runIndex.activeOf(file('a'))).toMatchObject([{ runId: second }]);
+
+  await look();
+
+  expect(changed).toContain(first);
+  expect(runIndex.headOf(first)).toMatchObject({ status: 'canceled' });
+  expect(told.filter((text) => text.startsWith(first))).toEqual([`${first} began`, `${first} finished`]);
+  expect(runIndex.running()).toBe(1);
+  await runs.stop(second, { by: 'me', kill: 'never' });
+  await runs.settled();
+  await runIndex.close();
+});
+
+test('a finished run reads the same with and without its workflow', async () => {
+  const canceled = 'steps: [{name: a, command: sleep 60}]\nhandlerOn: {cancel: {command: "true"}}\n';
+  const files = { 'ok.yaml': `params: P=1\n${quick}`, 'bad.yaml': failing, 'stopped.yaml': canceled };
+  const { runIndex, look, run, runs, control } = world(files);
+  const runIds = [await run('ok'), await run('bad'), await run('stopped')];
+  await expect.poll(() => look().then(() => runIndex.headOf(runIds[2] ?? ''))).toMatchObject({ status: 'running' });
+  await runs.stop(runIds[2] ?? '', { by: 'me', kill: 'never' });
+  await runs.settled();
+  await look();
+
+  const heads = runIds.map((runId) => runIndex.headOf(runId));
+  const whole = runIds.map((runId) => {
+    const run = readPastRun(control.archive, runId);
+    if (run === null) throw new Error(`run ${runId} is missing`);
+    const { steps: _, handlers: __, warnings: ___, ...head } = summarizePastRun(run, 0);
+    return head;
+  });
+
+  expect(heads).toEqual(whole);
+  expect(whole.map(({ status }) => status)).toEqual(['succeeded', 'failed', 'canceled']);
 });
 
 function world(files: Readonly<Record<string, string>>) {
@@ -117,26 +188,73 @@ function world(files: Readonly<Record<string, string>>) {
   const control = createControl(config);
   const runs = inProcessRuns(config);
   let reads = 0;
+  let lists = 0;
   let time = 0;
-  const read: typeof control.archive.read = (runId) => {
-    reads += 1;
-    return control.archive.read(runId);
+  const timers: (() => void)[] = [];
+  const stamps = createRunStamps(runsDir, Date.now);
+  const told: string[] = [];
+  const counted = <Answer>(read: (runId: string) => Answer) => {
+    return (runId: string) => {
+      reads += 1;
+      return read(runId);
+    };
   };
-  const board: RunBoard = createRunBoard({
-    archive: { ...control.archive, read },
-    stamps: createRunStamps(runsDir, Date.now),
-    now: () => time,
+  const { archive, history } = control;
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const ignore = () => {};
+  const runIndex: RunIndex = createRunIndex({
+    archive: {
+      ...archive,
+      read: counted(archive.read),
+      readEvents: counted(archive.readEvents),
+      list: () => {
+        lists += 1;
+        return archive.list();
+      },
+    },
+    history,
+    isAlive: () => true,
+    stamps,
+    clock: {
+      now: () => time,
+      setTimer: (_, callback) => {
+        timers.push(callback);
+        return ignore;
+      },
+    },
+    memory: { read: () => [], write: ignore },
+    listener: {
+      waits: ignore,
+      begun: (runId) => told.push(`${runId} began`),
+      over: ({ runId }) => told.push(`${runId} finished`),
+      waitsAgain: ignore,
+      gone: (runId) => told.push(`${runId} is gone`),
+    },
+    report: fail,
   });
   onTestFinished(async () => {
     await runs.settled();
     rmSync(directory, { recursive: true });
   });
   return {
-    board,
+    runIndex,
     runs,
     control,
     runsDir,
     reads: () => reads,
+    lists: () => lists,
+    /** Resolves when the time of the directory of runs shows each change. */
+    untilExact: () => expect.poll(stamps.ofList).not.toBeNull(),
+    told,
+    /** Lets the timer of the index fire, and resolves after its check. */
+    tick: async () => {
+      const [fire = ignore] = timers.splice(0);
+      time += 1000;
+      fire();
+      await expect.poll(() => timers.length).toBe(1);
+    },
     setTime: (now: number) => {
       time = now;
     },
@@ -148,7 +266,7 @@ function world(files: Readonly<Record<string, string>>) {
     /** Later by more than any pause. */
     look: () => {
       time += 5000;
-      return board.refresh();
+      return runIndex.refresh();
     },
   };
 }

@@ -50,5 +50,5 @@ export type RunSummary = {
   readonly strict?: true;
 };
 
-/** What of a run the board keeps: all but its steps, of which there may be many thousand in all. */
-export type BoardRun = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;
+/** A run in a list: everything but its steps, of which there may be many thousand in all. */
+export type RunHead = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;

@@ -3,7 +3,7 @@ import type { Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunActions } from '../../service/service.ts';
-import type { RunBoard } from '../run-index.ts';
+import type { RunIndex } from '../run-index.ts';
 import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
@@ -12,13 +12,13 @@ import type { SchedulerEvent } from './scheduler-event.ts';
 export type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
-  readonly board: Pick<RunBoard, 'activeOf'>;
+  readonly runIndex: Pick<RunIndex, 'activeOf'>;
   readonly report: (event: SchedulerEvent) => void;
 };
 
 /** Carries out actions, one after the other for each workflow, and keeps the waiting ones. */
 export type Dispatcher = {
-  /** Notes that the board was refreshed and contains all earlier starts. */
+  /** Notes that the index was refreshed and contains all earlier starts. */
   readonly begin: () => void;
   /** Carries out an action. Never rejects: errors are reported. */
   readonly act: (workflow: ScheduledWorkflow, action: Action) => Promise<void>;
@@ -54,7 +54,7 @@ class LocalDispatcher implements Dispatcher {
   readonly #parts: DispatcherParts;
   /** Waiting runs by file, in the order in which they start. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Files with a started run that is not on the board yet. */
+  /** Files with a started run that is not on the index yet. */
   readonly #justStarted = new Set<string>();
 
   constructor(parts: DispatcherParts, earlier: readonly WaitingRun[]) {
@@ -112,7 +112,7 @@ class LocalDispatcher implements Dispatcher {
   async #restart(workflow: ScheduledWorkflow, action: Action): Promise<void> {
     const { file } = workflow;
     const { moment } = action;
-    const isRunning = this.#parts.board.activeOf(file).length > 0;
+    const isRunning = this.#parts.runIndex.activeOf(file).length > 0;
     await this.#stopAll(workflow, action);
     if (this.#waiting.get(file)?.some(({ kind }) => kind === 'restart')) return;
     const run = this.#enqueue({ file, kind: 'restart', moment });
@@ -123,7 +123,7 @@ class LocalDispatcher implements Dispatcher {
 
   /** Stops the runs that existed at the due time: a late stop must not end later runs. */
   async #stopAll({ file }: ScheduledWorkflow, { kind, moment }: Action): Promise<void> {
-    for (const { runId, createdAt } of this.#parts.board.activeOf(file)) {
+    for (const { runId, createdAt } of this.#parts.runIndex.activeOf(file)) {
       if (Date.parse(createdAt) > moment && kind === 'stop') continue;
       try {
         await this.#parts.runs.stop(runId, { by: 'schedule', kill: 'never' });
@@ -141,7 +141,7 @@ class LocalDispatcher implements Dispatcher {
   /** Whether another run of the workflow is active. The due run itself does not count, since it may be requested twice. */
   #isBusy({ file, moment }: WaitingRun): boolean {
     const isOther = ({ runId }: { readonly runId: string }) => runId !== scheduledRunId(file, moment);
-    return this.#justStarted.has(file) || this.#parts.board.activeOf(file).some(isOther);
+    return this.#justStarted.has(file) || this.#parts.runIndex.activeOf(file).some(isOther);
   }
 
   /** Starts a run; false if it must be retried. */

@@ -3,7 +3,7 @@ import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { RunBoard } from '../run-index.ts';
+import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type Decision, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
@@ -39,7 +39,7 @@ export type SchedulerParts = {
   readonly clock: Clock;
   readonly suspensions: Pick<Suspensions, 'isSuspended'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
-  readonly board: Pick<RunBoard, 'touch' | 'refresh' | 'activeOf'>;
+  readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf'>;
   /** The file of its progress. */
   readonly record: DurableText;
   readonly report: (event: SchedulerEvent) => void;
@@ -194,9 +194,9 @@ class LocalScheduler implements Scheduler {
   }
 
   async #lookAtRuns(): Promise<void> {
-    const { board } = this.#parts;
-    board.touch();
-    await board.refresh();
+    const { runIndex } = this.#parts;
+    runIndex.touch();
+    await runIndex.refresh();
     this.#dispatcher.begin();
   }
 

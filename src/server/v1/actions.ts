@@ -36,7 +36,7 @@ export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply
     try {
       return jsonReply(await action(listed, fields, parts));
     } finally {
-      parts.board.touch();
+      parts.runIndex.touch();
     }
   };
 }
@@ -55,10 +55,10 @@ async function start({ file }: ListedWorkflow, { params, requestId }: ActionFiel
 
 /** Stops the given run, or every active run. */
 async function stop(listed: ListedWorkflow, { requestId }: ActionFields, parts: V1Parts): Promise<object> {
-  const { board, runs } = parts;
+  const { runIndex, runs } = parts;
   await refreshed(parts);
   if (requestId !== '') await runOfHandle(requestId, listed, parts);
-  const ids = requestId === '' ? board.activeOf(listed.file).map(({ runId }) => runId) : [requestId];
+  const ids = requestId === '' ? runIndex.activeOf(listed.file).map(({ runId }) => runId) : [requestId];
   const results = await Promise.all(ids.map((runId) => runs.stop(runId, { by, kill: 'never' })));
   if (results.some(({ result }) => result !== 'over')) return {};
   const what = requestId === '' ? `no run of "${listed.name}"` : `the run ${requestId}`;
@@ -110,8 +110,8 @@ async function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: 
   return { NewDagID: basename(await editor.rename(listed, requireField(fields, 'value', 'value'))) };
 }
 
-/** Refreshes the board, so that it contains the newest runs. */
-async function refreshed({ board }: V1Parts): Promise<void> {
-  board.touch();
-  await board.refresh();
+/** Refreshes the index, so that it contains the newest runs. */
+async function refreshed({ runIndex }: V1Parts): Promise<void> {
+  runIndex.touch();
+  await runIndex.refresh();
 }

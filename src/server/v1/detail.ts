@@ -30,7 +30,7 @@ export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply>
     const tab = tabIn(query);
     const listed = findOrNull(name, parts);
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
-    await parts.board.refresh();
+    await parts.runIndex.refresh();
     const run = await runToShow(listed, query.get('file'), parts);
     const error = errorOf(listed, access, parts);
     return jsonReply({
@@ -73,7 +73,7 @@ function findOrNull(name: string, { names }: V1Parts): ListedWorkflow | WfError 
 
 async function runToShow(listed: ListedWorkflow, handle: string | null, parts: V1Parts): Promise<ShownRun | null> {
   if (handle !== null && handle !== '') return runOfHandle(handle, listed, parts);
-  const [last] = parts.board.runIdsOf(listed.file);
+  const [last] = parts.runIndex.runIdsOf(listed.file);
   return last === undefined ? null : readShown(last, parts);
 }
 
@@ -102,7 +102,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
     case 'spec':
       return { Definition: fileText(listed, access, parts) };
     case 'history': {
-      const ids = parts.board.runIdsOf(listed.file).slice(0, pastRuns);
+      const ids = parts.runIndex.runIdsOf(listed.file).slice(0, pastRuns);
       const runs = await Promise.all(ids.map((runId) => readShown(runId, parts)));
       return { LogData: gridOf(runs.filter((each) => each !== null)) };
     }

@@ -32,15 +32,15 @@ type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params
  * suspension changes; then only the data of changed files is rebuilt.
  */
 export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  const { board, catalog, suspensions } = parts;
+  const { runIndex, catalog, suspensions } = parts;
   const texts: FileTexts = new WeakMap();
   let cacheKey = '';
   const cache = new Map<string, Page>();
   return async ({ query, access }) => {
     requireLocal(query);
     const wanted = { ...wantedIn(query), access };
-    await board.refresh();
-    const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
+    await runIndex.refresh();
+    const key = `${catalog.version()} ${runIndex.version()} ${suspensions.stamp()}`;
     if (key !== cacheKey || cache.size > mostCached) cache.clear();
     cacheKey = key;
     const name = JSON.stringify(wanted);
@@ -100,7 +100,7 @@ function entryText(
   texts.set(listed, { dag, params });
   const isSuspended = parts.suspensions.isSuspended(listed.file);
   const file = JSON.stringify({ ...fileView(listed, access, parts), Suspended: isSuspended });
-  const status = JSON.stringify(runView(parts.board.lastRunOf(listed.file), { name: listed.name, params }));
+  const status = JSON.stringify(runView(parts.runIndex.lastRunOf(listed.file), { name: listed.name, params }));
   return `${file.slice(0, -1)},"DAG":${dag},"Status":${status}}`;
 }
 

@@ -2,7 +2,7 @@ import type { RunSummary } from '../../core/run/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Catalog } from '../../daemon/catalog/catalog.ts';
 import type { ListedNames } from '../../daemon/catalog/find-listed.ts';
-import type { RunBoard } from '../../daemon/run-index.ts';
+import type { RunIndex } from '../../daemon/run-index.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { RunActions } from '../../service/service.ts';
@@ -14,7 +14,7 @@ import type { Suspensions } from '../../store/store.ts';
 export type V1Parts = {
   readonly catalog: Catalog;
   readonly names: ListedNames;
-  readonly board: RunBoard;
+  readonly runIndex: RunIndex;
   readonly history: Pick<History, 'read' | 'summarize'>;
   readonly runs: RunActions;
   readonly suspensions: Suspensions;

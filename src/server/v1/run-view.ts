@@ -1,6 +1,6 @@
 import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-history.ts';
 import type { Param } from '../../core/run/run.ts';
-import type { BoardRun, StepSummary } from '../../core/run/summary.ts';
+import type { RunHead, StepSummary } from '../../core/run/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
 import type { ShownRun } from './parts.ts';
@@ -11,7 +11,7 @@ import { shownName, stepView } from './step-view.ts';
 export type RunSubject = { readonly name: string; readonly params: readonly Param[] };
 
 /** Returns a run for listings; null: the workflow has never run. */
-export function runView(run: BoardRun | null, { name, params }: RunSubject): object {
+export function runView(run: RunHead | null, { name, params }: RunSubject): object {
   return {
     RequestId: run?.runId ?? '',
     Name: run?.workflow ?? name,

@@ -32,7 +32,7 @@ export type LogIndexes = {
 /** What the v2 API works with. */
 export type V2Parts = Pick<
   V1Parts,
-  'catalog' | 'names' | 'board' | 'runs' | 'suspensions' | 'editor' | 'shown' | 'shownText'
+  'catalog' | 'names' | 'runIndex' | 'runs' | 'suspensions' | 'editor' | 'shown' | 'shownText'
 > & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;

@@ -1,4 +1,4 @@
-import type { BoardRun } from '../../../src/core/run/summary.ts';
+import type { RunHead } from '../../../src/core/run/summary.ts';
 import { noSchedule, type Schedule } from '../../../src/core/workflow.ts';
 import { createScheduler, type Scheduler, type SchedulerParts } from '../../../src/daemon/schedule/scheduler.ts';
 import type { SchedulerEvent } from '../../../src/daemon/schedule/scheduler-event.ts';
@@ -34,8 +34,8 @@ export class ScheduleWorld {
   #files = new Map<string, ListedWorkflow>();
   #version = 1;
   #watchers = new Set<() => void>();
-  /** The board's last look, by file. */
-  #seen: readonly { readonly file: string; readonly run: BoardRun }[] = [];
+  /** The index's last look, by file. */
+  #seen: readonly { readonly file: string; readonly run: RunHead }[] = [];
 
   constructor(now: string) {
     this.#now = Date.parse(now);
@@ -163,7 +163,7 @@ export class ScheduleWorld {
           return { result: 'asked', forced: false };
         },
       },
-      board: {
+      runIndex: {
         touch: () => {},
         refresh: async () => {
           this.#seen = this.runs.filter((run) => run.isActive).map((run) => ({ file: run.file, run: boardRun(run) }));
@@ -182,6 +182,6 @@ export class ScheduleWorld {
   }
 }
 
-function boardRun({ runId, createdAt }: WorldRun): BoardRun {
-  return { runId, createdAt: new Date(createdAt).toISOString() } as BoardRun;
+function boardRun({ runId, createdAt }: WorldRun): RunHead {
+  return { runId, createdAt: new Date(createdAt).toISOString() } as RunHead;
 }

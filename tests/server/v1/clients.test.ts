@@ -85,9 +85,9 @@ test('a run that is named is started once, however often it is asked for', async
   answers.push(await ask('POST', '/api/v1/dags/quick', start));
 
   expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(4).fill([200, '{"RequestId":"once"}\n']));
-  app.board.touch();
-  await app.board.refresh();
-  expect(app.board.runIdsOf(join(app.catalog.list()[0]?.file ?? ''))).toEqual(['once']);
+  app.runIndex.touch();
+  await app.runIndex.refresh();
+  expect(app.runIndex.runIdsOf(join(app.catalog.list()[0]?.file ?? ''))).toEqual(['once']);
 });
 
 test('a run is not started under the id of a run of another workflow, or of a retry', async () => {
@@ -135,9 +135,9 @@ test('stop ends every active run of a workflow and none of another', async () =>
   await post('a', { action: 'stop' });
 
   const runs = async () => {
-    world.app.board.touch();
-    await world.app.board.refresh();
-    return world.app.board.active().map(({ runId }) => runId);
+    world.app.runIndex.touch();
+    await world.app.runIndex.refresh();
+    return world.app.runIndex.active().map(({ runId }) => runId);
   };
   await expect.poll(runs).toEqual(['b-1']);
   expect((await post('a', { action: 'stop' })).status).toBe(400);

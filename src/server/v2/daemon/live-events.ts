@@ -86,7 +86,7 @@ async function sendChanges(
   from: number,
   part: RunPart | null,
   { writer, access, frames }: Reading & { readonly frames: LiveFrames },
-  { changes, board }: V2Parts,
+  { changes, runIndex }: V2Parts,
 ): Promise<number> {
   const missed = changes.since(from);
   let position = from;
@@ -97,7 +97,7 @@ async function sendChanges(
   for (const { position: own, change } of missed ?? []) {
     if (writer.isBehind()) await writer.caughtUp();
     if (writer.isClosed()) return position;
-    if (change.kind === 'workflow') await board.recent.read([change.file]);
+    if (change.kind === 'workflow') await runIndex.recent.read([change.file]);
     position = own;
     writer.write(frames(change, access, cursorOf(position, part, changes)));
   }

@@ -17,7 +17,7 @@ export function createLiveFrames(parts: V2Parts): LiveFrames {
       case 'daemon':
         return eventFrame({ id, event: 'daemon', data: JSON.stringify(parts.changes.daemon()) });
       case 'run': {
-        const run = parts.board.headOf(change.runId);
+        const run = parts.runIndex.headOf(change.runId);
         if (run !== null) return eventFrame({ id, event: 'run', data: JSON.stringify(run) });
         return eventFrame({ id, event: 'run.removed', data: JSON.stringify({ runId: change.runId }) });
       }

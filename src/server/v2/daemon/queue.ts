@@ -3,11 +3,11 @@ import type { Handler } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 
 /** `GET /api/v2/queue`. */
-export function showQueue({ queue, board }: V2Parts): Handler {
+export function showQueue({ queue, runIndex }: V2Parts): Handler {
   return async () => {
-    await board.refresh();
+    await runIndex.refresh();
     const { limit, running, waiting } = queue();
-    const heads = (runIds: readonly string[]) => runIds.flatMap((runId) => board.headOf(runId) ?? []);
+    const heads = (runIds: readonly string[]) => runIds.flatMap((runId) => runIndex.headOf(runId) ?? []);
     return jsonReply({
       limit: Number.isFinite(limit) ? limit : null,
       running: heads(running),

@@ -11,7 +11,7 @@ import type { V2Parts } from '../parts.ts';
 export async function acceptedReply(
   accepted: AcceptedRun,
   isSame: (run: RunSummary) => boolean,
-  parts: Pick<V2Parts, 'history' | 'board' | 'basePath'>,
+  parts: Pick<V2Parts, 'history' | 'runIndex' | 'basePath'>,
 ): Promise<Reply> {
   const summary = await acceptedRun(accepted, isSame, parts);
   const location = { Location: `${parts.basePath}/api/v2/runs/${encodeURIComponent(accepted.runId)}` };

@@ -19,7 +19,7 @@ export function actOnRuns(parts: V2Parts): Handler {
     if (action === undefined) throw new HttpError(400, `"action" must be one of ${actions.join(', ')}`);
     const results: object[] = [];
     for (const id of idsIn(fields['ids'])) results.push({ id, ...(await tryOne(id, action, parts)) });
-    parts.board.touch();
+    parts.runIndex.touch();
     return jsonReply({ results });
   };
 }

@@ -7,7 +7,7 @@ export function deleteRun(parts: V2Parts): Handler {
   return async ({ params: { id = '' } }) => {
     const { runId: found } = await findRun(id, parts);
     await parts.removeRun(found);
-    parts.board.touch();
+    parts.runIndex.touch();
     return { status: 204, body: null };
   };
 }

@@ -12,7 +12,7 @@ export function markStep(parts: V2Parts): Handler {
     const status = statusOf(textField(bodyFields(body, ['status']), 'status'));
     const { runId: found } = await findRun(id, parts);
     const run = await parts.runs.mark(found, { step, status, by: 'the API' });
-    parts.board.touch(found);
+    parts.runIndex.touch(found);
     return jsonReply(run);
   };
 }

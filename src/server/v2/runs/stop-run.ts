@@ -9,7 +9,7 @@ export function stopRun(parts: V2Parts): Handler {
   return async ({ params: { id = '' } }) => {
     const found = await findRun(id, parts);
     const { result } = await parts.runs.stop(found.runId, { by: 'the API', kill: 'never' });
-    parts.board.touch();
+    parts.runIndex.touch();
     if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
     const run = (await parts.history.read(found.runId)) ?? found;
     return jsonReply(parts.history.summarize(run), result === 'asked' ? 202 : 200);

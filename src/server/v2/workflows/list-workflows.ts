@@ -26,7 +26,7 @@ type Page = { readonly body: Buffer; readonly tag: string };
 
 /** `GET /api/v2/workflows`. */
 export function listWorkflows(parts: V2Parts): Handler {
-  const { board, catalog, suspensions, clock } = parts;
+  const { runIndex, catalog, suspensions, clock } = parts;
   const items = createWorkflowItems(parts);
   const cache = new Map<string, Page>();
   let cacheKey = '';
@@ -34,13 +34,13 @@ export function listWorkflows(parts: V2Parts): Handler {
   let readVersion = 0;
   return async ({ query, access }) => {
     const wanted = { ...wantedIn(query), access };
-    await board.refresh();
+    await runIndex.refresh();
     const name = JSON.stringify(wanted);
     if (!cache.has(name) || catalog.version() !== readVersion) {
       readVersion = catalog.version();
-      await board.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
+      await runIndex.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
     }
-    const key = `${catalog.version()} ${board.version()} ${suspensions.stamp()}`;
+    const key = `${catalog.version()} ${runIndex.version()} ${suspensions.stamp()}`;
     if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
       cache.clear();
       validUntil = Number.POSITIVE_INFINITY;

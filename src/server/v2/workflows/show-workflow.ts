@@ -7,8 +7,8 @@ import { detailView } from './workflow-view.ts';
 export function showWorkflow(parts: V2Parts): Handler {
   return async ({ params: { name = '' }, access }) => {
     const listed = parts.names.find(name);
-    await parts.board.refresh();
-    await parts.board.recent.read([listed.file]);
+    await parts.runIndex.refresh();
+    await parts.runIndex.recent.read([listed.file]);
     return jsonReply(detailView(listed, access, parts));
   };
 }

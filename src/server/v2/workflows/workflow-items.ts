@@ -14,7 +14,7 @@ const scheduleDelayMs = 1000;
 
 /** Keeps what files say, ready to be sent, for as long as the catalog keeps them. */
 export function createWorkflowItems(
-  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText' | 'suspensions' | 'nextOf' | 'board' | 'clock'>,
+  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText' | 'suspensions' | 'nextOf' | 'runIndex' | 'clock'>,
 ): WorkflowItems {
   const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
   return (listed, access) => {

@@ -40,8 +40,12 @@ export function presentView(
 }
 
 /** `next`, `suspended` and the last runs as lists have them. */
-export function presentJson({ file }: ListedWorkflow, present: PresentView, { board }: Pick<V2Parts, 'board'>): object {
-  return { ...present, lastRun: board.lastRunOf(file), recent: board.recent.of(file) };
+export function presentJson(
+  { file }: ListedWorkflow,
+  present: PresentView,
+  { runIndex }: Pick<V2Parts, 'runIndex'>,
+): object {
+  return { ...present, lastRun: runIndex.lastRunOf(file), recent: runIndex.recent.of(file) };
 }
 
 /** A workflow with everything that its file says, as written: nothing is evaluated. */
@@ -56,7 +60,7 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
     steps: workflow?.steps.map(stepView) ?? [],
     handlers: Object.values(workflow?.handlers ?? {}).flatMap((handler) => (handler === null ? [] : stepView(handler))),
     graph: workflow === null ? null : graphView(buildGraph(workflow)),
-    active: parts.board.activeOf(listed.file).map(({ runId }) => runId),
+    active: parts.runIndex.activeOf(listed.file).map(({ runId }) => runId),
   };
 }
 

@@ -150,8 +150,8 @@ test('who comes back is told what has changed meanwhile, once, also when nobody 
 test('a cursor that this daemon has not given, or that is too old, is answered with "reset"', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   let tell: RunListener = () => {};
-  const board = { ...app.board, watch: (listener: RunListener) => (tell = listener) };
-  const changes = createLiveChanges({ ...app, board, daemon: app.changes.daemon, report: fail });
+  const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
+  const changes = createLiveChanges({ ...app, runIndex, daemon: app.changes.daemon, report: fail });
   const server = await apiServer(allRoutes({ ...app, changes, loopLag }));
   const ask = async (after: string) =>
     eventsOf((await server.ask('GET', `/api/v2/events?follow=false&after=${after}`)).body);
@@ -179,9 +179,9 @@ test('a client that does not read is not written to, and then gets the newest st
   const { app, ...world } = await apiWorld({ 'a.yaml': `description: ${'x'.repeat(900_000)}\n${quick}` });
   const file = join(world.dags, 'a.yaml');
   let tell: RunListener = () => {};
-  const board = { ...app.board, watch: (listener: RunListener) => (tell = listener) };
+  const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
   const clock = createFakeClock();
-  const changes = createLiveChanges({ ...app, board, clock, daemon: app.changes.daemon, report: fail });
+  const changes = createLiveChanges({ ...app, runIndex, clock, daemon: app.changes.daemon, report: fail });
   const server = await apiServer(allRoutes({ ...app, changes, clock, loopLag }));
   const stream = await openStream(server, '/api/v2/events');
   await stream.until('event: daemon');
@@ -206,11 +206,11 @@ test('nothing is looked for while there are no readers, and no timer is left', a
   let looks = 0;
   const refresh = () => {
     looks += 1;
-    return app.board.refresh();
+    return app.runIndex.refresh();
   };
   const changes = createLiveChanges({
     ...app,
-    board: { ...app.board, refresh },
+    runIndex: { ...app.runIndex, refresh },
     clock,
     daemon: app.changes.daemon,
     report: fail,

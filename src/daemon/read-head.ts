@@ -1,0 +1,39 @@
+import { isFinished } from '../core/run/run-state.ts';
+import type { RunHead } from '../core/run/summary.ts';
+import { WfError } from '../errors.ts';
+import { foldRun } from '../service/history/fold-run.ts';
+import { type PastRun, readPastRun, summarizePastRun } from '../service/history/past-run.ts';
+import type { RunArchive, StoredRun } from '../store/store.ts';
+
+/** A run as read from its files. */
+export type FoundHead = {
+  readonly head: RunHead;
+  readonly isFinished: boolean;
+  /** Null if they were not read with the workflow of the run. */
+  readonly events: StoredRun['events'] | null;
+};
+
+/**
+ * Reads a run for lists; null if there is no readable run. Only the journal of a finished run is read; `isUnfinished` skips
+ * that attempt.
+ */
+export function readHead(archive: RunArchive, runId: string, isUnfinished = false): FoundHead | null {
+  const found = isUnfinished ? null : readFinished(archive, runId);
+  const run = found ?? readPastRun(archive, runId);
+  if (run === null) return null;
+  const { steps: _, handlers: __, warnings: ___, ...head } = summarizePastRun(run, archive.timeOf(runId));
+  return { head, isFinished: isFinished(run.state), events: run.stored?.events ?? null };
+}
+
+/** Reads a run without its workflow; null if its state depends on the workflow. */
+function readFinished(archive: RunArchive, runId: string): PastRun | null {
+  try {
+    const { events, damage } = archive.readEvents(runId);
+    const types = new Set(events.map(({ type }) => type));
+    const isEnough = types.has('run.created') && types.has('run.finished') && !types.has('step.marked');
+    return isEnough ? { runId, state: foldRun(null, events).state, stored: null, damage } : null;
+  } catch (error) {
+    if (error instanceof WfError) return null;
+    throw error;
+  }
+}
