@@ -82,7 +82,7 @@ const FOLDERS = {
       'engine/clock[.]ts$',
       'language/(cron|load|near-names)[.]ts$',
       'store/store[.]ts$',
-      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$',
     ],
     packages: ['croner', 'prom-client'],
     builtins: [ANY],

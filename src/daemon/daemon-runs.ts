@@ -3,6 +3,7 @@ import type { PastRun } from '../service/history/past-run.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import { createLocalRuns } from '../service/runs/local-runs.ts';
 import { refuseQueued } from '../service/runs/queued-run.ts';
+import { newRunId } from '../service/runs/run-id.ts';
 import type { StartRequest } from '../service/runs/runs.ts';
 import type { StopTools } from '../service/runs/stop-run.ts';
 import type { AcceptedRun, RunActions } from '../service/service.ts';
@@ -136,10 +137,11 @@ function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): R
     ...control,
     read,
     // A repeated request is answered even if the queue is full.
-    accept: async (request) =>
-      queue.isFull() && request.runId !== null && isThere(request.runId)
-        ? { runId: request.runId, isNew: false }
-        : queue.admit(() => control.accept(request)),
+    accept: async (request) => {
+      const runId = request.runId ?? newRunId();
+      if (queue.isFull() && isThere(runId)) return { runId, isNew: false };
+      return queue.admit(runId, () => control.accept({ ...request, runId }));
+    },
     begin: async (runId) => queue.add(runId),
   });
   return {

@@ -17,8 +17,11 @@ export type QueueLimits = {
  * disk, where the next daemon finds it.
  */
 export type StartQueue = {
-  /** Accepts a run if the queue has room. Throws a `WfError` `busy` if it is full, and the errors of `accept`. */
-  readonly admit: (accept: () => Promise<AcceptedRun>) => Promise<AcceptedRun>;
+  /**
+   * Accepts a run if the queue has room; until then `add` ignores it, since this process still owns it. Throws a `WfError`
+   * `busy` if the queue is full, and the errors of `accept`.
+   */
+  readonly admit: (runId: string, accept: () => Promise<AcceptedRun>) => Promise<AcceptedRun>;
   readonly isFull: () => boolean;
   /** Queues a run. A known run is ignored. */
   readonly add: (runId: string) => void;
@@ -71,32 +74,34 @@ class LocalStartQueue implements StartQueue {
   /** The earliest time of the next attempt to start a run. */
   readonly #leftAlone = new Map<string, number>();
   readonly #whenIdle = new Set<() => void>();
-  /** The number of runs being written to the disk. */
-  #admitted = 0;
+  /** The runs being written to the disk, and the number of requests for each. */
+  readonly #admitted = new Map<string, number>();
   #isOpen = false;
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
   }
 
-  readonly admit = async (accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
+  readonly admit = async (runId: string, accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
     if (this.isFull()) throw this.#busy();
-    this.#admitted += 1;
+    this.#admitted.set(runId, (this.#admitted.get(runId) ?? 0) + 1);
     try {
       return await accept();
     } finally {
-      this.#admitted -= 1;
+      const others = (this.#admitted.get(runId) ?? 1) - 1;
+      if (others === 0) this.#admitted.delete(runId);
+      else this.#admitted.set(runId, others);
     }
   };
 
   readonly isFull = (): boolean => {
     const { running, waiting } = this.#parts.limits;
     const free = Math.max(0, running - this.#places.size);
-    return this.#waiting.size + this.#admitted >= waiting + free;
+    return this.#waiting.size + this.#admitted.size >= waiting + free;
   };
 
   readonly add = (runId: string): void => {
-    if (this.#places.has(runId)) return;
+    if (this.#places.has(runId) || this.#admitted.has(runId)) return;
     if (this.#parts.clock.now() < (this.#leftAlone.get(runId) ?? 0)) return;
     this.#leftAlone.delete(runId);
     this.#waiting.add(runId);

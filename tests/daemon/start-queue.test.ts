@@ -119,22 +119,36 @@ describe('a queue of runs', () => {
       new Promise<{ runId: string; isNew: boolean }>((resolve) => {
         write = () => resolve({ runId: 'a', isNew: true });
       });
-    const first = queue.admit(slow);
-    await queue.admit(accepted('b')).then(({ runId }) => queue.add(runId));
+    const first = queue.admit('a', slow);
+    await queue.admit('b', accepted('b')).then(({ runId }) => queue.add(runId));
     expect(queue.isFull()).toBe(true);
-    await expect(queue.admit(accepted('c'))).rejects.toMatchObject({ code: 'busy' });
+    await expect(queue.admit('c', accepted('c'))).rejects.toMatchObject({ code: 'busy' });
     write();
     expect(await first).toEqual({ runId: 'a', isNew: true });
     queue.add('a');
-    await expect(queue.admit(accepted('c'))).rejects.toMatchObject({ code: 'busy', help: /maxQueuedRuns/ });
+    await expect(queue.admit('c', accepted('c'))).rejects.toMatchObject({ code: 'busy', help: /maxQueuedRuns/ });
     queue.leave('b');
-    expect(await queue.admit(accepted('c'))).toEqual({ runId: 'c', isNew: true });
+    expect(await queue.admit('c', accepted('c'))).toEqual({ runId: 'c', isNew: true });
+  });
+
+  it('starts no run that is still being written, whatever finds it, until all its requests are answered', async () => {
+    const { queue, launched } = queueWith({ running: 1, waiting: 9 });
+    queue.open();
+    let write = () => {};
+    const slow = queue.admit('a', () => new Promise((resolve) => (write = () => resolve({ runId: 'a', isNew: true }))));
+    await queue.admit('a', accepted('a'));
+    queue.add('a');
+    expect([launched, queue.depth()]).toEqual([[], 0]);
+    write();
+    await slow;
+    queue.add('a');
+    expect(launched).toEqual(['a']);
   });
 
   it('gives a place back that a refused request had taken', async () => {
     const { queue } = queueWith({ running: 1, waiting: 0 });
     const refuse = () => Promise.reject(new WfError('storage', 'no space'));
-    await expect(queue.admit(refuse)).rejects.toMatchObject({ code: 'storage' });
+    await expect(queue.admit('a', refuse)).rejects.toMatchObject({ code: 'storage' });
     expect(queue.isFull()).toBe(false);
   });
 
