@@ -68,6 +68,7 @@ const FOLDERS = {
       'core/',
       'language/',
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
+      'render/text/step-title[.]ts$',
       'store/store[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],

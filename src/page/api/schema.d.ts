@@ -963,6 +963,8 @@ export interface components {
             /** @enum {string} */
             tolerated?: "failure" | "exitCode" | "output";
             repetitions?: number;
+            maskedOutputs: string[];
+            kept: boolean;
             history: components["schemas"]["StepAttempt"][];
         };
         StepEvent: {
@@ -998,6 +1000,8 @@ export interface components {
         };
         RunView: {
             run: components["schemas"]["RunHead"];
+            description: string;
+            tags: string[];
             warnings: string[];
             steps: components["schemas"]["StepView"][];
             handlers: components["schemas"]["StepView"][];
@@ -1007,6 +1011,8 @@ export interface components {
                     /** @enum {string|null} */
                     handler: "success" | "failure" | "cancel" | "exit" | null;
                     executor: string;
+                    description: string;
+                    command: string;
                     place: {
                         source: number;
                         line: number;

@@ -4,7 +4,7 @@ import { type RunState, stepState } from '../../core/run/run-state.ts';
 import { summarizeStep } from '../../core/run/summarize.ts';
 import { evolveIfFit } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
-import { stepViewJson } from './run-view-json.ts';
+import { MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';
 
 /** The state of a followed run after each event, and the steps that changed. */
 export type RunProgress = {
@@ -35,7 +35,10 @@ export function followProgress({ state: read, stored, damage }: PastRun): RunPro
       addToAttempts(attempts, event);
       return stepOf(event);
     },
-    stepView: (step) => stepViewJson(summarizeStep(stepState(state, step), logPath), attempts.get(step) ?? []),
+    stepView: (name) => {
+      const step = stepState(state, name);
+      return stepViewJson(summarizeStep(step, logPath), step, (attempts.get(name) ?? []).slice(-MAX_ATTEMPTS));
+    },
     warnings: () => [
       ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
       ...damage,

@@ -1,19 +1,25 @@
 import { type Graph, nodeAt } from '../../core/graph.ts';
 import type { AttemptRecord } from '../../core/run/attempt-history.ts';
+import type { StepState } from '../../core/run/run-state.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
-
 import { handlerKind } from '../../core/workflow.ts';
+import { stepTitle } from '../../render/text/step-title.ts';
 import type { DrawnRun } from './draw-run.ts';
 
 /** The last attempts of a step in a view; earlier attempts are left out. */
-const MAX_ATTEMPTS = 100;
+export const MAX_ATTEMPTS = 100;
 
 /** Returns the JSON of a run for a page or a report, without the output of its steps. */
-export function runViewJson(drawn: DrawnRun) {
+export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
   const { run, summary, attempts, sources, children, fileStatus } = drawn;
-  const view = (step: StepSummary) => stepViewJson(step, attempts.get(step.name) ?? []);
+  const states = new Map(run.state.nodes.chunks.flat().map((state) => [state.name, state]));
+  const view = (step: StepSummary) =>
+    stepViewJson(step, states.get(step.name), (attempts.get(step.name) ?? []).slice(-maxAttempts));
+  const workflow = run.stored?.workflow;
   return {
     run: runHeadJson(summary),
+    description: workflow?.description ?? '',
+    tags: workflow?.tags ?? [],
     warnings: summary.warnings,
     steps: summary.steps.map(view),
     handlers: summary.handlers.map(view),
@@ -31,9 +37,14 @@ function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers'
   return head;
 }
 
-/** Returns a step of a run with its attempts. */
-export function stepViewJson(step: StepSummary, attempts: readonly AttemptRecord[]) {
-  return { ...step, history: attempts.slice(-MAX_ATTEMPTS).map(attemptJson) };
+/** Returns a step of a run with its last attempts. `state` is undefined if the stored workflow is lost. */
+export function stepViewJson(step: StepSummary, state: StepState | undefined, attempts: readonly AttemptRecord[]) {
+  return {
+    ...step,
+    maskedOutputs: state?.masked ?? [],
+    kept: state?.restored ?? false,
+    history: attempts.map(attemptJson),
+  };
 }
 
 function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: AttemptRecord) {
@@ -43,22 +54,25 @@ function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: At
     error: end === null || end.message === '' ? null : end.message,
     exitCode: end?.exitCode ?? null,
     signal: end?.signal ?? null,
-    scheduledAt: isoTime(scheduledAt),
+    scheduledAt: new Date(scheduledAt).toISOString(),
     startedAt: isoTime(startedAt),
     finishedAt: isoTime(endedAt),
-    next: next === null ? null : { why: next.why, until: isoTime(next.until) },
+    next: next === null ? null : { why: next.why, until: new Date(next.until).toISOString() },
   };
 }
 
 /** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
 function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
   const indexes = new Map(sources.map(({ path }, index) => [path, index]));
-  const nodes = graph.nodes.map(({ name, executor }, number) => {
+  const nodes = graph.nodes.map((step, number) => {
+    const { name } = step;
     const place = places.get(name);
     return {
       name,
       handler: number < graph.stepCount ? null : handlerKind(name),
-      executor: executor.type,
+      executor: step.executor.type,
+      description: step.description,
+      command: stepTitle(step),
       place:
         place === undefined
           ? null
