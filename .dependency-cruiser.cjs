@@ -97,7 +97,12 @@ const FOLDERS = {
   },
   // What executors would find on this machine, told without a run.
   doctor: { src: ['executors/', 'processes/'], builtins: [ANY] },
-  render: { src: ['core/', 'language/diagnostic[.]ts$'], packages: ['chalk'], builtins: ['path'] },
+  // The report is drawn by the components of the page.
+  render: {
+    src: ['core/', 'language/diagnostic[.]ts$', 'page/run-view/'],
+    packages: ['chalk', 'preact', 'preact-render-to-string'],
+    builtins: ['path'],
+  },
   // A project's file is as little to be trusted as a workflow: it goes through the same guards.
   config: {
     src: [
@@ -143,11 +148,21 @@ const FOLDERS = {
   page: {
     src: [
       'core/',
-      'render/report/(graph/graph-(items|layers|layout|order|paths|positions)|log/ansi-(color|spans)|status-look)[.]ts$',
+      'render/report/(graph/graph-(columns|items|layers|layout|order|paths|positions)|log/ansi-(color|spans)|status-look)[.]ts$',
       'render/graph/graph-lanes[.]ts$',
       'render/text/(duration|fit|sanitize|sgr|short-id|width)[.]ts$',
     ],
     packages: ['@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
+  },
+  // Shared with the report, which knows neither a browser nor a daemon.
+  'page/run-view': {
+    src: [
+      'page/parts/status-icon[.]tsx$',
+      'page/api/types[.]ts$',
+      'render/report/(graph/graph-(items|layout|paths)|log/ansi-spans|status-look)[.]ts$',
+      'render/text/(duration|fit|sanitize|short-id)[.]ts$',
+    ],
+    packages: ['preact'],
   },
 };
 

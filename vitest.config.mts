@@ -9,6 +9,7 @@ const SURVEYS = 'tests/**/*.survey.test.ts';
 
 /** The name of a file says how it runs; CONTRIBUTING.md explains it. */
 export default defineConfig({
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -24,7 +25,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['tests/**/*.test.ts'],
+          include: ['tests/**/*.test.{ts,tsx}'],
           exclude: [ALONE, SURVEYS],
           isolate: false,
           // One more than cores, since workers often wait for the programs that they start.

@@ -91,7 +91,7 @@ export async function buildProgram({ entry, outDir, page = [] }) {
       path: join(outDir, 'sbom.cdx.json'),
       contents: `${JSON.stringify(billOfMaterials(root, bundledFiles(all)), null, 2)}\n`,
     },
-    ...(inputs.has('src/cli/asset.ts') ? assets(outDir) : []),
+    ...(inputs.has('src/cli/asset.ts') ? [...assets(outDir), ...(await reportAssets(outDir))] : []),
     ...(inputs.has('src/server/docs/document.ts') ? [apiDocumentFile(outDir)] : []),
     { path: join(outDir, 'packages.json'), contents: JSON.stringify(packagesByFile(outDir, all), null, 2) },
   ]);
@@ -177,6 +177,8 @@ async function compile(options) {
     write: false,
     metafile: true,
     platform: 'node',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     ...SHORT,
     define: { 'import.meta.dirname': '__dirname' },
     logLevel: 'silent',
@@ -310,6 +312,26 @@ function assets(outDir) {
 function apiDocumentFile(outDir) {
   const contents = readFileSync(join(root, 'src/server/generated/openapi.json'));
   return { path: join(outDir, 'openapi.json'), contents };
+}
+
+/** The style sheet and the script of the report, which it has in common with the page. */
+async function reportAssets(outDir) {
+  const from = join(root, 'src/page');
+  const css = ['tokens', 'base', 'run', 'report'].map((name) => readFileSync(join(from, `styles/${name}.css`), 'utf8'));
+  const styles = await transform(css.join(''), { loader: 'css', minify: true });
+  const entryPoints = [join(from, 'enhance.ts')];
+  const script = await esbuild({
+    entryPoints,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+  });
+  return [
+    { path: join(outDir, 'assets/report.css'), contents: styles.code },
+    { path: join(outDir, 'assets/report.js'), contents: script.outputFiles[0].contents },
+  ];
 }
 
 /** The packages in each file, for the test of what each command loads. */

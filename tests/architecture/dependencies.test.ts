@@ -56,6 +56,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['cli-imports-only-what-it-may', 'src/cli/planted.ts', "import '../store/memory.ts';"],
   ['client-imports-only-what-it-may', 'src/client/planted.ts', "import '../engine/local/local.ts';"],
   ['page-imports-only-what-it-may', 'src/page/planted.tsx', "import '../server/server.ts';"],
+  ['page/run-view-imports-only-what-it-may', 'src/page/run-view/planted.tsx', "import '../planted.tsx';"],
   ['core-imports-types-of-contracts-only', 'src/core/type.ts', "import type { A } from '../store/store.ts';"],
   ['language-imports-types-of-contracts-only', 'src/language/type.ts', "import type { A } from '../app.ts';"],
   ['processes-imports-types-of-contracts-only', 'src/processes/type.ts', "import type { A } from '../app.ts';"],

@@ -101,7 +101,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     await page.locator('.timeline a').first().click();
     expect(await page.locator('.step').first().getAttribute('open')).toBe('');
     await page.locator('.failure a', { hasText: 'workflow.yaml:10:5' }).click();
-    expect(await page.locator('.line:target').textContent()).toBe('  - name: second');
+    expect(await page.locator('.frame-line:target').textContent()).toBe('10  - name: second\n');
   });
 
   it('finds steps by name and by status', async () => {

@@ -48,14 +48,17 @@ describe('wf report', () => {
       const { stdout: page } = await wf('report', 'nightly etl', '-o', '-');
 
       expect(page).toContain(
-        '<strong>exit 3</strong> after 2 attempts at <a href="#l1-9"><code>etl.yaml:9:5</code></a>',
+        'exit 3 after 2 attempts</span><span class="quiet">at <a href="#l1-9"><code>etl.yaml:9:5</code></a>',
       );
-      expect(page).toContain('<span class="line" id="l1-9">  - <span class="key">name</span>: load</span>');
+      expect(page).toContain(
+        '<span id="l1-9" class="frame-line"><span class="line-number">9</span>  - <span class="key">name</span>: load\n</span>',
+      );
       expect(page).toContain('<span class="fg1">no such table</span>');
       expect(page).toContain(`wf retry ${shortId(runId)}`);
       expect(page).toMatch(/aria-label="attempt 1: failed \(exit 3\) after \d\.\ds; attempt 2: failed/);
       expect(page).toContain('handlerOn.failure');
       expect(page).toContain('&quot;load&quot; failed');
+      expect(page).toContain('Loads rows');
       expect(page).toContain('<code>DAY</code></th><td><code>monday</code>');
       expect(page).toContain('<code>ROWS</code></th><td><pre tabindex="0">rows of monday</pre>');
     }));
@@ -143,7 +146,7 @@ steps:
       await run.ended;
 
       expect(code).toBe(0);
-      expect(page).toContain('<strong>running</strong>');
+      expect(page).toMatch(/<strong>Running for \d+s<\/strong>/);
       expect(page).toContain('attempt 1: running');
     }));
 

@@ -12,13 +12,20 @@ function namedIn(text: string): readonly string[] {
   return assets.filter((name) => text.includes(name));
 }
 
+/** Files that another one imports at once, and the worker that it starts. */
+function importedBy(text: string): readonly string[] {
+  const lazily = new Set([...text.matchAll(/import\([`"']\.\/([^`"']+)/g)].map(([, name]) => name ?? ''));
+  const listed = /__vite__mapDeps=.*?\]\)/s.exec(text)?.[0] ?? '';
+  return namedIn(text.replace(listed, '')).filter((name) => !lazily.has(name));
+}
+
 /** What is loaded with a file of the page, itself and whatever it starts included, when `known` is there already. */
 function loadedWith(name: string, known: ReadonlySet<string>): ReadonlySet<string> {
   const loaded = new Set<string>();
   const add = (file: string) => {
     if (known.has(file) || loaded.has(file)) return;
     loaded.add(file);
-    for (const other of namedIn(readFileSync(join(page, 'assets', file), 'utf8'))) add(other);
+    for (const other of importedBy(readFileSync(join(page, 'assets', file), 'utf8'))) add(other);
   };
   add(name);
   return loaded;

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../../core/run/summary.ts';
-import { renderReport } from '../../render/report/report.ts';
+import { renderReport } from '../../render/report/report.tsx';
 import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { type ChildRun, drawRun } from '../../service/history/draw-run.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
+import { runViewJson } from '../../service/history/run-view-json.ts';
 import type { StoredRun } from '../../store/store.ts';
 import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { readAsset } from '../asset.ts';
@@ -36,8 +37,8 @@ export async function reportCommand(
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config);
   const run = await history.find(word ?? '@latest');
-  const view = await viewOf(run, history, app);
-  const parts = renderReport(view, readAssets());
+  const report = await viewOf(run, history, app);
+  const parts = renderReport(report, readAssets());
   if (output === '-') {
     for (const part of parts) {
       out.write(part);
@@ -46,26 +47,18 @@ export async function reportCommand(
     }
     return exitCodes.succeeded;
   }
-  const path = target(output ?? null, view.summary);
+  const path = target(output ?? null, report.view.run);
   writeWhole(path, parts);
   out.write(`${path}\n`);
   return exitCodes.succeeded;
 }
 
 async function viewOf(run: PastRun, history: History, app: AppModule): Promise<ReportView> {
-  const { state, stored } = run;
-  const { summary, attempts, places, sources, children } = await drawRun(run, history);
+  const drawn = await drawRun(run, history);
   return {
-    summary,
-    run: state,
-    workflow: stored?.workflow ?? null,
-    graph: stored === null ? null : state.graph,
-    attempts,
-    places,
-    sources,
-    logs: logsOf(stored?.logPaths ?? null, app),
-    children: childViews(children, app),
-    ...(stored?.masked ? { masked: true } : {}),
+    view: runViewJson(drawn, Number.POSITIVE_INFINITY),
+    logs: logsOf(run.stored?.logPaths ?? null, app),
+    children: childViews(drawn.children, app),
     now: Date.now(),
     version,
   };
@@ -95,7 +88,7 @@ function readAssets(): ReportAssets {
 }
 
 /** In a directory the file gets its default name. */
-function target(output: string | null, { workflow, runId }: RunSummary): string {
+function target(output: string | null, { workflow, runId }: Pick<RunSummary, 'workflow' | 'runId'>): string {
   const name = `${fileName(workflow)}-${fileName(shortId(runId))}.html`;
   if (output === null) return name;
   return statSync(output, { throwIfNoEntry: false })?.isDirectory() ? join(output, name) : output;

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
@@ -14,12 +14,17 @@ export type ShownRun = {
   /** Handlers that the run has reached, by name. */
   readonly handlers: ReadonlySignal<readonly string[]>;
   readonly step: (name: string) => Signal<StepView | null>;
+  /** All steps and then the handlers; it follows their changes at most four times a second. */
+  readonly steps: ReadonlySignal<readonly StepView[]>;
   /** How long a log of an attempt under way is. */
   readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
   readonly reload: () => Promise<void>;
   /** Follows the run until the returned function is called. */
   readonly follow: () => () => void;
 };
+
+/** Summaries of all steps are drawn again after this time. */
+const SUMMARY_MS = 250;
 
 /** A run by its id, before it is known. */
 export function showRun(id: string): ShownRun {
@@ -30,20 +35,31 @@ export function showRun(id: string): ShownRun {
   const handlers = signal<readonly string[]>([]);
   const steps = keyed<StepView>();
   const sizes = keyed<number>();
+  const summary = signal<readonly StepView[]>([]);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const summarize = () => {
+    timer = undefined;
+    const names = [...(view.value?.steps.map(({ name }) => name) ?? []), ...handlers.value];
+    summary.value = names.flatMap((name) => steps(name).peek() ?? []);
+  };
   const take = (step: StepView) => {
     steps(step.name).value = step;
-    const isHandler = view.value?.steps.every(({ name }) => name !== step.name) ?? false;
+    const isHandler = step.name.startsWith('handlerOn.');
     if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
+    timer ??= setTimeout(summarize, SUMMARY_MS);
   };
   const reload = async () => {
     try {
       const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
-      view.value = loaded;
-      head.value = loaded.run;
-      warnings.value = loaded.warnings;
-      handlers.value = loaded.handlers.map(({ name }) => name);
-      for (const step of [...loaded.steps, ...loaded.handlers]) take(step);
-      problem.value = null;
+      batch(() => {
+        view.value = loaded;
+        head.value = loaded.run;
+        warnings.value = loaded.warnings;
+        handlers.value = loaded.handlers.map(({ name }) => name);
+        for (const step of [...loaded.steps, ...loaded.handlers]) steps(step.name).value = step;
+        summarize();
+        problem.value = null;
+      });
     } catch (error) {
       problem.value = ApiProblem.of(error);
     }
@@ -70,6 +86,7 @@ export function showRun(id: string): ShownRun {
     warnings,
     handlers,
     step: steps,
+    steps: summary,
     logSize: (log) => sizes(logKey(log)),
     reload,
     follow: () => {
@@ -81,6 +98,7 @@ export function showRun(id: string): ShownRun {
       });
       return () => {
         isOver = true;
+        clearTimeout(timer);
         stop();
       };
     },

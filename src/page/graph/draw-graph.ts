@@ -1,24 +1,16 @@
-import { type GraphItem, graphItems } from '../../render/report/graph/graph-items.ts';
-import type { GraphLayout } from '../../render/report/graph/graph-layout.ts';
+import { layOutColumns } from '../../render/report/graph/graph-columns.ts';
+import { graphItems } from '../../render/report/graph/graph-items.ts';
+import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
+import { type NamedGraph, numberedGraph } from '../run-view/graph-numbers.ts';
 import { layOut } from './lay-out.ts';
-import { type NamedGraph, type NumberedGraph, numberedGraph } from './shape.ts';
-
-/** More boxes than these are not drawn. */
-const MAX_BOXES = 1000;
-
-/** A graph with the positions of its boxes. */
-export type DrawnGraph = {
-  readonly graph: NumberedGraph;
-  readonly items: readonly GraphItem[];
-  readonly layout: GraphLayout;
-};
 
 /** Lays out the steps of a graph. `detail` is a text as long as any that is written below a name. */
-export async function drawGraph(named: NamedGraph, detail: string): Promise<DrawnGraph | 'too-large'> {
+export async function drawGraph(named: NamedGraph, detail: string): Promise<DrawnGraph> {
   const graph = numberedGraph(named);
-  const labels = graph.names.map((name) => ({ name, detail }));
-  const { items, shape } = graphItems(graph, labels);
-  if (items.length > MAX_BOXES) return 'too-large';
+  const { items, shape } = graphItems(
+    graph,
+    graph.names.map((name) => ({ name, detail })),
+  );
   const layout = await layOut({ ...shape, sizes: shape.sizes.map(({ width, height }) => ({ width, height })) });
-  return layout === null ? 'too-large' : { graph, items, layout };
+  return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
 }

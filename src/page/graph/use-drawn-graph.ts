@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { type DrawnGraph, drawGraph } from './draw-graph.ts';
-import type { NamedGraph } from './shape.ts';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
+import type { NamedGraph } from '../run-view/graph-numbers.ts';
+import { drawGraph } from './draw-graph.ts';
 
 /** A graph with its layout, once that is known; it is laid out again only when its steps or edges change. */
-export function useDrawnGraph(graph: NamedGraph, detail: string): DrawnGraph | 'too-large' | null {
-  const drawn = useSignal<DrawnGraph | 'too-large' | null>(null);
-  const key = JSON.stringify([graph.nodes.map(({ name }) => name), graph.edges]);
+export function useDrawnGraph(graph: NamedGraph, detail: string): DrawnGraph | null {
+  const drawn = useSignal<DrawnGraph | null>(null);
+  const key = useMemo(() => JSON.stringify([graph.nodes.map(({ name }) => name), graph.edges]), [graph]);
   useEffect(() => {
     let isOver = false;
     drawGraph(graph, detail).then((result) => {

@@ -3,9 +3,9 @@ import { drawing } from '../../render/report/graph/graph-items.ts';
 import { type StatusLook, stepLook } from '../../render/report/status-look.ts';
 import { cut } from '../../render/text/fit.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import type { StepView } from '../api/types.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { stepDetail, stepTitle } from './step-text.ts';
+import type { StepView } from './view.ts';
 
 /** A step in a drawing. */
 export type PlacedNode = {
@@ -22,14 +22,16 @@ type StepBoxProps = {
   readonly node: PlacedNode;
   readonly step: StepView;
   readonly href: string;
-  readonly isSelected: boolean;
+  readonly isSelected?: boolean;
+  readonly isCritical: boolean;
 };
 
 /** A step of a run, as a link that chooses it. */
-export function StepBox({ node, step, href, isSelected }: StepBoxProps): JSX.Element {
+export function StepBox({ node, step, href, isSelected = false, isCritical }: StepBoxProps): JSX.Element {
   const look = stepLook(step.status);
+  const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
-    <a href={href} class={`${look.kind} ${isSelected ? 'selected' : ''}`}>
+    <a href={href} class={names.join(' ')}>
       <title>{stepTitle(step, node.needs)}</title>
       <Shape node={node} look={look} detail={stepDetail(step)} />
     </a>

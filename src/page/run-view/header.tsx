@@ -1,21 +1,26 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { runLook, type StatusKind, stepLook } from '../../render/report/status-look.ts';
+import { runLook, stepLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
-import type { RunHead, StepView } from '../api/types.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { MAX_TEXT, type RunHead, type StepView, shortened } from './view.ts';
+
+/** How many steps have each status. */
+export type StepCounts = ReadonlyMap<StepView['status'], number>;
 
 type HeaderProps = {
   readonly run: RunHead;
-  readonly steps: readonly StepView[];
+  readonly counts: StepCounts;
   readonly now: number;
   readonly name: ComponentChildren;
-  readonly facts: ComponentChildren;
-  readonly actions: ComponentChildren;
+  readonly facts?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  /** What else is known of the run, below all this. */
+  readonly children?: ComponentChildren;
 };
 
 /** What a run is and how it is, in a few lines. */
-export function RunHeader({ run, steps, now, name, facts, actions }: HeaderProps): JSX.Element {
+export function RunHeader({ run, counts, now, name, facts, actions, children }: HeaderProps): JSX.Element {
   const look = runLook(run.status);
   return (
     <header class={`card run-header ${look.kind}`}>
@@ -26,13 +31,14 @@ export function RunHeader({ run, steps, now, name, facts, actions }: HeaderProps
           {shortId(run.runId)}
         </code>
         <span class="space" />
-        <div class="actions">{actions}</div>
+        {actions && <div class="actions">{actions}</div>}
       </div>
       <p class="outcome">
         <strong>{outcomeText(run, now)}</strong> {facts}
       </p>
-      {run.error !== null && run.reason !== 'step' && <p class="run-error">{run.error}</p>}
-      <Progress steps={steps} />
+      {run.error !== null && run.reason !== 'step' && <p class="run-error">{shortened(run.error, MAX_TEXT)}</p>}
+      <Progress counts={counts} />
+      {children}
     </header>
   );
 }
@@ -45,7 +51,14 @@ function outcomeText(run: RunHead, now: number): string {
   return `${text} for ${formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt))}`;
 }
 
-const order: readonly StatusKind[] = [
+/** Counts steps by status. */
+export function countSteps(steps: Iterable<Pick<StepView, 'status'>>): StepCounts {
+  const counts = new Map<StepView['status'], number>();
+  for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+const order: readonly StepView['status'][] = [
   'failed',
   'canceled',
   'succeeded',
@@ -58,25 +71,24 @@ const order: readonly StatusKind[] = [
 ];
 
 /** How many steps have each status, as a bar and in words. */
-function Progress({ steps }: { steps: readonly StepView[] }): JSX.Element {
-  const counts = order
-    .map((status) => ({ status, count: steps.filter((step) => step.status === status).length }))
-    .filter(({ count }) => count > 0);
+function Progress({ counts }: { counts: StepCounts }): JSX.Element {
+  const present = order.flatMap((status) => ({ status, count: counts.get(status) ?? 0 })).filter(({ count }) => count);
+  const total = present.reduce((sum, { count }) => sum + count, 0);
   let start = 0;
   return (
     <>
       <svg class="share" width="100%" height="6" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        {counts.map(({ status, count }) => {
+        {present.map(({ status, count }) => {
           const x = start;
-          start += (100 * count) / steps.length;
+          start += (100 * count) / total;
           return <rect key={status} class={status} x={x} y="0" width={start - x} height="6" />;
         })}
       </svg>
       <ul class="counts">
-        {counts.map(({ status, count }) => (
-          <li key={status}>
-            <StatusIcon look={{ kind: status, word: '' }} />
-            {count} {stepLook(status as StepView['status']).word}
+        {present.map(({ status, count }) => (
+          <li key={status} class={status}>
+            <StatusIcon look={stepLook(status)} />
+            {count.toLocaleString('en')} {stepLook(status).word}
           </li>
         ))}
       </ul>

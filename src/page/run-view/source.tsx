@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { SourceLines } from './source-lines.tsx';
 
 type SourceProps = {
   readonly path: string;
@@ -19,35 +20,8 @@ export function SourceText({ path, text, marked }: SourceProps): JSX.Element {
   return (
     <section class="source" ref={area} tabIndex={0} aria-label={`Text of ${path}`}>
       <pre>
-        {text
-          .replace(/\n$/, '')
-          .split('\n')
-          .map((line, index) => {
-            const isMarked = marked != null && index + 1 >= marked.from && index + 1 <= marked.to;
-            return (
-              <span key={`${index + 1}`} class={`frame-line ${isMarked ? 'marked' : ''}`}>
-                <span class="line-number">{index + 1}</span>
-                <Line text={line} />
-                {'\n'}
-              </span>
-            );
-          })}
+        <SourceLines text={text} marked={marked} />
       </pre>
     </section>
-  );
-}
-
-function Line({ text }: { text: string }): JSX.Element {
-  const [, indent = '', key, rest = ''] = /^(\s*(?:- +)*)([\w.$-]+(?=:(?:\s|$)))?(.*)$/s.exec(text) ?? [];
-  const comment = /(?:^|\s)#.*$/.exec(rest)?.[0] ?? '';
-  const isQuoted = /["']/.test(rest.slice(0, rest.length - comment.length)) && /["']/.test(comment);
-  const shown = isQuoted ? '' : comment;
-  return (
-    <>
-      {indent}
-      {key !== undefined && <span class="key">{key}</span>}
-      {rest.slice(0, rest.length - shown.length)}
-      {shown !== '' && <span class="comment">{shown}</span>}
-    </>
   );
 }

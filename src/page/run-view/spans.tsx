@@ -19,7 +19,7 @@ function colored({ text, classes, color, background }: AnsiSpan, index: number):
   if (classes.length === 0 && color === null && background === null) return text;
   const style = { ...(color === null ? {} : { color }), ...(background === null ? {} : { background }) };
   return (
-    <span key={index} class={classes.join(' ')} style={style}>
+    <span key={index} class={classes.join(' ') || undefined} style={style}>
       {text}
     </span>
   );

@@ -1,78 +1,97 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
-import type { StepAttempt, StepView } from '../api/types.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
-import { Moment } from '../parts/time.tsx';
+import { FactList, type ShowMoment } from './run-facts.tsx';
+import { type GraphNode, MAX_TEXT, type StepAttempt, type StepView, shortened } from './view.ts';
 
-/** What is known of a step: how it ended, its outputs, its attempts. */
-export function StepDetails({ step }: { step: StepView }): JSX.Element {
-  const outputs = Object.entries(step.outputs);
+const MAX_COMMAND = 500;
+const MAX_OUTPUT = 4096;
+const MAX_OUTPUTS = 20;
+
+type FactsProps = {
+  readonly step: StepView;
+  /** As the file describes it; null if the stored workflow is lost. */
+  readonly node: GraphNode | null;
+  readonly moment: ShowMoment;
+  readonly needs: ComponentChildren;
+  readonly place: ComponentChildren;
+  /** The run of another workflow that it made. */
+  readonly child: ComponentChildren;
+};
+
+/** What is known of a step beside its output. */
+export function StepFacts({ step, node, moment, needs, place, child }: FactsProps): JSX.Element | null {
   return (
-    <div class="details">
-      <dl class="facts-list">
-        {step.error !== null && <Fact name="Error">{step.error}</Fact>}
-        {step.exitCode !== null && <Fact name="Exit code">{step.exitCode}</Fact>}
-        {step.signal !== null && <Fact name="Signal">{step.signal}</Fact>}
-        {step.startedAt !== null && (
-          <Fact name="Started">
-            <Moment at={step.startedAt} />
-          </Fact>
-        )}
-        {step.finishedAt !== null && (
-          <Fact name="Finished">
-            <Moment at={step.finishedAt} />
-          </Fact>
-        )}
-        {step.durationMs !== null && <Fact name="Took">{formatDuration(step.durationMs)}</Fact>}
-      </dl>
-      {outputs.length > 0 && (
-        <>
-          <h3>Outputs</h3>
-          <dl class="facts-list">
-            {outputs.map(([name, value]) => (
-              <Fact key={name} name={name}>
-                <code>{value}</code>
-              </Fact>
-            ))}
-          </dl>
-        </>
-      )}
-      {step.history.length > 1 && (
-        <>
-          <h3>Attempts</h3>
-          <ol class="attempt-list">
-            {step.history.map((attempt) => (
-              <Attempt key={attempt.attempt} attempt={attempt} running={step.status} />
-            ))}
-          </ol>
-        </>
-      )}
-    </div>
+    <FactList
+      facts={[
+        ['Status', stepLook(step.status).word],
+        ['Why', step.error && shortened(step.error, MAX_TEXT)],
+        ['Description', node?.description],
+        ['Runs', node && <code>{shortened(node.command, MAX_COMMAND)}</code>],
+        ['Depends on', needs],
+        ['Exit code', step.exitCode],
+        ['Signal', step.signal],
+        ['Child run', child],
+        ['Started', step.startedAt && moment(step.startedAt)],
+        ['Finished', step.finishedAt && moment(step.finishedAt)],
+        ['Took', step.durationMs !== null && formatDuration(step.durationMs)],
+        ['Result', step.kept && 'kept from an earlier run'],
+        ['Defined at', place],
+      ]}
+    />
   );
 }
 
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }): JSX.Element {
+/** The values that a step gave to others. */
+export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepView }): JSX.Element | null {
+  const known = Object.entries(outputs);
+  if (known.length === 0) return null;
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <table class="values outputs">
+      <caption>Outputs</caption>
+      <tbody>
+        {known.slice(0, MAX_OUTPUTS).map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>
+              {maskedOutputs.includes(name) ? (
+                <span class="quiet">hidden: it is or contains a secret</span>
+              ) : (
+                <pre tabIndex={0}>{shortened(value, MAX_OUTPUT)}</pre>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-function Attempt({ attempt, running }: { attempt: StepAttempt; running: StepView['status'] }): JSX.Element {
-  const look = stepLook(attempt.status ?? running);
-  const { startedAt, finishedAt, error, next } = attempt;
-  const took = startedAt !== null && finishedAt !== null ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
+/** An attempt in one line: `Attempt 1 10:31:02 · failed after 0.3s: exit 3`. */
+export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment: ShowMoment }): JSX.Element {
+  const look = stepLook(attempt.status ?? 'running');
   return (
-    <li>
-      <StatusIcon look={look} /> {attempt.attempt}: {look.word}
-      {took !== null && ` after ${formatDuration(took)}`}
-      {error !== null && attempt.status !== 'succeeded' && `, ${error}`}
-      {next !== null && finishedAt !== null && (
-        <span class="quiet"> then waited {formatDuration(Date.parse(next.until) - Date.parse(finishedAt))}</span>
-      )}
-    </li>
+    <>
+      <StatusIcon look={look} /> Attempt {attempt.attempt}{' '}
+      <span class="quiet">
+        {moment(attempt.startedAt ?? attempt.scheduledAt)} · {endText(attempt)}
+      </span>
+    </>
   );
+}
+
+function endText({ status, startedAt, scheduledAt, finishedAt, error, next }: StepAttempt): string {
+  const took = finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt);
+  const waited = next === null || finishedAt === null ? null : Date.parse(next.until) - Date.parse(finishedAt);
+  return [
+    stepLook(status ?? 'running').word,
+    took !== null && ` after ${formatDuration(took)}`,
+    error !== null && status !== 'succeeded' && `: ${error}`,
+    waited !== null && `, next after ${formatDuration(waited)}`,
+  ]
+    .filter(Boolean)
+    .join('');
 }

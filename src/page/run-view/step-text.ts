@@ -1,13 +1,14 @@
 import { stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
-import type { StepView } from '../api/types.ts';
+import type { StepView } from './view.ts';
 
 /** The room that `stepDetail` gets in a box, whatever the step is about to become: boxes never move. */
 export const DETAIL_ROOM = 'failed · 99m59s · 9';
 
 /** The few words beside the name of a step: `1.2s · 2 attempts`. */
-export function stepDetail({ status, durationMs, attempts, exitCode }: StepView): string {
+export function stepDetail({ status, durationMs, attempts, exitCode, kept }: StepView): string {
   return [
+    ...(kept ? ['kept'] : []),
     ...(status === 'failed' && exitCode !== null
       ? [`exit ${exitCode}`]
       : durationMs === null

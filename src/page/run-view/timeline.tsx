@@ -1,106 +1,171 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
-import type { StepAttempt, StepView } from '../api/types.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { marks, percent, type TimeScale } from './time-scale.ts';
+import { beginning, type TimelineRow } from './timeline-rows.ts';
+import type { StepAttempt, StepView } from './view.ts';
+
+/** In percent of the width: what is shorter could not be seen. */
+const NARROWEST = 0.35;
+/** Of all rows together; the last attempts of each step have precedence. */
+const MAX_BARS = 20_000;
+/** In pixels, as the style sheet has it. */
+export const ROW_HEIGHT = 30;
 
 type TimelineProps = {
-  readonly steps: readonly StepView[];
-  readonly from: number;
-  readonly to: number;
+  readonly rows: readonly TimelineRow[];
+  readonly scale: TimeScale;
+  readonly now: number;
   readonly hrefOf: (step: string) => string;
-  readonly selected: string | null;
+  readonly selected?: string | null;
+  readonly critical: ReadonlySet<string>;
+  /** Rows that are left out above and below. */
+  readonly outside?: { readonly above: number; readonly below: number };
+  /** Over the axis. */
+  readonly brush?: ComponentChildren;
 };
 
-/** When each attempt of each step ran: a bar an attempt, dashed where the step waited for the next. */
-export function Timeline({ steps, from, to, hrefOf, selected }: TimelineProps): JSX.Element {
-  const length = Math.max(1, to - from);
-  const marks = timeMarks(length);
+/** When each step was at work and when it waited: a row a step, a bar an attempt. */
+export function Timeline(props: TimelineProps): JSX.Element {
+  const { rows, scale, outside, brush } = props;
+  const bars = Math.max(20, Math.floor(MAX_BARS / Math.max(1, rows.length)));
   return (
     <table class="timeline">
       <thead>
         <tr>
           <th scope="col">Step</th>
           <th scope="col" class="track">
-            <svg width="100%" height="16" aria-hidden="true">
-              {marks.map((at) => (
-                <text key={at} x={`${(100 * at) / length}%`} y="12">
-                  {formatDuration(at)}
+            <span class="sr">Timeline</span>
+            <svg width="100%" height="18" aria-hidden="true">
+              {marks(scale).map(({ at, text }) => (
+                <text key={at} x={`${at}%`} dx="3" y="13">
+                  {text}
                 </text>
               ))}
             </svg>
-            <span class="sr">Attempts</span>
+            {brush}
           </th>
           <th scope="col" class="num">
-            Took
+            Time
           </th>
         </tr>
       </thead>
       <tbody>
-        {steps.map((step) => (
-          <tr key={step.name} class={step.name === selected ? 'selected' : ''}>
-            <th scope="row">
-              <StatusIcon look={stepLook(step.status)} label={stepLook(step.status).word} />
-              <a href={hrefOf(step.name)}>
-                <bdi>{step.name}</bdi>
-              </a>
-            </th>
-            <td class="track">
-              <svg width="100%" height="22" role="img" aria-label={barsText(step)}>
-                {step.history.map((attempt) => (
-                  <Bar key={attempt.attempt} attempt={attempt} status={step.status} span={{ from, to, length }} />
-                ))}
-              </svg>
-            </td>
-            <td class="num">{step.durationMs === null ? '' : formatDuration(step.durationMs)}</td>
-          </tr>
+        <Gap rows={outside?.above ?? 0} />
+        {rows.map((row) => (
+          <Row key={row.step.name} row={row} bars={bars} {...props} />
         ))}
+        <Gap rows={outside?.below ?? 0} />
       </tbody>
     </table>
   );
 }
 
-type Span = { readonly from: number; readonly to: number; readonly length: number };
+/** What the signs in a timeline mean. */
+export function TimelineLegend(): JSX.Element {
+  const sample = (shape: ComponentChildren) => (
+    <svg width="22" height="10" aria-hidden="true">
+      {shape}
+    </svg>
+  );
+  return (
+    <p class="legend">
+      {sample(<rect class="bar succeeded" y="1" width="22" height="8" rx="2" />)} an attempt
+      {sample(<path class="wait" d="M0 5h22" />)} waiting before the next attempt
+      {sample(<path class="queue" d="M0 5h22" />)} ready, waiting for a free slot
+      {sample(<path class="critical-mark" d="M0 5h22" />)} critical path: the run waited for these steps
+    </p>
+  );
+}
 
-function Bar({ attempt, status, span }: { attempt: StepAttempt; status: string; span: Span }): JSX.Element | null {
-  const percent = (at: string | number) => (100 * (Number(new Date(at)) - span.from)) / span.length;
-  const { startedAt, finishedAt, next } = attempt;
-  if (startedAt === null) return null;
-  const x = percent(startedAt);
-  const end = percent(finishedAt ?? span.to);
-  const waited = next === null ? null : Math.min(percent(next.until), percent(span.to));
+function Gap({ rows }: { rows: number }): JSX.Element | null {
+  return rows === 0 ? null : <tr style={{ height: `${rows * ROW_HEIGHT}px` }} />;
+}
+
+type RowProps = TimelineProps & { readonly row: TimelineRow; readonly bars: number };
+
+function Row({ row: { step, readyAt }, bars, scale, now, hrefOf, selected, critical }: RowProps): JSX.Element {
+  const { name, status, durationMs, history } = step;
+  const look = stepLook(status);
+  const names = [critical.has(name) && 'critical', name === selected && 'selected'].filter(Boolean).join(' ');
+  return (
+    <tr class={names || undefined} data-name={name} data-status={status}>
+      <th scope="row">
+        <a href={hrefOf(name)}>
+          <StatusIcon look={look} label={look.word} />
+          <bdi>{name}</bdi>
+        </a>
+      </th>
+      <td class="track">
+        <svg width="100%" height="22" role="img" aria-label={attemptsText(step)}>
+          {readyAt !== null && (
+            <Line kind="queue" scale={scale} from={readyAt} to={beginning(step)} title="waited for a free slot" />
+          )}
+          {history.slice(-bars).map((attempt) => (
+            <Bar key={attempt.attempt} attempt={attempt} scale={scale} now={now} />
+          ))}
+        </svg>
+      </td>
+      <td class="num">{durationMs === null ? '' : formatDuration(durationMs)}</td>
+    </tr>
+  );
+}
+
+type BarProps = { readonly attempt: StepAttempt; readonly scale: TimeScale; readonly now: number };
+
+function Bar({ attempt, scale, now }: BarProps): JSX.Element | null {
+  const { startedAt, scheduledAt, finishedAt, next } = attempt;
+  const from = Date.parse(startedAt ?? scheduledAt);
+  const end = finishedAt === null ? now : Date.parse(finishedAt);
+  if (end < scale.from || from > scale.to) return null;
+  const left = Math.min(percent(scale, from), 100 - NARROWEST);
+  const width = Math.max(NARROWEST, percent(scale, end) - left);
   return (
     <>
+      {next !== null && (
+        <Line kind="wait" scale={scale} from={end} to={Date.parse(next.until)} title={`waited to ${next.why}`} />
+      )}
       <rect
-        class={`bar ${attempt.status ?? status}`}
-        x={`${x}%`}
+        class={`bar ${attempt.status ?? 'running'}`}
+        x={`${left}%`}
         y="4"
-        width={`${Math.max(0.2, end - x)}%`}
+        width={`${width.toFixed(2)}%`}
         height="14"
-        rx="2"
-      />
-      {waited !== null && <line class="wait" x1={`${end}%`} x2={`${waited}%`} y1="11" y2="11" />}
+        rx="3"
+      >
+        <title>{attemptText(attempt)}</title>
+      </rect>
     </>
   );
 }
 
-function barsText({ history }: StepView): string {
-  const texts = history.map(({ attempt, status, startedAt, finishedAt }) => {
-    const took =
-      startedAt === null || finishedAt === null
-        ? ''
-        : ` after ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}`;
-    return `attempt ${attempt}: ${status ?? 'running'}${took}`;
-  });
-  return texts.length === 0 ? 'no attempt' : texts.join(', ');
+type LineProps = {
+  readonly kind: 'queue' | 'wait';
+  readonly scale: TimeScale;
+  readonly from: number;
+  readonly to: number;
+  readonly title: string;
+};
+
+function Line({ kind, scale, from, to, title }: LineProps): JSX.Element | null {
+  const [left, right] = [percent(scale, from), percent(scale, to)];
+  if (right - left < NARROWEST) return null;
+  return (
+    <line class={kind} x1={`${left}%`} x2={`${right}%`} y1="11" y2="11">
+      <title>{`${title} ${formatDuration(to - from)}`}</title>
+    </line>
+  );
 }
 
-/** Round times in ms, at most six, from 0. */
-function timeMarks(length: number): readonly number[] {
-  const steps = [100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000];
-  const hour = 3_600_000;
-  const step = steps.find((each) => length / each <= 5) ?? Math.ceil(length / 5 / hour) * hour;
-  return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step).filter(
-    (at) => at < length * 0.93,
-  );
+/** How one attempt went, in words: `attempt 2: failed (exit 1) after 0.3s`. */
+function attemptText({ attempt, status, error, startedAt, scheduledAt, finishedAt }: StepAttempt): string {
+  if (status === null || finishedAt === null) return `attempt ${attempt}: running`;
+  const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt));
+  return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}`;
+}
+
+function attemptsText({ history, attempts }: StepView): string {
+  const shown = history.slice(-10).map(attemptText).join('; ');
+  return attempts > 10 ? `${attempts} attempts, the last of them: ${shown}` : shown;
 }

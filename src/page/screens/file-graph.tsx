@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import type { WorkflowDetail } from '../api/types.ts';
+import { GraphCanvas } from '../graph/graph-canvas.tsx';
 import { useDrawnGraph } from '../graph/use-drawn-graph.ts';
 import { PlainBox } from '../run-view/graph-box.tsx';
-import { GraphDrawing } from '../run-view/graph-drawing.tsx';
 
 /** The steps of a file and what they depend on. */
 export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }): JSX.Element {
   const drawn = useDrawnGraph(graph, 'command');
   const steps = graph.nodes.filter(({ handler }) => handler === null);
   return (
-    <GraphDrawing
+    <GraphCanvas
       drawn={drawn}
       drawNode={(node) => <PlainBox node={node} executor={steps[node.number]?.executor ?? ''} />}
     />

@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { stepLook } from '../../render/report/status-look.ts';
 import type { StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { readTail } from '../log/log-api.ts';
-import { StatusIcon } from '../parts/status-icon.tsx';
-import { LastLines } from '../run-view/last-lines.tsx';
+import { FailureBox } from '../run-view/failure-box.tsx';
+import { LastLines } from '../run-view/log-text.tsx';
 import { counted } from '../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
 
@@ -30,21 +29,11 @@ export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly Ste
 }
 
 function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
-  const { name, error, attempts } = step;
+  const { name, attempts } = step;
   return (
-    <article class="failure">
-      <h3>
-        <StatusIcon look={stepLook('failed')} />
-        <a href={hrefOfStep(name)}>
-          <bdi>{name}</bdi>
-        </a>
-        <span class="failure-why">
-          {error ?? 'failed'}
-          {attempts > 1 && ` after ${counted(attempts, 'attempt')}`}
-        </span>
-      </h3>
+    <FailureBox step={step} href={hrefOfStep(name)}>
       {attempts > 0 && <Tail run={run} step={name} attempt={attempts} />}
-    </article>
+    </FailureBox>
   );
 }
 

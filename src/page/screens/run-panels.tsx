@@ -1,14 +1,21 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import type { ShownRun } from '../data/run.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { useQuery } from '../parts/use-query.ts';
-import { StepRow } from '../run-view/step-list.tsx';
-import { Timeline } from '../run-view/timeline.tsx';
+import { useRows } from '../parts/use-rows.ts';
+import { criticalPath } from '../run-view/critical-path.ts';
+import { StepRow } from '../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunGraph } from './run-graph.tsx';
+
+const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
+
+/** In pixels, as the style sheet has it. */
+const ROW_HEIGHT = 36;
 
 type PanelProps = {
   readonly run: ShownRun;
@@ -24,10 +31,11 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
   const names = graph === null ? (['Steps', 'Timeline'] as const) : (['Graph', 'Timeline', 'Steps'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
+  const critical = useCriticalPath(run, head, steps);
   // The same element as before is not drawn again: a step that changes draws its own box.
   const drawing = useMemo(
-    () => graph !== null && <RunGraph run={run} graph={graph} selected={selected} />,
-    [run, graph, selected],
+    () => graph !== null && <RunGraph run={run} graph={graph} selected={selected} critical={critical} />,
+    [run, graph, selected, critical],
   );
   return (
     <section class="card pane steps-pane" aria-label="Steps of the run">
@@ -42,19 +50,34 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
           {steps.filter(({ name }) => handlers.includes(name)).map((step) => row(step, selected))}
         </ul>
       )}
-      {view === 'Steps' && <ul class="step-rows">{steps.map((step) => row(step, selected))}</ul>}
+      {view === 'Steps' && <StepRows steps={steps} selected={selected} />}
       {view === 'Timeline' && (
-        <div class="scroll">
-          <Timeline
-            steps={steps}
-            from={Date.parse(head.startedAt ?? head.createdAt)}
-            to={head.finishedAt === null ? now.value : Date.parse(head.finishedAt)}
-            hrefOf={hrefOfStep}
-            selected={selected}
-          />
-        </div>
+        <ErrorBoundary>
+          <RunTimeline run={run} head={head} steps={steps} selected={selected} critical={critical} />
+        </ErrorBoundary>
       )}
     </section>
+  );
+}
+
+/** Of a run that has finished: before, every step changes it. */
+function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[]): ReadonlySet<string> {
+  const view = run.view.value;
+  const isFinished = head.finishedAt !== null;
+  return useMemo(() => {
+    if (!isFinished || view === null) return new Set();
+    return new Set(criticalPath(steps.slice(0, view.steps.length), view.graph?.edges ?? []));
+  }, [view, isFinished, isFinished && steps]);
+}
+
+function StepRows({ steps, selected }: { steps: readonly StepView[]; selected: string | null }): JSX.Element {
+  const { area, first, end, onScroll } = useRows<HTMLUListElement>(steps.length, ROW_HEIGHT);
+  return (
+    <ul class="step-rows rows" ref={area} onScroll={onScroll}>
+      {first > 0 && <li aria-hidden="true" style={{ height: `${first * ROW_HEIGHT}px` }} />}
+      {steps.slice(first, end).map((step) => row(step, selected))}
+      {end < steps.length && <li aria-hidden="true" style={{ height: `${(steps.length - end) * ROW_HEIGHT}px` }} />}
+    </ul>
   );
 }
 

@@ -1,6 +1,7 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { useRoute } from 'preact-iso';
+import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
@@ -13,11 +14,13 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { Moment } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
-import { RunHeader } from '../run-view/header.tsx';
+import { countSteps, RunHeader } from '../run-view/header.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunFailures } from './run-failures.tsx';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
+
+const RunAbout = lazy(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
 /** One run, followed while it runs. The address contains the selected step and view. */
 export function Run(): JSX.Element {
@@ -46,18 +49,20 @@ const signs: Readonly<Record<string, string>> = {
 
 function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
   const [query] = useQuery();
-  const steps = stepsOf(run);
+  const steps = run.steps.value;
   const chosen = steps.find(({ name }) => name === query['step']) ?? firstOfInterest(steps);
   return (
     <div class="run">
       <RunHeader
         run={head}
-        steps={steps.filter(({ name }) => !run.handlers.value.includes(name))}
+        counts={countSteps(steps.slice(0, run.view.value?.steps.length))}
         now={now.value}
         name={<RunName run={run} head={head} />}
         facts={<Facts run={run} head={head} />}
         actions={<RunActions run={run} head={head} chosen={query['step'] ?? null} />}
-      />
+      >
+        <AboutRun run={run} head={head} />
+      </RunHeader>
       {run.warnings.value.map((warning) => (
         <p key={warning} class="warning-line">
           {warning}
@@ -70,12 +75,6 @@ function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.El
       </div>
     </div>
   );
-}
-
-function stepsOf(run: ShownRun): readonly StepView[] {
-  const view = run.view.value;
-  const names = [...(view?.steps.map(({ name }) => name) ?? []), ...run.handlers.value];
-  return names.flatMap((name) => run.step(name).value ?? []);
 }
 
 /** Without a choice: what failed first, else what runs, else the last that ran. */
@@ -98,14 +97,33 @@ function RunName({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
   return <a href={to.workflow(id)}>{name}</a>;
 }
 
-const triggers = { cli: 'command line', api: 'API', schedule: 'schedule', workflow: 'parent workflow' } as const;
+function AboutRun({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element | null {
+  const view = run.view.value;
+  const isOpen = useSignal(false);
+  if (view === null) return null;
+  return (
+    <>
+      {view.description !== '' && <p>{view.description}</p>}
+      <details class="about-run" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+        <summary>About this run</summary>
+        {isOpen.value && (
+          <ErrorBoundary>
+            <RunAbout head={head} tags={view.tags} />
+          </ErrorBoundary>
+        )}
+      </details>
+    </>
+  );
+}
+
+const triggers = { cli: 'by command line', api: 'by the API', schedule: 'by schedule', workflow: 'by a step' } as const;
 
 function Facts({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
   const fileStatus = run.view.value?.fileStatus;
   return (
     <span class="facts quiet">
       <span>
-        started by the {triggers[head.trigger]} at <Moment at={head.startedAt ?? head.createdAt} />
+        started {triggers[head.trigger]} at <Moment at={head.startedAt ?? head.createdAt} />
       </span>
       {head.retryOf !== null && (
         <span>

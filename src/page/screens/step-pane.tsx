@@ -7,8 +7,9 @@ import type { ShownRun } from '../data/run.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { useQuery } from '../parts/use-query.ts';
-import { SourceText } from '../run-view/source.tsx';
-import { StepDetails } from '../run-view/step-details.tsx';
+
+const SourceText = lazy(() => import('../run-view/source.tsx').then((part) => part.SourceText));
+const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
 const AttemptLogs = lazy(() => import('../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
@@ -42,9 +43,15 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
         />
       </div>
       {tab === 'Logs' && <StepLogs run={run} step={step} head={head} />}
-      {tab === 'Details' && <StepDetails step={step} />}
+      {tab === 'Details' && (
+        <ErrorBoundary>
+          <StepDetails run={run} step={step} />
+        </ErrorBoundary>
+      )}
       {tab === 'Source' && source !== undefined && place !== null && (
-        <SourceText path={source.path} text={source.text} marked={{ from: place.line, to: place.endLine }} />
+        <ErrorBoundary>
+          <SourceText path={source.path} text={source.text} marked={{ from: place.line, to: place.endLine }} />
+        </ErrorBoundary>
       )}
     </section>
   );

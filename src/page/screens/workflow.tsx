@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { useRoute } from 'preact-iso';
+import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '../api/types.ts';
@@ -19,8 +19,10 @@ import { momentText, relativeText } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 import { SourceText } from '../run-view/source.tsx';
-import { FileGraph } from './file-graph.tsx';
 import { HistoryGrid } from './history-grid.tsx';
+
+// The texts of the screen are there before its drawing.
+const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
 
 type Shown = {
   readonly detail: WorkflowDetail;
@@ -123,7 +125,9 @@ function Overview({ detail }: { detail: WorkflowDetail }): JSX.Element {
     <>
       {graph !== null && (
         <div class="card">
-          <FileGraph graph={graph} />
+          <ErrorBoundary>
+            <FileGraph graph={graph} />
+          </ErrorBoundary>
         </div>
       )}
       <div class="columns">

@@ -13,22 +13,10 @@ export function byteText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
-/** `1 step`, `12 steps`. */
-export function counted(count: number, word: string): string {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
-}
-
 /** The day and time where the report was made, with how far that is from UTC: a report is read elsewhere too. */
 export function zonedTime(at: number): string {
   const minutes = -new Date(at).getTimezoneOffset();
   const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0');
   const zone = minutes === 0 ? 'UTC' : `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
   return `${dateAndTime(at)} ${zone}`;
-}
-
-/** Returns the start of a text that is too long to show, with a note. */
-export function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const rest = text.length - most;
-  return `${text.slice(0, most)}… (${rest.toLocaleString('en')} more characters)`;
 }

@@ -1,36 +1,25 @@
-import type { Graph } from '../../core/graph.ts';
-import type { AttemptRecord } from '../../core/run/attempt-history.ts';
-import type { RunState } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { Place, Source } from '../../language/diagnostic.ts';
+import type { GraphNode, RunView, StepView } from '../../page/run-view/view.ts';
 import type { ShownLog } from './log/log.ts';
 
 /** What a report shows: one run at one moment. */
 export type ReportView = {
-  readonly summary: RunSummary;
-  readonly run: RunState;
-  /** Null, as `graph` is, when what the run was made from is lost. */
-  readonly workflow: Workflow | null;
-  readonly graph: Graph | null;
-  /** By step. */
-  readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
-  /** The positions of steps in the sources. */
-  readonly places: ReadonlyMap<string, Place>;
-  readonly sources: readonly Source[];
+  readonly view: RunView;
   readonly logs: ReportLogs;
-  /** The runs of other workflows that failed steps were carried out by, as far as they are in the history, by step. */
+  /** The runs of other workflows that steps made, as far as they are in the history, by step. */
   readonly children: ReadonlyMap<string, ChildView>;
-  /** Present: the stored workflow has masks in the place of secrets, so that a retry needs the file. */
-  readonly masked?: true;
   /** When the report is made, in milliseconds since 1970-01-01 UTC. */
   readonly now: number;
   /** The version of this program. */
   readonly version: string;
 };
 
-/** What a report shows of a run that a step carried out. */
-export type ChildView = Pick<ReportView, 'summary' | 'logs' | 'children'>;
+/** What a report shows of a run that a step made. */
+export type ChildView = {
+  readonly summary: RunSummary;
+  readonly logs: ReportLogs;
+  readonly children: ReadonlyMap<string, ChildView>;
+};
 
 /** One of the two streams of an attempt. */
 export type LogName = { readonly step: string; readonly attempt: number; readonly stream: 'stdout' | 'stderr' };
@@ -49,3 +38,29 @@ export type ReportAssets = {
   /** Of the script: its SHA-256 in base64. */
   readonly scriptHash: string;
 };
+
+/** A step or handler with its part of the page. */
+export type ReportStep = {
+  /** The id of that part. */
+  readonly anchor: string;
+  readonly step: StepView;
+  /** Null if the stored workflow is lost. */
+  readonly node: GraphNode | null;
+  /** The names of the steps that it depends on. */
+  readonly needs: readonly string[];
+  readonly isHandler: boolean;
+};
+
+/** The steps in the order of the file, then the handlers in the order in which they ran. */
+export function reportSteps({ steps, handlers, graph }: RunView): readonly ReportStep[] {
+  const nodes = new Map(graph?.nodes.map((node) => [node.name, node]));
+  const needs = new Map<string, string[]>();
+  for (const { from, to } of graph?.edges ?? []) needs.set(to, [...(needs.get(to) ?? []), from]);
+  return [...steps, ...handlers].map((step, index) => ({
+    anchor: `s${index + 1}`,
+    step,
+    node: nodes.get(step.name) ?? null,
+    needs: needs.get(step.name) ?? [],
+    isHandler: index >= steps.length,
+  }));
+}

@@ -74,7 +74,7 @@ export function acceptedTypes(kind: Route['body']): readonly string[] {
 }
 
 /** Reads the bytes. A body that is too large is rejected unread, unless the rest is small enough to discard. */
-async function readBytes(request: IncomingMessage, reading: BodyReading): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, reading: BodyReading): Promise<Buffer<ArrayBuffer>> {
   const { bodyBytes, discardedBytes, proceed } = reading;
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes + discardedBytes) throw tooLarge(bodyBytes, true);
   proceed();
@@ -117,7 +117,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Parses a multipart form (`curl -F`) with the parser in Node's `Response`. */
-async function parseMultipart(bytes: Buffer, type: string): Promise<Readonly<Record<string, string>>> {
+async function parseMultipart(bytes: Buffer<ArrayBuffer>, type: string): Promise<Readonly<Record<string, string>>> {
   const form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData().catch(() => {
     throw new HttpError(400, 'the form is malformed');
   });

@@ -86,8 +86,9 @@ function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem
   return { nodes, width, height: drawing.boxHeight, grid: null };
 }
 
-function block(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
-  const isNamed = nodes.length <= mostNamed;
+/** Several steps in one block; without labels as squares. */
+export function block(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
+  const isNamed = labels.length > 0 && nodes.length <= mostNamed;
   const grid = isNamed
     ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: nameWidth(labels) + drawing.icon, cellHeight: 26 }
     : {

@@ -21,6 +21,10 @@ export type GraphLayout = {
   readonly bends: readonly Segment[];
   /** Past a layer, or from a box that is smaller than its layer to where that ends. */
   readonly straights: readonly Segment[];
+  /** The two ends of each bend: numbers of boxes, from `boxes.length` on numbers of points between them. */
+  readonly links: readonly Edge[];
+  /** The box or point at which each straight begins. */
+  readonly starts: readonly number[];
   /** Where edges arrive. */
   readonly ends: readonly { readonly x: number; readonly y: number }[];
 };
@@ -62,6 +66,8 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
     height: Math.max(...heights.map((height, vertex) => y(vertex) + height / 2)) + margin,
     boxes: sizes.map(({ height }, item) => ({ x: start(item), y: y(item) - height / 2 })),
     bends: edges.map(([from, to]) => ({ x1: end(from), y1: y(from), x2: start(to), y2: y(to) })),
+    links: edges,
+    starts: [...isLeft],
     straights: [...isLeft].map((at) => ({ x1: start(at) + sizeOf(at).width, y1: y(at), x2: end(at), y2: y(at) })),
     ends: edges.flatMap(([, to]) => (vertices[to]?.item === null ? [] : [{ x: start(to), y: y(to) }])),
   };
@@ -87,6 +93,8 @@ function turned(layout: GraphLayout): GraphLayout {
     boxes: layout.boxes.map(turnedPoint),
     bends: layout.bends.map(turnedSegment),
     straights: layout.straights.map(turnedSegment),
+    links: layout.links,
+    starts: layout.starts,
     ends: layout.ends.map(turnedPoint),
   };
 }

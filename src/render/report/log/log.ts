@@ -1,8 +1,8 @@
+import { spansOfLines } from '../../../page/run-view/log-text.tsx';
 import { createLineSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';
-import { escapeHtml, type Html, html, trusted } from '../html.ts';
 import { byteText } from '../text.ts';
-import { createAnsiLines } from './ansi.ts';
+import type { AnsiSpan } from './ansi-spans.ts';
 
 /** The beginning and the end of what one stream of an attempt has; one that is shown whole is all in `head`. */
 export type ShownLog = { readonly size: number; readonly head: Uint8Array; readonly tail: Uint8Array };
@@ -12,27 +12,36 @@ const newline = 0x0a;
 const mostGrowth = 4;
 const alwaysAllowed = 4096;
 
-/** The lines of a log with their colours. `command` is how to get what was left out. */
-export function logHtml(log: ShownLog, command: string): Html {
-  if (log.tail.length === 0 && log.head.length === log.size) return linesHtml(log.head);
+/** A log cut into its spans; `missing` says how much lies between the two parts, null for a whole log. */
+type CutLog = {
+  readonly head: readonly AnsiSpan[];
+  readonly missing: string | null;
+  readonly tail: readonly AnsiSpan[];
+};
+
+/** The lines of a log with their colours. */
+export function cutLog(log: ShownLog): CutLog {
+  if (log.tail.length === 0 && log.head.length === log.size)
+    return { head: spansOf(log.head), missing: null, tail: [] };
   const head = upToLineEnd(log.head);
   const tail = fromLineStart(log.tail);
-  const missing = byteText(log.size - head.length - tail.length);
-  return html`${linesHtml(head)}<span class="cut" role="note">${missing} left out here. All of it: ${command}</span>
-${linesHtml(tail)}`;
+  return { head: spansOf(head), missing: byteText(log.size - head.length - tail.length), tail: spansOf(tail) };
 }
 
-function linesHtml(bytes: Uint8Array): Html {
+function spansOf(bytes: Uint8Array): readonly AnsiSpan[] {
   const splitter = createLineSplitter('overwrite');
   const lines = [...splitter.push(bytes), ...splitter.flush()];
-  const toMarkup = createAnsiLines();
-  const room = bytes.length * mostGrowth + alwaysAllowed;
-  let markup = '';
-  for (const line of lines) {
-    markup += `${toMarkup(line)}\n`;
-    if (markup.length > room) return trusted(lines.map((each) => `${escapeHtml(stripControls(each))}\n`).join(''));
-  }
-  return trusted(markup);
+  const spans = spansOfLines(lines);
+  const length = spans.reduce((sum, span) => sum + markupLength(span), 0);
+  if (length <= bytes.length * mostGrowth + alwaysAllowed) return spans;
+  return spansOfLines(lines.map(stripControls));
+}
+
+/** About as long as the markup of a span is. */
+function markupLength({ text, classes, color, background, href }: AnsiSpan): number {
+  const link = href === undefined ? 0 : href.length + 60;
+  const names = classes.reduce((sum, name) => sum + name.length + 1, 0);
+  return text.length + link + names + (names > 0 ? 30 : 0) + (color === null ? 0 : 30) + (background === null ? 0 : 30);
 }
 
 /** A line that the cut goes through is left out; of a single long one what is left of its last character is. */

@@ -1,42 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import { logHtml, type ShownLog } from '../../../../src/render/report/log/log.ts';
+import { cutLog, type ShownLog } from '../../../../src/render/report/log/log.ts';
 import { shareLogBudget } from '../../../../src/render/report/log/log-budget.ts';
 
 const none = new Uint8Array(0);
 
-function shown(log: Partial<ShownLog> & { head: Uint8Array }): string {
-  return logHtml({ size: log.head.length, tail: none, ...log }, 'wf logs 1 a').markup;
+function shown(log: Partial<ShownLog> & { head: Uint8Array }): readonly (string | null)[] {
+  const { head, missing, tail } = cutLog({ size: log.head.length, tail: none, ...log });
+  return [textOf(head), missing, textOf(tail)];
 }
 
-function note(missing: string): string {
-  return `<span class="cut" role="note">${missing} left out here. All of it: wf logs 1 a</span>\n`;
+function textOf(spans: readonly { readonly text: string }[]): string {
+  return spans.map(({ text }) => text).join('');
 }
 
 describe('a log', () => {
   it('that is small is shown whole, its last line too', () => {
-    expect(shown({ head: Buffer.from('a\rb\r\nlast') })).toBe('b\nlast\n');
+    expect(shown({ head: Buffer.from('a\rb\r\nlast') })).toEqual(['b\nlast\n', null, '']);
   });
 
   it('that is cut is cut at line ends, and says how much is missing', () => {
-    const markup = shown({ size: 2000, head: Buffer.from('one\ntwo\nthr'), tail: Buffer.from('ne\nlast\n') });
+    const parts = shown({ size: 2000, head: Buffer.from('one\ntwo\nthr'), tail: Buffer.from('ne\nlast\n') });
 
-    expect(markup).toBe(`one\ntwo\n${note('1.9 KiB')}last\n`);
+    expect(parts).toEqual(['one\ntwo\n', '1.9 KiB', 'last\n']);
   });
 
   it('of one long line is cut between characters', () => {
     const [head, tail] = [Buffer.from('aé').subarray(0, 2), Buffer.from('éz').subarray(1)];
 
-    expect(shown({ size: 100, head, tail })).toBe(`a\n${note('98 bytes')}z\n`);
+    expect(shown({ size: 100, head, tail })).toEqual(['a\n', '98 bytes', 'z\n']);
   });
 
   it('of which nothing may be shown is only told of', () => {
-    expect(shown({ size: 100, head: none })).toBe(note('100 bytes'));
+    expect(shown({ size: 100, head: none })).toEqual(['', '100 bytes', '']);
   });
 
   it('whose colours would make it grow too much is shown without them', () => {
     const text = '\u001b[1;3;4;31mx\u001b[32my\n'.repeat(2000);
 
-    expect(shown({ head: Buffer.from(text) })).toBe('xy\n'.repeat(2000));
+    const { head } = cutLog({ size: text.length, head: Buffer.from(text), tail: none });
+    expect(head).toEqual([{ text: 'xy\n'.repeat(2000), classes: [], color: null, background: null }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { formatInterval } from '../text/duration.ts';
+import { formatInterval } from '../../render/text/duration.ts';
 
 /** The time that a timeline shows. Times are milliseconds since 1970-01-01 UTC. */
 export type TimeScale = {

@@ -1,0 +1,207 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { edgePath, edgesBetween } from '../../render/report/graph/graph-paths.ts';
+import type { PlacedNode } from '../run-view/graph-box.tsx';
+import { type DrawnGraph, Edges, Item } from '../run-view/graph-drawing.tsx';
+import { GraphOverview } from '../run-view/graph-overview.tsx';
+import type { StepView } from '../run-view/view.ts';
+import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
+import { useWindow } from './use-window.ts';
+import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
+
+/** More steps than these, or steps at a smaller scale, are drawn as plain shapes. */
+const MAX_BOXES = 1000;
+const SMALLEST_BOXES = 0.35;
+const ARROW = /^Arrow(?:Right|Left|Up|Down)$/;
+
+type CanvasProps = {
+  /** Null: it is still being laid out. */
+  readonly drawn: DrawnGraph | null;
+  readonly drawNode: (node: PlacedNode) => ComponentChildren;
+  /** The statuses of a run, by the numbers of its steps; `changes` changes with them. */
+  readonly run?: { readonly statusOf: (step: number) => StepView['status']; readonly changes: ReadonlySignal<unknown> };
+  readonly selected?: string | null;
+  readonly critical?: ReadonlySet<string>;
+};
+
+/** The steps of a graph with what depends on what. */
+export function GraphCanvas({ drawn, ...props }: CanvasProps): JSX.Element {
+  if (drawn === null) return <div class="canvas" aria-busy="true" />;
+  return <Canvas drawn={drawn} {...props} />;
+}
+
+type DrawnProps = CanvasProps & { readonly drawn: DrawnGraph };
+
+function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps): JSX.Element {
+  const area = useRef<HTMLElement>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const zoom = useRef<Zoom | null>(null);
+  const find = useSignal('');
+  const { layout, graph } = drawn;
+  const isLarge = graph.stepCount > MAX_BOXES;
+  const boxes = useMemo(() => stepBoxes(drawn), [drawn]);
+  const seen = useWindow(area, zoom, drawn);
+  useLayoutEffect(() => {
+    if (area.current === null || svg.current === null) return;
+    const listening = new AbortController();
+    zoom.current = zoomable(area.current, svg.current, layout, listening.signal);
+    zoom.current.zoomTo((isLarge ? fittingScale : readableScale)(area.current, layout));
+    seen.measure();
+    return () => listening.abort();
+  }, [drawn]);
+  const chosen = selected === null ? -1 : graph.names.indexOf(selected);
+  const reveal = (step: number, scale?: number) => {
+    const box = boxes[step];
+    if (box === undefined) return;
+    if (scale !== undefined) zoom.current?.zoomTo(scale);
+    if (area.current !== null && svg.current !== null)
+      showPart(area.current, svg.current, box, zoom.current?.scale() ?? 1);
+    seen.measure();
+  };
+  useEffect(() => reveal(chosen), [chosen, drawn]);
+  const isPlain = isLarge || seen.window.value.scale < SMALLEST_BOXES;
+  const areBoxesDrawn = seen.window.value.scale >= SMALLEST_BOXES;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const from = stepOf(event.target);
+    if (from === null || !ARROW.test(event.key)) return;
+    const to = neighbourOf(drawn, boxes, from, event.key as Arrow);
+    if (to === null) return;
+    event.preventDefault();
+    reveal(to);
+    // A box that was out of sight is drawn in the next frame.
+    requestAnimationFrame(() => area.current?.querySelector<SVGAElement>(`[data-step="${to}"] a`)?.focus());
+  };
+  const showFailed = () => {
+    const failed = boxes.findIndex((_, step) => run?.statusOf(step) === 'failed');
+    if (failed !== -1) reveal(failed, 1);
+  };
+  const wanted = find.value.trim().toLowerCase();
+  const found = useMemo(
+    () =>
+      wanted === ''
+        ? null
+        : new Set(graph.names.flatMap((name, at) => (name.toLowerCase().includes(wanted) ? [at] : []))),
+    [wanted, graph],
+  );
+  const path = useMemo(() => pathOf(drawn, critical, chosen), [drawn, critical, chosen]);
+  const edges = useMemo(() => <Edges layout={layout} path={path} />, [layout, path]);
+  return (
+    <div class="graph-area">
+      <div class="zoom">
+        <input
+          type="search"
+          class="find-step"
+          placeholder="Find a step"
+          aria-label="Find a step in the graph"
+          value={find.value}
+          onInput={(event) => (find.value = event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const [first] = found ?? [];
+            if (event.key === 'Enter' && first !== undefined) reveal(first, Math.max(1, zoom.current?.scale() ?? 1));
+          }}
+        />
+        <button type="button" class="plain" onClick={() => [zoom.current?.fit(), seen.measure()]}>
+          Fit
+        </button>
+        <button type="button" class="plain" onClick={() => [zoom.current?.zoomTo(1), seen.measure()]}>
+          100 %
+        </button>
+        {run !== undefined && (
+          <button type="button" class="plain" onClick={showFailed}>
+            Failed
+          </button>
+        )}
+      </div>
+      <section
+        class={`canvas ${found === null ? '' : 'finding'}`}
+        ref={area}
+        tabIndex={0}
+        aria-label="Graph"
+        onKeyDown={onKeyDown}
+        onScroll={seen.measureSoon}
+        onWheel={seen.measureSoon}
+      >
+        <svg class="graph" ref={svg} viewBox={`0 0 ${layout.width} ${layout.height}`}>
+          {edges}
+          {isPlain && run !== undefined && <LiveOverview drawn={drawn} run={run} found={found} />}
+          {(!isPlain || areBoxesDrawn) && (
+            <Boxes drawn={drawn} drawNode={drawNode} inside={isLarge ? seen.window.value : null} found={found} />
+          )}
+        </svg>
+      </section>
+    </div>
+  );
+}
+
+/** The number of the step whose box is focused. */
+function stepOf(target: EventTarget | null): number | null {
+  const box = target instanceof Element ? target.closest<SVGElement>('[data-step]') : null;
+  return box === null ? null : Number(box.dataset['step']);
+}
+
+type BoxesProps = {
+  readonly drawn: DrawnGraph;
+  readonly drawNode: (node: PlacedNode) => ComponentChildren;
+  /** Only steps in this part are drawn; null: all. */
+  readonly inside: Box | null;
+  readonly found: ReadonlySet<number> | null;
+};
+
+function Boxes({ drawn, drawNode, inside, found }: BoxesProps): JSX.Element {
+  const boxes = useMemo(() => stepBoxes(drawn), [drawn]);
+  const isIn = (box: Box | undefined) => inside === null || (box !== undefined && overlaps(inside, box));
+  const items = drawn.items.map((_, index) => index);
+  return (
+    <>
+      {items
+        .filter((index) => isIn({ ...drawn.items[index], ...drawn.layout.boxes[index] } as Box))
+        .map((index) => (
+          <Item
+            key={drawn.items[index]?.nodes[0]}
+            drawn={drawn}
+            index={index}
+            drawNode={drawNode}
+            isShown={(step) => isIn(boxes[step])}
+            found={found}
+          />
+        ))}
+    </>
+  );
+}
+
+function overlaps(a: Box, b: Box): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+type OverviewProps = Pick<DrawnProps, 'drawn'> & {
+  readonly run: NonNullable<CanvasProps['run']>;
+  readonly found: ReadonlySet<number> | null;
+};
+
+/** Drawn again when statuses change, which is at most four times a second. */
+function LiveOverview({ drawn, run, found }: OverviewProps): JSX.Element {
+  run.changes.value;
+  return <GraphOverview drawn={drawn} statusOf={run.statusOf} found={found} />;
+}
+
+/** The edges of the critical path, and those of the chosen step where no others are drawn. */
+function pathOf(drawn: DrawnGraph, critical: ReadonlySet<string> | undefined, chosen: number): string {
+  const { graph, items, layout } = drawn;
+  if (layout.ends.length === 0 && chosen !== -1) return directPath(drawn, chosen);
+  if (critical === undefined || critical.size === 0) return '';
+  const isCritical = items.map(({ nodes }) => nodes.some((node) => critical.has(graph.names[node] ?? '')));
+  return edgePath(edgesBetween(layout, (from, to) => isCritical[from] === true && isCritical[to] === true));
+}
+
+/** Straight lines between a step and those next to it. */
+function directPath(drawn: DrawnGraph, step: number): string {
+  const boxes = stepBoxes(drawn);
+  const middle = ({ x, y, width, height }: Box) => `${x + width / 2} ${y + height / 2}`;
+  const own = boxes[step];
+  const others = [...(drawn.graph.dependencies[step] ?? []), ...(drawn.graph.dependents[step] ?? [])];
+  return others
+    .flatMap((other) => boxes[other] ?? [])
+    .map((box) => (own === undefined ? '' : `M${middle(own)}L${middle(box)}`))
+    .join('');
+}

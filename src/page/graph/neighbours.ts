@@ -1,0 +1,58 @@
+import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
+import { positionIn, sizeIn } from '../run-view/graph-drawing.tsx';
+
+/** A part of a drawing, in its pixels. */
+export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+
+/** Where each step of a drawing is, by its number. */
+export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
+  const boxes: Box[] = [];
+  items.forEach((item, index) => {
+    const origin = layout.boxes[index] ?? { x: 0, y: 0 };
+    item.nodes.forEach((step, place) => {
+      const { x, y } = positionIn(item, place);
+      boxes[step] = { x: origin.x + x, y: origin.y + y, ...sizeIn(item) };
+    });
+  });
+  return boxes;
+}
+
+/** The keys that lead from one step to another. */
+export type Arrow = 'ArrowRight' | 'ArrowLeft' | 'ArrowUp' | 'ArrowDown';
+
+/**
+ * The step to which an arrow key leads: along the edges of the drawing to a dependent or a dependency, across them to the next
+ * step beside it. Null: there is none.
+ */
+export function neighbourOf(
+  { graph, layout }: DrawnGraph,
+  boxes: readonly Box[],
+  from: number,
+  arrow: Arrow,
+): number | null {
+  const [after, before] = layout.isVertical ? ['ArrowDown', 'ArrowUp'] : ['ArrowRight', 'ArrowLeft'];
+  if (arrow === after) return nearest(boxes, from, graph.dependents[from] ?? []);
+  if (arrow === before) return nearest(boxes, from, graph.dependencies[from] ?? []);
+  const isForward = arrow === 'ArrowDown' || arrow === 'ArrowRight';
+  const [along, across] = layout.isVertical ? (['y', 'x'] as const) : (['x', 'y'] as const);
+  const own = boxes[from];
+  if (own === undefined) return null;
+  const beside = boxes.flatMap((box, step) => {
+    const isBeyond = isForward ? box[across] > own[across] : box[across] < own[across];
+    return box[along] === own[along] && isBeyond ? [step] : [];
+  });
+  return nearest(boxes, from, beside);
+}
+
+function nearest(boxes: readonly Box[], from: number, steps: readonly number[]): number | null {
+  const own = boxes[from];
+  let found: number | null = null;
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const step of steps) {
+    const box = boxes[step];
+    if (own === undefined || box === undefined) continue;
+    const distance = Math.hypot(box.x - own.x, box.y - own.y);
+    if (distance < shortest) [found, shortest] = [step, distance];
+  }
+  return found;
+}

@@ -1,0 +1,94 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { counted } from './step-text.ts';
+import { MAX_TEXT, type RunView, shortened } from './view.ts';
+
+/** How a moment is shown. */
+export type ShowMoment = (iso: string) => ComponentChildren;
+
+const MAX_PARAMS = 200;
+
+/** What requested a run. */
+const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
+  cli: 'the command line',
+  api: 'the API',
+  schedule: 'its schedule',
+  workflow: 'a step of another workflow',
+};
+
+type FactsProps = {
+  readonly view: Pick<RunView, 'run' | 'tags'>;
+  readonly moment: ShowMoment;
+  /** Instead of the end of a run that has not finished. */
+  readonly unfinished: ComponentChildren;
+};
+
+/** Where a run comes from and when it ran. */
+export function RunFacts({ view: { run, tags }, moment, unfinished }: FactsProps): JSX.Element {
+  const { owner } = run;
+  return (
+    <FactList
+      facts={[
+        ['Run', <code key="id">{run.runId}</code>],
+        ['Started by', triggers[run.trigger]],
+        ['Started', moment(run.startedAt ?? run.createdAt)],
+        ['Finished', run.finishedAt === null ? unfinished : moment(run.finishedAt)],
+        ['File', run.file && <code>{run.file}</code>],
+        ['Group', run.group],
+        ['Tags', tags.join(', ')],
+        ['Retry of', run.retryOf && <code>{run.retryOf}</code>],
+        [
+          'Process',
+          owner && (
+            <>
+              {owner.pid} on <bdi>{owner.host}</bdi>
+            </>
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Names with what is known of each; what is null, false or empty is left out. */
+export function FactList({ facts }: { facts: readonly Fact[] }): JSX.Element | null {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
+  if (known.length === 0) return null;
+  return (
+    <dl class="facts-list">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The values that the steps got. */
+export function RunParams({ params }: Pick<RunView['run'], 'params'>): JSX.Element | null {
+  if (params.length === 0) return null;
+  const left = params.length - MAX_PARAMS;
+  return (
+    <>
+      <table class="values params">
+        <caption>Parameters</caption>
+        <tbody>
+          {params.slice(0, MAX_PARAMS).map(({ name, value }, index) => (
+            <tr key={name ?? index}>
+              <th scope="row">
+                <code>{name ?? `$${index + 1}`}</code>
+              </th>
+              <td>
+                <code>{shortened(value, MAX_TEXT)}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && <p class="note">{counted(left, 'more parameter')}</p>}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import type * as api from '../api/types.ts';
+
+/** What the API answers, not to be changed. */
+type Shown<T> = T extends object ? { readonly [Key in keyof T]: Shown<T[Key]> } : T;
+
+export type RunView = Shown<api.RunView>;
+export type RunHead = Shown<api.RunHead>;
+export type StepView = Shown<api.StepView>;
+export type StepAttempt = Shown<api.StepAttempt>;
+export type RunGraph = NonNullable<RunView['graph']>;
+export type GraphNode = RunGraph['nodes'][number];
+
+/** Text that is longer is cut. */
+export const MAX_TEXT = 2000;
+
+/** Returns the start of a text that is too long to show, with a note. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most)}… (${(text.length - most).toLocaleString('en')} more characters)`;
+}

@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+import { shortId } from '../../render/text/short-id.ts';
+import { to } from '../api/address.ts';
+import type { RunHead, StepView } from '../api/types.ts';
+import type { ShownRun } from '../data/run.ts';
+import { Moment } from '../parts/time.tsx';
+import { RunFacts, RunParams } from '../run-view/run-facts.tsx';
+import { AttemptLine, StepFacts, StepOutputs } from '../run-view/step-details.tsx';
+
+/** What is known of a step beside its logs. */
+export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
+  const graph = run.view.value?.graph;
+  const needs = graph?.edges.filter(({ to: name }) => name === step.name).map(({ from }) => from) ?? [];
+  const moment = (at: string) => <Moment at={at} />;
+  return (
+    <div class="details">
+      <StepFacts
+        step={step}
+        node={graph?.nodes.find(({ name }) => name === step.name) ?? null}
+        moment={moment}
+        needs={needs.join(', ')}
+        place={null}
+        child={step.child && <a href={to.run(step.child)}>{shortId(step.child)}</a>}
+      />
+      <StepOutputs step={step} />
+      {step.history.length > 1 && (
+        <ol class="attempt-list" aria-label="Attempts">
+          {step.history.map((attempt) => (
+            <li key={attempt.attempt}>
+              <AttemptLine attempt={attempt} moment={moment} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+/** What is rarely asked of a run. */
+export function RunAbout({ head, tags }: { head: RunHead; tags: readonly string[] }): JSX.Element {
+  return (
+    <>
+      <RunFacts view={{ run: head, tags }} moment={(at) => <Moment at={at} />} unfinished="not yet" />
+      <RunParams params={head.params} />
+    </>
+  );
+}

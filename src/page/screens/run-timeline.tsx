@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { RunHead } from '../api/types.ts';
+import { now } from '../data/clock.ts';
+import type { ShownRun } from '../data/run.ts';
+import { useRows } from '../parts/use-rows.ts';
+import { counted } from '../run-view/step-text.ts';
+import { timeScale } from '../run-view/time-scale.ts';
+import { ROW_HEIGHT, Timeline, TimelineLegend } from '../run-view/timeline.tsx';
+import { timelineRows } from '../run-view/timeline-rows.ts';
+import type { StepView } from '../run-view/view.ts';
+import { hrefOfStep } from './run-address.ts';
+
+type TimelineProps = {
+  readonly run: ShownRun;
+  readonly head: RunHead;
+  readonly steps: readonly StepView[];
+  readonly selected: string | null;
+  readonly critical: ReadonlySet<string>;
+};
+
+/** A drag over the axis that is shorter, in pixels, is a click. */
+const SHORTEST_DRAG = 4;
+
+/** When each step of a run was at work. A part of the time can be enlarged by dragging over the axis. */
+export function RunTimeline({ run, head, steps, selected, critical }: TimelineProps): JSX.Element {
+  const part = useSignal<{ readonly from: number; readonly to: number } | null>(null);
+  const count = run.view.value?.steps.length ?? 0;
+  const graph = run.view.value?.graph ?? null;
+  const rows = timelineRows({ run: head, steps: steps.slice(0, count), handlers: steps.slice(count), graph });
+  const { area, first, end, onScroll } = useRows<HTMLDivElement>(rows.length, ROW_HEIGHT);
+  const whole = timeScale(
+    Date.parse(head.startedAt ?? head.createdAt),
+    head.finishedAt === null ? now.value : Date.parse(head.finishedAt),
+  );
+  const scale = part.value === null ? whole : timeScale(part.value.from, part.value.to);
+  const left = steps.length - rows.length;
+  return (
+    <>
+      <div class="scroll rows" ref={area} onScroll={onScroll}>
+        <Timeline
+          rows={rows.slice(first, end)}
+          outside={{ above: first, below: rows.length - end }}
+          scale={scale}
+          now={now.value}
+          hrefOf={hrefOfStep}
+          selected={selected}
+          critical={critical}
+          brush={<Brush scale={scale} onChoose={(chosen) => (part.value = chosen)} />}
+        />
+      </div>
+      {part.value !== null && (
+        <button type="button" class="plain" onClick={() => (part.value = null)}>
+          Show the whole time
+        </button>
+      )}
+      {left > 0 && (
+        <p class="note">
+          {counted(left, 'step')} {left === 1 ? 'has' : 'have'} not started.
+        </p>
+      )}
+      <TimelineLegend />
+    </>
+  );
+}
+
+type BrushProps = {
+  readonly scale: { readonly from: number; readonly to: number };
+  readonly onChoose: (part: { readonly from: number; readonly to: number }) => void;
+};
+
+/** An area over the axis in which a part of the time is chosen by dragging. */
+function Brush({ scale, onChoose }: BrushProps): JSX.Element {
+  const drag = useSignal<{ readonly start: number; readonly end: number } | null>(null);
+  const place = (event: PointerEvent & { currentTarget: HTMLElement }) =>
+    event.clientX - event.currentTarget.getBoundingClientRect().left;
+  return (
+    <div
+      class="brush"
+      title="Drag to enlarge a part of the time"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag.value = { start: place(event), end: place(event) };
+      }}
+      onPointerMove={(event) => {
+        if (drag.value !== null) drag.value = { start: drag.value.start, end: place(event) };
+      }}
+      onPointerUp={(event) => {
+        const width = event.currentTarget.clientWidth;
+        const { start, end } = drag.value ?? { start: 0, end: 0 };
+        drag.value = null;
+        if (Math.abs(end - start) < SHORTEST_DRAG) return;
+        const at = (x: number) => scale.from + ((scale.to - scale.from) * Math.min(width, Math.max(0, x))) / width;
+        onChoose({ from: at(Math.min(start, end)), to: at(Math.max(start, end)) });
+      }}
+    >
+      {drag.value !== null && (
+        <span
+          style={{
+            left: `${Math.min(drag.value.start, drag.value.end)}px`,
+            width: `${Math.abs(drag.value.end - drag.value.start)}px`,
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import type { JSX } from 'preact';
+import { StepBox } from '../../page/run-view/graph-box.tsx';
+import { type DrawnGraph, Edges, Item } from '../../page/run-view/graph-drawing.tsx';
+import { type NumberedGraph, numberedGraph } from '../../page/run-view/graph-numbers.ts';
+import { GraphOverview } from '../../page/run-view/graph-overview.tsx';
+import { StepRow } from '../../page/run-view/step-line.tsx';
+import { counted, stepDetail } from '../../page/run-view/step-text.ts';
+import { timeScale } from '../../page/run-view/time-scale.ts';
+import { Timeline, TimelineLegend } from '../../page/run-view/timeline.tsx';
+import { beginning, timelineRows } from '../../page/run-view/timeline-rows.ts';
+import type { RunView, StepView } from '../../page/run-view/view.ts';
+import { layOutColumns } from './graph/graph-columns.ts';
+import { graphItems } from './graph/graph-items.ts';
+import { layOutGraph } from './graph/graph-layout.ts';
+import { edgePath, edgesBetween } from './graph/graph-paths.ts';
+import type { ReportStep, ReportView } from './view.ts';
+
+/** More boxes than these are drawn without names and links. */
+const MAX_BOXES = 1000;
+const MAX_ROWS = 1000;
+/** More rows than these are in a window of their own, so that what follows can be reached. */
+const MAX_OPEN_ROWS = 80;
+
+type GraphProps = {
+  readonly view: RunView;
+  readonly steps: readonly ReportStep[];
+  /** The names of the steps on the critical path. */
+  readonly critical: ReadonlySet<string>;
+};
+
+/** The drawing of the steps, and the handlers that follow them; null when the workflow is lost. */
+export function ReportGraph({ view, steps, critical }: GraphProps): JSX.Element | null {
+  if (view.graph === null) return null;
+  const handlers = steps.filter(({ isHandler }) => isHandler);
+  return (
+    <section id="graph">
+      <h2>Graph</h2>
+      <div class="card">
+        <Drawing graph={numberedGraph(view.graph)} steps={steps} critical={critical} />
+        {handlers.length > 0 && (
+          <ul class="step-rows then" aria-label="Handlers">
+            {handlers.map(({ step, anchor }) => (
+              <StepRow key={anchor} step={step} href={`#${anchor}`} isSelected={false} now={0} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  );
+}
+
+type DrawingProps = {
+  readonly graph: NumberedGraph;
+  readonly steps: readonly ReportStep[];
+  readonly critical: ReadonlySet<string>;
+};
+
+function Drawing({ graph, steps, critical }: DrawingProps): JSX.Element {
+  const drawn = drawingOf(graph, steps);
+  const { layout, items } = drawn;
+  const isPlain = items.length > MAX_BOXES || (layout.ends.length === 0 && items.length < steps.length);
+  return (
+    <div class="canvas" tabIndex={0} role="region" aria-label="Graph">
+      <svg
+        class="graph"
+        style={{ '--width': `${layout.width}px` }}
+        viewBox={`0 0 ${layout.width} ${layout.height}`}
+        role="group"
+        aria-label={`Graph of ${counted(graph.stepCount, 'step')}`}
+      >
+        <Edges layout={layout} path={criticalEdges(drawn, critical)} />
+        {isPlain ? (
+          <GraphOverview drawn={drawn} statusOf={(number) => steps[number]?.step.status ?? 'pending'} />
+        ) : (
+          items.map((item, index) => (
+            <Item
+              key={item.nodes[0]}
+              drawn={drawn}
+              index={index}
+              drawNode={(node) => {
+                const { step, anchor } = steps[node.number] ?? {};
+                if (step === undefined) return null;
+                return <StepBox node={node} step={step} href={`#${anchor}`} isCritical={critical.has(node.name)} />;
+              }}
+              aboutBlock={(nodes) => failedText(nodes.flatMap((node) => steps[node]?.step ?? []))}
+            />
+          ))
+        )}
+      </svg>
+    </div>
+  );
+}
+
+function drawingOf(graph: NumberedGraph, steps: readonly ReportStep[]): DrawnGraph {
+  const labels = steps.slice(0, graph.stepCount).map(({ step }) => ({ name: step.name, detail: stepDetail(step) }));
+  const { items, shape } = graphItems(graph, labels);
+  const layout = layOutGraph(shape);
+  return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
+}
+
+/** The edges between steps of the critical path, as one path. */
+function criticalEdges({ graph, items, layout }: DrawnGraph, critical: ReadonlySet<string>): string {
+  const isCritical = (item: number) =>
+    items[item]?.nodes.some((node) => critical.has(graph.names[node] ?? '')) ?? false;
+  return edgePath(edgesBetween(layout, (from, to) => isCritical(from) && isCritical(to)));
+}
+
+/** How many steps of a block failed. */
+function failedText(steps: readonly StepView[]): string {
+  const failed = steps.filter(({ status }) => status === 'failed').length;
+  return failed === 0 ? '' : ` · ${failed} failed`;
+}
+
+type TimelineProps = {
+  readonly report: ReportView;
+  readonly steps: readonly ReportStep[];
+  readonly critical: ReadonlySet<string>;
+};
+
+/** When each step was at work; null when none was. */
+export function ReportTimeline({ report: { view, now }, steps, critical }: TimelineProps): JSX.Element | null {
+  const rows = timelineRows(view);
+  const first = rows[0];
+  if (first === undefined) return null;
+  const start = view.run.startedAt === null ? beginning(first.step) : Date.parse(view.run.startedAt);
+  const scale = timeScale(start, view.run.finishedAt === null ? now : Date.parse(view.run.finishedAt));
+  const anchors = new Map(steps.map(({ step, anchor }) => [step.name, anchor]));
+  const left = rows.length - MAX_ROWS;
+  const table = (
+    <Timeline
+      rows={rows.slice(0, MAX_ROWS)}
+      scale={scale}
+      now={now}
+      hrefOf={(name) => `#${anchors.get(name)}`}
+      critical={critical}
+    />
+  );
+  return (
+    <section id="timeline">
+      <h2>Timeline</h2>
+      {rows.length > MAX_OPEN_ROWS ? (
+        <div class="card tall" tabIndex={0} role="region" aria-label="Timeline">
+          {table}
+        </div>
+      ) : (
+        <div class="card scroll">{table}</div>
+      )}
+      {left > 0 && <p class="note">{counted(left, 'step')} more started later.</p>}
+      <TimelineLegend />
+    </section>
+  );
+}

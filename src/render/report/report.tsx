@@ -1,0 +1,132 @@
+import type { JSX } from 'preact';
+import { criticalPath } from '../../page/run-view/critical-path.ts';
+import { countSteps, RunHeader } from '../../page/run-view/header.tsx';
+import { RunFacts, RunParams } from '../../page/run-view/run-facts.tsx';
+import { linesOf, SourceLines } from '../../page/run-view/source-lines.tsx';
+import { counted } from '../../page/run-view/step-text.ts';
+import { MAX_TEXT, shortened } from '../../page/run-view/view.ts';
+import { shortId } from '../text/short-id.ts';
+import { documentFoot, documentHead } from './document.tsx';
+import { Failures } from './failures.tsx';
+import { shareLogBudget } from './log/log-budget.ts';
+import { markup } from './markup.ts';
+import { ReportGraph, ReportTimeline } from './overview.tsx';
+import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from './places.tsx';
+import { StepPart, shownAttempts } from './step-part.tsx';
+import { zonedTime } from './text.ts';
+import { type LogName, type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
+
+/** Beyond this number only failed steps and the first ones are shown in full. */
+const MAX_DETAILED = 1000;
+/** Sources up to this many lines are open from the start. */
+const MAX_OPEN_LINES = 250;
+/** More text than this is not shown. */
+const MAX_SOURCE = 2 * 1024 * 1024;
+
+/**
+ * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read piece by
+ * piece, and never more of them than the page may hold.
+ */
+export function* renderReport(report: ReportView, assets: ReportAssets): Generator<string> {
+  const steps = reportSteps(report.view);
+  const places = sourcePlaces(report.view);
+  const critical = new Set(criticalPath(report.view.steps, report.view.graph?.edges ?? []));
+  yield documentHead(report.view.run, assets);
+  yield markup(<Header report={report} />);
+  yield '<main>\n';
+  yield markup(<Failures report={report} steps={steps} places={places} />);
+  yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
+  yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
+  yield '<section id="steps"><h2>Steps</h2>\n<div class="tools" hidden></div>\n';
+  yield* stepParts(report, steps, places);
+  yield '</section>\n';
+  if (report.view.sources.length > 0) yield '<section id="source"><h2>Workflow</h2>\n';
+  for (const index of report.view.sources.keys()) yield markup(<SourcePart index={index} places={places} />);
+  if (report.view.sources.length > 0) yield '</section>\n';
+  yield '</main>\n';
+  yield documentFoot(report, assets);
+}
+
+/** The top of the page: what ran, how it ended, when, and what it was given. */
+function Header({ report: { view, now } }: { report: ReportView }): JSX.Element {
+  const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
+  return (
+    <RunHeader run={view.run} counts={countSteps(view.steps)} now={now} name={name}>
+      {view.description !== '' && <p>{shortened(view.description, MAX_TEXT)}</p>}
+      {view.warnings.map((warning) => (
+        <p key={warning} class="warning-line">
+          <strong>Warning:</strong> {shortened(warning, MAX_TEXT)}
+        </p>
+      ))}
+      {view.fileStatus === 'changed' && <p class="quiet">The file has changed since the run.</p>}
+      <RunFacts view={view} moment={moment} unfinished={`not yet, at ${zonedTime(now)}`} />
+      <RunParams params={view.run.params} />
+    </RunHeader>
+  );
+}
+
+function* stepParts(report: ReportView, steps: readonly ReportStep[], places: SourcePlaces): Generator<string> {
+  const detailed = detailedSteps(steps);
+  const anchors = new Map(detailed.map(({ step, anchor }) => [step.name, anchor]));
+  const share = logShares(report, detailed);
+  for (const each of detailed) {
+    const { status } = each.step;
+    const isOpen = status === 'failed' || status === 'running' || detailed.length === 1;
+    yield markup(
+      <StepPart shown={each} report={report} places={places} anchors={anchors} share={share} isOpen={isOpen} />,
+    );
+  }
+  const left = steps.length - detailed.length;
+  if (left > 0) {
+    yield markup(
+      <p class="note">
+        {counted(left, 'step')} more: <code>wf status {shortId(report.view.run.runId)}</code>
+      </p>,
+    );
+  }
+}
+
+function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
+  if (steps.length <= MAX_DETAILED) return steps;
+  const isUrgent = ({ step, isHandler }: ReportStep) => step.status === 'failed' || isHandler;
+  const urgent = new Set(steps.filter(isUrgent).slice(0, MAX_DETAILED));
+  const others = steps.filter((step) => !urgent.has(step)).slice(0, MAX_DETAILED - urgent.size);
+  const chosen = new Set([...urgent, ...others]);
+  return steps.filter((step) => chosen.has(step));
+}
+
+/** How many bytes of each log are shown; those of the last attempts at failed steps are the last to be cut. */
+function logShares({ logs }: ReportView, steps: readonly ReportStep[]): (log: LogName) => number {
+  const names = steps.flatMap(({ step }) =>
+    shownAttempts(step).flatMap(({ attempt }) => {
+      const isUrgent = step.status === 'failed' && attempt === step.attempts;
+      return (['stdout', 'stderr'] as const).map((stream) => ({ log: { step: step.name, attempt, stream }, isUrgent }));
+    }),
+  );
+  const shares = shareLogBudget(names.map(({ log, isUrgent }) => ({ bytes: logs.size(log), isUrgent })));
+  const byName = new Map(names.map(({ log }, index) => [keyOf(log), shares[index] ?? 0]));
+  return (log) => byName.get(keyOf(log)) ?? 0;
+}
+
+function keyOf({ step, attempt, stream }: LogName): string {
+  return `${stream} ${attempt} ${step}`;
+}
+
+/** A file that the workflow was read from, with numbered lines. */
+function SourcePart({ index, places }: { index: number; places: SourcePlaces }): JSX.Element | null {
+  const source = places.sources[index];
+  if (source === undefined) return null;
+  const text = source.text.slice(0, MAX_SOURCE);
+  const lines = linesOf(text).length;
+  const name = sourceName(source.path, places);
+  return (
+    <details class="source" open={index === 0 && lines <= MAX_OPEN_LINES}>
+      <summary>
+        <code>{name}</code> <span class="quiet">{counted(lines, 'line')}</span>
+      </summary>
+      <pre tabIndex={0} role="region" aria-label={name}>
+        <SourceLines text={text} idOf={(line) => lineAnchor(index, line)} />
+      </pre>
+    </details>
+  );
+}

@@ -1,0 +1,148 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { LogText } from '../../page/run-view/log-text.tsx';
+import { Spans } from '../../page/run-view/spans.tsx';
+import { AttemptLine, StepFacts, StepOutputs } from '../../page/run-view/step-details.tsx';
+import { StepLine } from '../../page/run-view/step-line.tsx';
+import { counted } from '../../page/run-view/step-text.ts';
+import type { StepAttempt, StepView } from '../../page/run-view/view.ts';
+import { timeOfDay } from '../text/duration.ts';
+import { logsHint, reportHint } from './command-hints.ts';
+import { cutLog } from './log/log.ts';
+import { moment, placeLink, type SourcePlaces } from './places.tsx';
+import type { LogName, ReportStep, ReportView } from './view.ts';
+
+/** Of many attempts at a step the first few and the last are shown. */
+const FIRST_SHOWN = 3;
+const LAST_SHOWN = 20;
+
+/** The attempts of which a report shows the logs. */
+export function shownAttempts({ history }: StepView): readonly StepAttempt[] {
+  if (history.length <= FIRST_SHOWN + LAST_SHOWN) return history;
+  return [...history.slice(0, FIRST_SHOWN), ...history.slice(-LAST_SHOWN)];
+}
+
+type PartProps = {
+  readonly shown: ReportStep;
+  readonly report: ReportView;
+  readonly places: SourcePlaces;
+  /** Where the steps have their parts of the page, by name. */
+  readonly anchors: ReadonlyMap<string, string>;
+  /** How many bytes of a log may be shown. */
+  readonly share: (log: LogName) => number;
+  /** From the start; else a click opens it. */
+  readonly isOpen: boolean;
+};
+
+/** Everything about one step or handler. */
+export function StepPart({ shown, report, places, anchors, share, isOpen }: PartProps): JSX.Element {
+  const { step, node, anchor, needs } = shown;
+  const { name, status, child } = step;
+  const heading = (
+    <h3 class="name">
+      <bdi>{name}</bdi>
+    </h3>
+  );
+  return (
+    <details class={`step ${status}`} data-name={name} data-status={status} open={isOpen}>
+      <summary class="step-row">
+        <StepLine step={step} now={report.now} name={heading} />
+      </summary>
+      <div class="details" id={anchor}>
+        <StepFacts
+          step={step}
+          node={node}
+          moment={moment}
+          needs={needs.length === 0 ? null : <Names names={needs} anchors={anchors} />}
+          place={placeLink(node, places)}
+          child={child && <code>{reportHint(child)}</code>}
+        />
+        <StepOutputs step={step} />
+        <Attempts step={step} report={report} share={share} />
+      </div>
+    </details>
+  );
+}
+
+function Names({ names, anchors }: { names: readonly string[]; anchors: PartProps['anchors'] }): JSX.Element {
+  return (
+    <>
+      {names.map((name, index) => {
+        const anchor = anchors.get(name);
+        const label = <bdi>{name}</bdi>;
+        return (
+          <>
+            {index > 0 && ', '}
+            {anchor === undefined ? label : <a href={`#${anchor}`}>{label}</a>}
+          </>
+        );
+      })}
+    </>
+  );
+}
+
+type AttemptsProps = Pick<PartProps, 'report' | 'share'> & { readonly step: StepView };
+
+function Attempts({ step, report, share }: AttemptsProps): JSX.Element | null {
+  const shown = shownAttempts(step);
+  if (shown.length === 0) return null;
+  const left = step.history.length - shown.length;
+  const hint = logsHint(report.view.run.runId, { step: step.name, attempt: null, stream: null });
+  return (
+    <>
+      {shown.map((attempt) => (
+        <details key={attempt.attempt} class="attempt" open={attempt === shown.at(-1)}>
+          <summary>
+            <h4>
+              <AttemptLine attempt={attempt} moment={clockTime} />
+            </h4>
+          </summary>
+          <Streams step={step.name} attempt={attempt.attempt} report={report} share={share} />
+        </details>
+      ))}
+      {left > 0 && (
+        <p class="note">
+          {counted(left, 'attempt')} between the first and the last left out. Their logs:{' '}
+          <code>{hint} --attempt N</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+function clockTime(iso: string): ComponentChildren {
+  return <time dateTime={iso}>{timeOfDay(Date.parse(iso))}</time>;
+}
+
+const streamNames = { stdout: 'standard output', stderr: 'standard error' } as const;
+
+type StreamsProps = Pick<PartProps, 'report' | 'share'> & { readonly step: string; readonly attempt: number };
+
+function Streams({ step, attempt, report, share }: StreamsProps): JSX.Element {
+  const { logs, view } = report;
+  const shown = (['stdout', 'stderr'] as const).filter((stream) => logs.size({ step, attempt, stream }) > 0);
+  if (shown.length === 0) return <p class="quiet">It printed nothing.</p>;
+  return (
+    <>
+      {shown.map((stream) => {
+        const log = { step, attempt, stream };
+        const bytes = share(log);
+        const head = Math.floor(bytes / 4);
+        const { head: start, missing, tail } = cutLog(logs.read(log, { head, tail: bytes - head }));
+        return (
+          <div key={stream}>
+            <h5>{streamNames[stream]}</h5>
+            <LogText label={`${streamNames[stream]} of ${step}, attempt ${attempt}`} kind={stream}>
+              <Spans spans={start} />
+              {missing !== null && (
+                <span class="cut" role="note">
+                  {missing} left out here. All of it: {logsHint(view.run.runId, log)}
+                </span>
+              )}
+              <Spans spans={tail} />
+            </LogText>
+          </div>
+        );
+      })}
+    </>
+  );
+}
