@@ -13,6 +13,9 @@ import { parse } from 'yaml';
  * - `x-from: RunSummary` copies the properties of a schema, except those in `x-without`.
  * - `access` is `public`, `read` (the default) or `write`.
  * - `as` states the media types of a body, by the words of `Route.body`.
+ * - A query parameter of type `array` is a text, separated by commas.
+ * - `x-expected` completes the sentence "... must be" in the message about an invalid value.
+ * - An empty text in a request counts as not given, except for `x-may-be-empty`.
  * - A response has a `schema` and an `example` if it is JSON. A text instead of a response describes an error.
  *   `x-errors` has those that are possible before a route is reached.
  */
@@ -39,7 +42,7 @@ const PUBLISHED = [
   { file: 'list.json', name: 'WorkflowList', prefix: '', isLeftOut: (part) => part !== 'schedule' },
 ];
 
-/** Returns the complete document, for a daemon without a base path. */
+/** Returns the complete document, for a daemon without a base path, with lists in queries and `x-expected`. */
 export function apiDocument(root) {
   const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [head, ...versions] = FILES.map((name) => readSource(join(root, `src/server/openapi/${name}.yaml`)));
@@ -69,6 +72,18 @@ export function apiDocument(root) {
   };
 }
 
+/** Returns the document as it is published. */
+export function published(value) {
+  if (Array.isArray(value)) return value.map(published);
+  if (typeof value !== 'object' || value === null) return value;
+  if (value.in === 'query' && value.schema.type === 'array') {
+    const pattern = `^((${value.schema.items.enum.join('|')})(,|$))*$`;
+    return { ...value, schema: { type: 'string', pattern } };
+  }
+  const { 'x-expected': _, 'x-may-be-empty': __, ...shown } = value;
+  return mapValues(shown, published);
+}
+
 function readSource(file) {
   return parse(readFileSync(file, 'utf8'), { merge: true });
 }
@@ -80,7 +95,7 @@ function operationObject(short, { path, source, errors, schemas }) {
     short.path?.[name] ?? source['x-path'][name],
   ]);
   const parameters = [
-    ...inPath.map(([name, each]) => ({ name, in: 'path', ...parameter(each, { required: true }) })),
+    ...inPath.map(([name, each]) => ({ name, in: 'path', ...parameter(each, true) })),
     ...Object.entries(short.query ?? {}).map(([name, each]) => ({ name, in: 'query', ...parameter(each) })),
     ...Object.entries(short.header ?? {}).map(([name, each]) => ({ name, in: 'header', ...parameter(each) })),
   ];
@@ -100,8 +115,9 @@ function operationObject(short, { path, source, errors, schemas }) {
   };
 }
 
-function parameter({ description, example, ...schema }, required = {}) {
-  return { description, ...required, schema, ...(example === undefined ? {} : { example }) };
+function parameter({ description, example, required, ...schema }, isInPath = false) {
+  const isRequired = isInPath || required ? { required: true } : {};
+  return { description, ...isRequired, schema, ...(example === undefined ? {} : { example }) };
 }
 
 function body({ as, description, required = false, schema: short, example }, schemas) {

@@ -3,30 +3,12 @@
 // the schema without its documentation, which only `wf schema` and editors need. Every run loads both, so both are kept
 // small.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
-
-const require = createRequire(import.meta.url);
-// Not the class for the schema's draft: its additions (dynamic references, `unevaluated...`) are not used and would be
-// a tenth of the generated code.
-const Ajv = require('ajv').default;
-const standaloneCode = require('ajv/dist/standalone/index.js').default;
+import { errorType, writeValidators } from './standalone.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'src/language/schema/generated');
-
-const types = `/** One way in which a value does not fit the schema. */
-export type SchemaError = {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly params: Readonly<Record<string, unknown>>;
-};
-/** Whether the value is valid; \`errors\` lists the violations until the next call. */
-declare const validate: { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
-export default validate;
-`;
 
 const DOCUMENTATION = ['title', 'description', 'examples', 'default', 'deprecated'];
 
@@ -34,61 +16,6 @@ const schema = JSON.parse(readFileSync(join(root, 'src/language/schema/workflow.
 const references = JSON.stringify(schema);
 const essentials = essential(schema);
 delete essentials.$schema;
-const ajv = new Ajv({
-  allErrors: true,
-  allowUnionTypes: true,
-  messages: false,
-  inlineRefs: false,
-  strictTypes: 'log',
-  code: { source: true, esm: true, lines: false },
-});
-const code = short(linear(withValues(standaloneCode(ajv, ajv.compile(essentials)))));
-
-/**
- * The generated code copies all previous errors for each failing part: a list of 100,000 wrong entries takes minutes.
- * Appending is linear; the arrays belong to one call each.
- */
-function linear(generated) {
-  const copying = /vErrors === null \? (\w+)\.errors : vErrors\.concat\(\1\.errors\)/g;
-  const appending = generated.replace(copying, 'append(vErrors, $1.errors)');
-  if (appending.includes('.concat(')) throw new Error('the generated code joins errors in a way not known here');
-  return `${appending}
-function append(all, more) {
-  if (all === null) return more;
-  for (const error of more) all.push(error);
-  return all;
-}`;
-}
-
-/** The generated code reads its values from copies of the schema; inlining the values removes the copies. */
-function withValues(generated) {
-  const copies = generated.matchAll(/const (schema\d+) = (\{.*?\});/g);
-  const schemas = new Map([...copies].map(([, name, text]) => [name, JSON.parse(text)]));
-  return generated.replace(/\b(schema\d+)((?:\.\w+|\["[^"]+"\]|\[\d+\])+)/g, (_, name, path) => {
-    let value = schemas.get(name);
-    for (const [, key, quoted, index] of path.matchAll(/\.(\w+)|\["([^"]+)"\]|\[(\d+)\]/g)) {
-      value = value[key ?? quoted ?? Number(index)];
-    }
-    return JSON.stringify(value);
-  });
-}
-
-/**
- * Only position, keyword and parameters of an error are used: a call that records them is a third of the size of ajv's
- * code.
- */
-function short(generated) {
-  const error = /const (err\d+) = \{instancePath(?::(.*?))?,schemaPath:".*?",keyword:("\w+"),params:(\{.*?\})\};/;
-  const push = /if\(vErrors === null\)\{vErrors = \[\1\];\}else \{vErrors\.push\(\1\);\}/;
-  const noting = generated.replace(new RegExp(error.source + push.source, 'g'), (_, _name, place, keyword, params) => {
-    return `vErrors = note(vErrors, ${place ?? 'instancePath'}, ${keyword}, ${params});`;
-  });
-  if (noting.includes('schemaPath:')) throw new Error('the generated code makes errors in a way not known here');
-  return `${noting}
-function note(errors, instancePath, keyword, params) {
-  return append(errors, [{ instancePath, keyword, params }]);
-}`;
-}
 
 /**
  * What the reader (src/language/read/read.ts) leaves to check: it reports unknown keys and resolves aliases itself, and
@@ -146,16 +73,7 @@ function asModule(value) {
 }
 
 mkdirSync(target, { recursive: true });
-buildSync({
-  stdin: { contents: code, resolveDir: root, sourcefile: 'validate.mjs' },
-  outfile: join(target, 'validate.mjs'),
-  bundle: true,
-  format: 'esm',
-  platform: 'neutral',
-  mainFields: ['main'],
-  minifySyntax: true,
-  logLevel: 'error',
-});
-writeFileSync(join(target, 'validate.d.mts'), types);
+writeValidators(join(target, 'validate.mjs'), { validate: essentials });
+writeFileSync(join(target, 'validate.d.mts'), `${errorType}export declare const validate: Validate;\n`);
 writeFileSync(join(target, 'reading-schema.mjs'), asModule(withoutDocumentation(schema)));
 writeFileSync(join(target, 'reading-schema.d.mts'), 'declare const schema: unknown;\nexport default schema;\n');

@@ -5,8 +5,7 @@ import type { Path, Problem } from '../problem.ts';
 import { pathMark, problem } from '../problem.ts';
 import type { RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
-import type { SchemaError } from '../schema/generated/validate.mjs';
-import validateSchema from '../schema/generated/validate.mjs';
+import { type SchemaError, validate as validateSchema } from '../schema/generated/validate.mjs';
 import { executorTypes } from '../schema/schema.ts';
 import { rightShape } from './right-shape.ts';
 

@@ -1276,7 +1276,7 @@ export interface components {
         };
         StartRequest: {
             params?: string | (string | {
-                name: string | null;
+                name?: string | null;
                 value: string;
                 /** @constant */
                 masked?: true;
@@ -1284,21 +1284,24 @@ export interface components {
                 [key: string]: string | number | boolean;
             } | null;
             runId?: string | null;
+            /** @default false */
             strict?: boolean | null;
         };
         RetryRequest: {
             step?: string | null;
             from?: string | null;
             params?: string | (string | {
-                name: string | null;
+                name?: string | null;
                 value: string;
                 /** @constant */
                 masked?: true;
             })[] | {
                 [key: string]: string | number | boolean;
             } | null;
+            /** @default false */
             useFile?: boolean | null;
             runId?: string | null;
+            /** @default false */
             strict?: boolean | null;
         };
         MarkRequest: {
@@ -4681,8 +4684,8 @@ export interface operations {
     };
     searchLogs: {
         parameters: {
-            query?: {
-                q?: string;
+            query: {
+                q: string;
                 regex?: boolean;
                 ignoreCase?: boolean;
                 step?: string;

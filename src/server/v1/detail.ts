@@ -2,11 +2,12 @@ import type { StepSummary } from '../../core/run/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import { isNotFound, WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import { HttpError } from '../reply/http-error.ts';
+import type { Queries } from '../generated/requests.mjs';
 import { jsonReply } from '../reply/json-reply.ts';
+import { readQuery } from '../requests.ts';
 import type { ApiRequest, Reply } from '../route.ts';
+import { requireLocal } from './fields.ts';
 import { eventLog, stepLog } from './logs.ts';
-import { requireLocal } from './numbers.ts';
 import type { ShownRun, V1Parts } from './parts.ts';
 import { neverRunView, runDetailView } from './run-view.ts';
 import { readShown, runOfHandle } from './shown-run.ts';
@@ -14,8 +15,7 @@ import { stepStatus } from './status-numbers.ts';
 import { shownName } from './step-view.ts';
 import { defaultParams, errorOf, fileText, fileView, workflowDetailView } from './workflow-view.ts';
 
-const tabs = ['status', 'spec', 'history', 'log', 'scheduler-log'] as const;
-type Tab = (typeof tabs)[number];
+type Tab = Queries['v1ShowDag']['tab'];
 
 /** The number of past runs in a history. */
 const pastRuns = 30;
@@ -26,26 +26,19 @@ const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: n
 /** `GET /api/v1/dags/{name}`: a workflow, its last run (or the run of `file`), and the data of a tab. */
 export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' }, query, access }) => {
-    requireLocal(query);
-    const tab = tabIn(query);
+    const { tab, step, file, remoteNode } = readQuery('v1ShowDag', query);
+    requireLocal(remoteNode);
     const listed = findOrNull(name, parts);
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
     await parts.runIndex.refresh();
-    const run = await runToShow(listed, query.get('file'), parts);
+    const run = await runToShow(listed, file, parts);
     const error = errorOf(listed, access, parts);
     return jsonReply({
       ...head(listed.name, tab, error === null ? [] : [error]),
       DAG: dagView({ listed, run, access }, parts),
-      ...(await tabView(tab, { listed, run, step: query.get('step') ?? '', access }, parts)),
+      ...(await tabView(tab, { listed, run, step: step ?? '', access }, parts)),
     });
   };
-}
-
-function tabIn(query: URLSearchParams): Tab {
-  const word = query.get('tab') || 'status';
-  const tab = tabs.find((known) => known === word);
-  if (tab !== undefined) return tab;
-  throw new HttpError(400, `there is no tab "${word}"`, { help: `tabs: ${tabs.join(', ')}` });
 }
 
 function head(Title: string, Tab: Tab, Errors: readonly string[]): object {

@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import type { Param } from '../../core/run/run.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { entityTag } from '../reply/send.ts';
+import { readQuery } from '../requests.ts';
 import type { ApiRequest, Reply } from '../route.ts';
-import { countIn, requireLocal } from './numbers.ts';
+import { requireLocal } from './fields.ts';
 import type { V1Parts } from './parts.ts';
 import { runView } from './run-view.ts';
 import { defaultParams, errorOf, fileView, tagsOf, workflowView } from './workflow-view.ts';
 
-const usualLimit = 100;
 const mostCached = 32;
 
 /** The request: a page of matching workflows. */
@@ -37,7 +37,6 @@ export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply
   let cacheKey = '';
   const cache = new Map<string, Page>();
   return async ({ query, access }) => {
-    requireLocal(query);
     const wanted = { ...wantedIn(query), access };
     await runIndex.refresh();
     const key = `${catalog.version()} ${runIndex.version()} ${suspensions.stamp()}`;
@@ -51,13 +50,9 @@ export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply
 }
 
 function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
-  return {
-    page: countIn(query, 'page', 1),
-    limit: countIn(query, 'limit', usualLimit),
-    name: (query.get('searchName') ?? '').toLowerCase(),
-    tag: (query.get('searchTag') ?? '').toLowerCase(),
-    group: query.get('group') || null,
-  };
+  const { page, limit, searchName, searchTag, group, remoteNode } = readQuery('v1ListDags', query);
+  requireLocal(remoteNode);
+  return { page, limit, name: (searchName ?? '').toLowerCase(), tag: (searchTag ?? '').toLowerCase(), group };
 }
 
 function makePage({ page, limit, access, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {

@@ -5,10 +5,9 @@ export function toCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** Decodes a cursor; null if it is not given. Throws an `HttpError` 400 for an invalid text. */
-export function cursorIn(query: URLSearchParams): readonly unknown[] | null {
-  const text = query.get('cursor');
-  if (text === null || text === '') return null;
+/** Decodes a cursor; null for null. Throws an `HttpError` 400 for an invalid text. */
+export function readCursor(text: string | null): readonly unknown[] | null {
+  if (text === null) return null;
   try {
     const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (Array.isArray(place)) return place;

@@ -1,9 +1,9 @@
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { flagIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
 import { type LiveCursor, liveCursorText, readLiveCursor } from './live-cursor.ts';
 import { createLiveFrames, type LiveFrames } from './live-frames.ts';
@@ -17,22 +17,15 @@ const pauseMs = 100;
 export function followAll(parts: V2Parts): Handler {
   const frames = createLiveFrames(parts);
   return async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
-    const word = query.get('run') || null;
+    const { run: word, after, follow: isEndless } = readQuery('followAll', query);
     const run = word === null ? null : await findRun(word, parts);
-    const given = [headers['last-event-id'], query.get('after')].find(
-      (each) => typeof each === 'string' && each !== '',
-    );
-    const isEndless = !query.has('follow') || flagIn(query, 'follow');
+    const given = String(headers['last-event-id'] ?? '') || after;
     return {
       status: 200,
       headers: eventStreamHeaders,
       stream: async (output, signal) => {
         const writer = createStreamWriter(output, signal, parts.clock);
-        await sendLive(
-          { run, given: given === undefined ? null : String(given), isEndless, access, writer, signal },
-          frames,
-          parts,
-        );
+        await sendLive({ run, given, isEndless, access, writer, signal }, frames, parts);
       },
     };
   };

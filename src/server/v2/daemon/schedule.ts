@@ -1,8 +1,9 @@
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import { readMoment } from '../moment.ts';
 import type { V2Parts } from '../parts.ts';
-import { momentIn } from '../query.ts';
 
 const dayMs = 86_400_000;
 const MAX_MOMENTS = 1000;
@@ -13,8 +14,9 @@ export function showSchedule(parts: V2Parts): Handler {
 }
 
 function scheduleReply({ query }: ApiRequest, { clock, moments, missed, names, catalog, suspensions }: V2Parts): Reply {
-  const from = momentIn(query, 'from') ?? clock.now();
-  const to = momentIn(query, 'to') ?? from + 7 * dayMs;
+  const given = readQuery('showSchedule', query);
+  const from = readMoment('from', given.from) ?? clock.now();
+  const to = readMoment('to', given.to) ?? from + 7 * dayMs;
   if (to < from || to > 8.64e15) throw new HttpError(400, '"to" must be after "from"');
   const listed = new Map(catalog.list().map((each) => [each.file, each]));
   const found = moments(from, to, MAX_MOMENTS + 1);

@@ -2,8 +2,8 @@ import type { User, Visitor } from '../../access/auth.ts';
 import type { Credentials, KnownLogin } from '../../access/login.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
+import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { bodyFields, textField } from '../body-fields.ts';
 
 /** `GET /api/v2/session`. */
 export const showSession: Handler = ({ visitor }) => jsonReply(sessionJson(visitor, visitor.user()));
@@ -22,12 +22,7 @@ export const logOut: Handler = ({ visitor }) => {
 };
 
 function credentials(body: unknown): Credentials {
-  const fields = bodyFields(body, ['token', 'name', 'password']);
-  const [token, name, password] = [
-    textField(fields, 'token'),
-    textField(fields, 'name'),
-    textField(fields, 'password'),
-  ];
+  const { token, name, password } = readBody('logIn', body);
   if (token !== null && name === null && password === null) return { pair: null, token };
   if (token === null && password !== null) return { pair: `${name ?? ''}:${password}`, token: password };
   throw new HttpError(400, 'a login is a "token", or a "name" with a "password"');

@@ -1,12 +1,10 @@
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { attemptIn, numberIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
-
-const streams = ['stdout', 'stderr'] as const;
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
 export function stepLogIndex(parts: V2Parts): Handler {
@@ -15,9 +13,7 @@ export function stepLogIndex(parts: V2Parts): Handler {
 
 async function logIndex({ params, query }: ApiRequest, parts: V2Parts): Promise<Reply> {
   const { id = '', step = '' } = params;
-  const attempt = attemptIn(query);
-  const stream = wordIn(query, 'stream', streams) ?? 'stdout';
-  const after = numberIn(query, 'after', 0);
+  const { attempt, stream, after } = readQuery('stepLogIndex', query);
   const run = await findRun(id, parts);
   const last = attemptsOf(run, { step, attempt }).at(-1);
   const paths = last === undefined ? undefined : run.stored?.logPaths(last.step, last.attempt);

@@ -5,9 +5,9 @@ import { followLogs, type LogView, showLogs } from '../../../service/history/log
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
+import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
 import type { LogFiles, V2Parts } from '../parts.ts';
-import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
 import { tailStart } from './log-tail.ts';
 
@@ -54,16 +54,9 @@ export function runLogs(parts: V2Parts): Handler {
 }
 
 function wantedIn(query: URLSearchParams, accept: string | undefined): Wanted {
-  const format = wordIn(query, 'format', ['text', 'json']);
+  const { format, ...wanted } = readQuery('runLogs', query);
   const isJson = format === null ? prefers(accept, ['application/x-ndjson'], ['text/plain']) : format === 'json';
-  return {
-    step: query.get('step') || null,
-    attempt: attemptIn(query),
-    stream: wordIn(query, 'stream', streams),
-    tail: query.get('tail') ? numberIn(query, 'tail', 0) : null,
-    follow: flagIn(query, 'follow'),
-    form: isJson ? 'json' : 'text',
-  };
+  return { ...wanted, form: isJson ? 'json' : 'text' };
 }
 
 /** The parts of a view that do not depend on what is asked for. */

@@ -1,14 +1,13 @@
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { type LogQuery, searchLogs } from '../../../service/history/search-logs.ts';
 import { regexTest } from '../../../service/workflows/line-matcher.ts';
-import { HttpError } from '../../reply/http-error.ts';
+import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { attemptIn, flagIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
 
-const streams = ['stdout', 'stderr'] as const;
 const MAX_HITS = 10_000;
 
 /** `GET /api/v2/runs/{id}/logs/search`. */
@@ -17,9 +16,9 @@ export function searchLogsOfRun(parts: V2Parts): Handler {
 }
 
 async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts): Promise<Reply> {
-  const wanted = queryIn(query);
-  const chosen = { step: query.get('step') || null, attempt: attemptIn(query) };
-  const stream = wordIn(query, 'stream', streams);
+  const { step, attempt, stream, ...searched } = readQuery('searchLogs', query);
+  const wanted = queryOf(searched);
+  const chosen = { step, attempt };
   const run = await findRun(id, parts);
   // A step that does not exist is reported before anything is sent.
   attemptsOf(run, chosen);
@@ -48,11 +47,10 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
   };
 }
 
-function queryIn(query: URLSearchParams): LogQuery {
-  const text = query.get('q') ?? '';
-  if (text === '') throw new HttpError(400, '"q" is missing', { help: 'it is the text to search for' });
-  const ignoreCase = flagIn(query, 'ignoreCase');
-  if (flagIn(query, 'regex')) return { test: regexTest(text, { ignoreCase }) };
+type Searched = Pick<Queries['searchLogs'], 'q' | 'regex' | 'ignoreCase'>;
+
+function queryOf({ q: text, regex, ignoreCase }: Searched): LogQuery {
+  if (regex) return { test: regexTest(text, { ignoreCase }) };
   if (!ignoreCase) return { text };
   const folded = text.toLowerCase();
   return { test: (line) => line.toLowerCase().includes(folded) };

@@ -4,9 +4,9 @@ import { followLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
+import { readQuery } from '../../requests.ts';
 import type { Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { attemptIn, flagIn, numberIn, wordIn } from '../query.ts';
 import { findRun } from '../runs/find-run.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
 import { logView } from './run-logs.ts';
@@ -24,13 +24,8 @@ type Wanted = {
 /** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
 export function stepLog(parts: V2Parts): Handler {
   return async ({ params: { id = '', step = '' }, query, headers }) => {
-    const wanted: Wanted = {
-      step,
-      attempt: attemptIn(query),
-      stream: wordIn(query, 'stream', streams) ?? 'stdout',
-      offset: numberIn(query, 'offset', 0),
-    };
-    const [follow, download] = [flagIn(query, 'follow'), flagIn(query, 'download')];
+    const { follow, download, ...chosen } = readQuery('stepLog', query);
+    const wanted: Wanted = { step, ...chosen };
     const run = await findRun(id, parts);
     const last = attemptsOf(run, wanted).at(-1) ?? null;
     const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};

@@ -1,33 +1,24 @@
 import { WfError } from '../../../errors.ts';
+import type { Bodies } from '../../generated/requests.mjs';
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { problemCode } from '../../reply/problem.ts';
+import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { bodyFields, textField } from '../body-fields.ts';
 import type { V2Parts } from '../parts.ts';
 import { findRun } from './find-run.ts';
 
-const MAX_RUNS = 500;
-const actions = ['stop', 'retry', 'delete'] as const;
-type Action = (typeof actions)[number];
+type Action = Bodies['actOnRuns']['action'];
 
 /** `POST /api/v2/runs/batch`. */
 export function actOnRuns(parts: V2Parts): Handler {
   return async ({ body }) => {
-    const fields = bodyFields(body, ['ids', 'action']);
-    const action = actions.find((each) => each === textField(fields, 'action'));
-    if (action === undefined) throw new HttpError(400, `"action" must be one of ${actions.join(', ')}`);
+    const { ids, action } = readBody('actOnRuns', body);
     const results: object[] = [];
-    for (const id of idsIn(fields['ids'])) results.push({ id, ...(await tryOne(id, action, parts)) });
+    for (const id of ids) results.push({ id, ...(await tryOne(id, action, parts)) });
     parts.runIndex.touch();
     return jsonReply({ results });
   };
-}
-
-function idsIn(value: unknown): readonly string[] {
-  const ids = Array.isArray(value) ? value : [];
-  if (ids.length > 0 && ids.length <= MAX_RUNS && ids.every((id) => typeof id === 'string')) return ids;
-  throw new HttpError(400, `"ids" must be a list of 1 to ${MAX_RUNS} ids of runs`);
 }
 
 async function tryOne(id: string, action: Action, parts: V2Parts): Promise<object> {

@@ -5,22 +5,20 @@ import type { PastRun } from '../../../service/history/past-run.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
+import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { flagIn, numberIn } from '../query.ts';
 import { findRun } from './find-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
 
 /** `GET /api/v2/runs/{id}/events`. */
 export function followEvents(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, query, headers }) => {
-    const after = afterIn(query, headers['last-event-id']);
+    const { step, offsets, output: withOutput, follow, ...given } = readQuery('followEvents', query);
+    const after = lastEvent(headers['last-event-id']) ?? given.after;
     const run = await findRun(id, parts);
     const stored = run.stored?.events.length ?? 0;
-    const follow = !query.has('follow') || flagIn(query, 'follow');
-    const wanted = flagIn(query, 'output')
-      ? { step: query.get('step') || null, offsets: readOffsets(query.get('offsets')) }
-      : null;
+    const wanted = withOutput ? { step, offsets: readOffsets(offsets) } : null;
     if (isFinished(run.state) && stored <= after) return { status: 204, body: null };
     return {
       status: 200,
@@ -33,8 +31,8 @@ export function followEvents(parts: V2Parts): Handler {
   };
 }
 
-function afterIn(query: URLSearchParams, lastEventId: string | string[] | undefined): number {
-  if (typeof lastEventId !== 'string' || lastEventId === '') return numberIn(query, 'after', 0);
+function lastEvent(lastEventId: string | string[] | undefined): number | null {
+  if (typeof lastEventId !== 'string' || lastEventId === '') return null;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
   throw new HttpError(400, 'unknown "Last-Event-ID"');
 }

@@ -58,7 +58,7 @@ export function createOutputFrames(
 
 /** Reads `[["load", 1, 4096, 0]]`: step, attempt, bytes of both streams. Throws an `HttpError` 400 for another value. */
 export function readOffsets(text: string | null): OutputRequest['offsets'] {
-  if (text === null || text === '') return new Map();
+  if (text === null) return new Map();
   const entries = parse(text);
   if (Array.isArray(entries) && entries.every(isEntry)) {
     return new Map(entries.map(([step, attempt, stdout, stderr]) => [attemptKey(step, attempt), { stdout, stderr }]));

@@ -1,8 +1,9 @@
 import type { RetrySelection } from '../../../core/run/retry.ts';
+import type { Bodies } from '../../generated/requests.mjs';
 import { HttpError } from '../../reply/http-error.ts';
+import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { type BodyFields, bodyFields, flagField, textField } from '../body-fields.ts';
-import { paramsField } from '../params-field.ts';
+import { readParams } from '../params-field.ts';
 import type { V2Parts } from '../parts.ts';
 import { acceptedReply } from './accepted.ts';
 import { findRun } from './find-run.ts';
@@ -10,14 +11,8 @@ import { findRun } from './find-run.ts';
 /** `POST /api/v2/runs/{id}/retry`. */
 export function retryRun(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, body }) => {
-    const fields = bodyFields(body, ['step', 'from', 'params', 'useFile', 'runId', 'strict']);
-    const order = {
-      selection: selectionIn(fields),
-      params: paramsField(fields['params']),
-      useFile: flagField(fields, 'useFile'),
-      newRunId: textField(fields, 'runId'),
-      strict: flagField(fields, 'strict'),
-    };
+    const { params, useFile, runId, strict, ...chosen } = readBody('retryRun', body);
+    const order = { selection: selectionOf(chosen), params: readParams(params), useFile, newRunId: runId, strict };
     const run = await findRun(id, parts);
     const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
     if (accepted !== null) return acceptedReply(accepted, ({ retryOf }) => retryOf === run.runId, parts);
@@ -27,9 +22,7 @@ export function retryRun(parts: V2Parts): Handler {
   };
 }
 
-function selectionIn(fields: BodyFields): RetrySelection {
-  const step = textField(fields, 'step');
-  const from = textField(fields, 'from');
+function selectionOf({ step, from }: Pick<Bodies['retryRun'], 'step' | 'from'>): RetrySelection {
   if (step !== null && from !== null) throw new HttpError(400, '"step" and "from" exclude each other');
   if (step !== null) return { only: step };
   return from === null ? { steps: 'unfinished' } : { from };

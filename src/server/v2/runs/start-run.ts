@@ -1,7 +1,7 @@
 import { isStartOf } from '../../accepted-run.ts';
+import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { bodyFields, flagField, textField } from '../body-fields.ts';
-import { paramsField } from '../params-field.ts';
+import { readParams } from '../params-field.ts';
 import type { V2Parts } from '../parts.ts';
 import { acceptedReply } from './accepted.ts';
 
@@ -9,11 +9,9 @@ import { acceptedReply } from './accepted.ts';
 export function startRun(parts: V2Parts): Handler {
   return async ({ params: { name = '' }, body }) => {
     const { file } = parts.names.find(name);
-    const fields = bodyFields(body, ['params', 'runId', 'strict']);
-    const params = paramsField(fields['params']);
-    const runId = textField(fields, 'runId');
-    const strict = flagField(fields, 'strict');
-    const accepted = await parts.runs.start({ workflow: { name: file }, params, runId, trigger: 'api', strict });
+    const { params, runId, strict } = readBody('startRun', body);
+    const order = { params: readParams(params), runId, strict, trigger: 'api' } as const;
+    const accepted = await parts.runs.start({ workflow: { name: file }, ...order });
     return acceptedReply(accepted, isStartOf(file), parts);
   };
 }

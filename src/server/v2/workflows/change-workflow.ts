@@ -1,7 +1,7 @@
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
+import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { bodyFields, flagField, textField } from '../body-fields.ts';
 import type { V2Parts } from '../parts.ts';
 import { expectedText } from './conditions.ts';
 
@@ -9,10 +9,7 @@ import { expectedText } from './conditions.ts';
 export function renameWorkflow({ names, editor, catalog }: V2Parts): Handler {
   return async (request) => {
     const listed = names.find(request.params['name'] ?? '');
-    const fields = bodyFields(request.body, ['to', 'group']);
-    const to = textField(fields, 'to');
-    const group = fields['group'] === '' ? '' : textField(fields, 'group');
-    if (to === null) throw new HttpError(400, '"to" is missing', { help: 'it is the new name' });
+    const { to, group } = readBody('renameWorkflow', request.body);
     const file = await editor.rename(listed, to, {
       check: expectedText(request),
       ...(group === null ? {} : { group }),
@@ -36,9 +33,7 @@ export function deleteWorkflow({ names, editor }: V2Parts): Handler {
 export function suspendWorkflow({ names, suspensions }: V2Parts): Handler {
   return ({ params: { name = '' }, body }) => {
     const { file } = names.find(name);
-    const fields = bodyFields(body, ['suspended']);
-    if (fields['suspended'] === undefined) throw new HttpError(400, '"suspended" must be true or false');
-    const suspended = flagField(fields, 'suspended');
+    const { suspended } = readBody('suspendWorkflow', body);
     suspensions.set(file, suspended);
     return jsonReply({ suspended });
   };

@@ -3,14 +3,11 @@ import type { RunSummary } from '../../../core/run/summary.ts';
 import { handlerKind } from '../../../core/workflow.ts';
 import { anyRun, type RunPlace } from '../../../service/history/history.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import { toCursor } from '../cursor.ts';
 import type { V2Parts } from '../parts.ts';
-import { limitIn } from '../query.ts';
-import { placeIn } from '../runs/list-runs.ts';
-
-const usualLimit = 60;
-const MAX_RUNS = 200;
+import { readPlace } from '../runs/list-runs.ts';
 
 /** One letter for each status of a step. */
 const letters: { readonly [status in StepStatus]: string } = {
@@ -34,12 +31,12 @@ export function workflowGrid(parts: V2Parts): Handler {
 
 async function gridReply({ params, query }: ApiRequest, { names, history }: V2Parts): Promise<Reply> {
   const { file } = names.find(params['name'] ?? '');
-  const count = limitIn(query, usualLimit, MAX_RUNS);
+  const { limit, cursor } = readQuery('workflowGrid', query);
   const runs: RunSummary[] = [];
   let last: RunPlace | null = null;
   let nextCursor: string | null = null;
-  for await (const run of history.list({ ...anyRun, workflow: file, behind: placeIn(query), limit: count + 1 })) {
-    if (runs.length < count) {
+  for await (const run of history.list({ ...anyRun, workflow: file, behind: readPlace(cursor), limit: limit + 1 })) {
+    if (runs.length < limit) {
       runs.push(history.summarize(run));
       last = history.placeOf(run);
     } else if (last !== null) nextCursor = toCursor([last.at, last.runId]);

@@ -1,14 +1,12 @@
 import { basename } from 'node:path';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { entityTag } from '../../reply/send.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler } from '../../route.ts';
-import { badCursor, cursorIn, toCursor } from '../cursor.ts';
+import { badCursor, readCursor, toCursor } from '../cursor.ts';
 import type { V2Parts } from '../parts.ts';
-import { limitIn } from '../query.ts';
 import { createWorkflowItems, type WorkflowItems } from './workflow-items.ts';
 
-const usualLimit = 100;
-const mostAtOnce = 1000;
 const mostCached = 32;
 
 /** What is asked for: a page of the workflows that fit. `after` is the place of the last one of the page before. */
@@ -58,15 +56,10 @@ export function listWorkflows(parts: V2Parts): Handler {
 }
 
 function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
-  const [after = null] = cursorIn(query) ?? [];
+  const { limit, cursor, name, tag, group } = readQuery('listWorkflows', query);
+  const [after = null] = readCursor(cursor) ?? [];
   if (after !== null && typeof after !== 'string') throw badCursor();
-  return {
-    limit: limitIn(query, usualLimit, mostAtOnce),
-    after,
-    name: (query.get('name') ?? '').toLowerCase(),
-    tag: (query.get('tag') ?? '').toLowerCase(),
-    group: query.get('group'),
-  };
+  return { limit, after, name: (name ?? '').toLowerCase(), tag: (tag ?? '').toLowerCase(), group };
 }
 
 function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page: Page; validUntil: number } {

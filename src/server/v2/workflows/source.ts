@@ -2,9 +2,9 @@ import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
+import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
-import { flagIn } from '../query.ts';
 import { expectedText } from './conditions.ts';
 
 /** `GET /api/v2/workflows/{name}/source`. */
@@ -38,7 +38,7 @@ function maskedText({ workflow, sources }: ListedWorkflow, { shownText }: Pick<V
 async function save(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   const listed = parts.names.find(request.params['name'] ?? '');
   const text = textIn(request);
-  const allowInvalid = flagIn(request.query, 'allowInvalid');
+  const { allowInvalid } = readQuery('saveSource', request.query);
   await parts.editor.save(listed, text, { check: expectedText(request), allowInvalid });
   return savedReply(listed.file, text, { status: 200, parts });
 }
@@ -50,11 +50,8 @@ async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   if (headers['if-match'] !== undefined) throw new HttpError(400, '"If-Match" and "If-None-Match" exclude each other');
   if (isListed(name, parts)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
-  const file = await parts.editor.create(name, {
-    text,
-    allowInvalid: flagIn(query, 'allowInvalid'),
-    group: query.get('group') ?? '',
-  });
+  const { allowInvalid, group } = readQuery('saveSource', query);
+  const file = await parts.editor.create(name, { text, allowInvalid, group: group ?? '' });
   return savedReply(file, text, { status: 201, parts });
 }
 

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { readBody, readQuery } from '../../src/server/requests.ts';
+
+const query = (text: string) => new URLSearchParams(text);
+
+test('a query has the types and the defaults of its description', () => {
+  expect(readQuery('stepLog', query('attempt=2&follow&download=true&other=1'))).toEqual({
+    attempt: 2,
+    stream: 'stdout',
+    offset: 0,
+    follow: true,
+    download: true,
+  });
+  expect(readQuery('listRuns', query('status=failed,canceled&status=queued&workflow=&cursor='))).toEqual({
+    workflow: null,
+    status: ['failed', 'canceled', 'queued'],
+    from: null,
+    to: null,
+    limit: 50,
+    cursor: null,
+  });
+});
+
+test('an empty text is not given, except where it has a meaning', () => {
+  expect(readQuery('listWorkflows', query('name=&group='))).toMatchObject({ name: null, group: '' });
+  expect(readBody('renameWorkflow', { to: 'b', group: '' })).toEqual({ to: 'b', group: '' });
+  expect(readBody('startRun', { params: '', runId: '', strict: null })).toEqual({
+    params: null,
+    runId: null,
+    strict: false,
+  });
+});
+
+test('a form has true and false as texts', () => {
+  expect(readBody('retryRun', { useFile: 'true', strict: 'false' })).toMatchObject({ useFile: true, strict: false });
+  expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false });
+});
+
+test.each<[string, string, (string | null)?]>([
+  ['attempt=0', '"attempt" must be a whole number from 1 on'],
+  ['attempt=-1', '"attempt" must be a whole number from 1 on'],
+  ['attempt=1.5', '"attempt" must be a whole number from 1 on'],
+  ['offset=x', '"offset" must be a whole number'],
+  ['follow=yes', '"follow" must be true or false'],
+  ['stream=both', '"stream" cannot be "both"', 'possible: stdout, stderr'],
+])('the query %s is refused', (text, message, help = null) => {
+  expect(() => readQuery('stepLog', query(text))).toThrow(expect.objectContaining({ status: 400, message, help }));
+});
+
+test('a missing parameter is named, and so is the range of a number', () => {
+  const missing = { message: '"q" is missing', help: 'The text to search for.' };
+  expect(() => readQuery('searchLogs', query('q='))).toThrow(expect.objectContaining(missing));
+  const unsaid = { message: '"suspended" is missing', help: 'it must be true or false' };
+  expect(() => readBody('suspendWorkflow', {})).toThrow(expect.objectContaining(unsaid));
+  expect(() => readQuery('listRuns', query('limit=0'))).toThrow('"limit" must be a whole number from 1 to 500');
+});
+
+const help = 'fields: params, runId, strict';
+
+test.each<[unknown, string, (string | null)?]>([
+  [[], 'the body must be an object'],
+  ['text', 'the body must be an object'],
+  [{ runid: 'x' }, 'there is no field "runid"', help],
+  [JSON.parse('{"__proto__": 1}'), 'there is no field "__proto__"', help],
+  [{ runId: 5 }, '"runId" must be a text'],
+  [{ strict: 'yes' }, '"strict" must be true or false'],
+  [{ params: 5 }, '"params" must be a text, a list or a map'],
+  [{ params: ['A=1', 5] }, '"params[1]" must be a text, or have "name" and "value"'],
+  [{ params: [{ name: 'A' }] }, '"params[0]" must be a text, or have "name" and "value"'],
+  [{ params: [{ name: 'A', value: 5 }] }, '"params[0].value" must be a text'],
+  [{ params: [{ name: '1A', value: '' }] }, '"params[0].name" cannot be "1A"'],
+  [{ params: { A: ['x'] } }, '"params.A" must be a text'],
+  [{ params: { '1A': 'x' } }, '"1A" is not the name of a parameter'],
+])('the body %j is refused', (body, message, expectedHelp = null) => {
+  const error = { status: 400, message, help: expectedHelp };
+  expect(() => readBody('startRun', body)).toThrow(expect.objectContaining(error));
+});
+
+test('of several errors in a body one is reported, whatever their number', () => {
+  expect(() => readBody('actOnRuns', { ids: [], action: 'dance' })).toThrow(
+    '"ids" must be a list of 1 to 500 ids of runs',
+  );
+  expect(() => readBody('actOnRuns', { ids: ['a'], action: 'dance' })).toThrow('"action" cannot be "dance"');
+  expect(() => readBody('actOnRuns', { ids: Array(400_000).fill(1), action: 'stop' })).toThrow(
+    '"ids[0]" must be a text',
+  );
+});
