@@ -7,7 +7,8 @@ import type { RunSummary } from '../../src/core/run/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { httpServer } from '../support/http-server.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
-import { startWf } from '../support/wf.ts';
+import { withTmux } from '../support/tmux.ts';
+import { launcher, startWf } from '../support/wf.ts';
 
 const files = {
   'hello.yaml': 'params: world\nsteps:\n  - name: greet\n    command: echo "hello $1"\n',
@@ -157,6 +158,20 @@ test('the address of the daemon leads to its description', () =>
     const { url } = await serve('--base-path', '/wf', '--require-login');
     expect((await fetch(`${url}/`, { redirect: 'manual' })).status).toBe(401);
   }));
+
+describeWith('tmux', isInstalled('tmux'), 'the link that logs a browser in', () => {
+  test('is printed with the token on a terminal, where no log keeps it', () =>
+    withDaemons(files, async (place) => {
+      const command = `WF_HOME=${place.cwd}/home ${process.execPath} ${launcher} serve --port 0 --dags ${place.cwd} --require-login`;
+      await withTmux({ columns: 200, rows: 20, cwd: place.cwd, command }, async ({ text, type }) => {
+        await expect.poll(text, { timeout: 10_000 }).toMatch(/wf serves/);
+        const [, url = ''] = /wf serves (\S+),/.exec(text()) ?? [];
+        expect(text()).toContain(`log in with a browser: ${url}/#token=${keptToken(place).token}\n`);
+        type('C-c');
+        await expect.poll(text).toContain('ending');
+      });
+    }));
+});
 
 function keptToken({ cwd }: DaemonPlace): { readonly path: string; readonly token: string } {
   const path = join(cwd, 'home/daemon/token');

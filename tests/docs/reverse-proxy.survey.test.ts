@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { certificateFile, closedPort } from '../support/http-server.ts';
+import { startNginx, startProxy } from '../support/proxy.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
 import { blocksOf } from './guide-blocks.ts';
 import { ownDirectory, type Served, serveAs } from './served.ts';
@@ -23,14 +24,7 @@ describeWith('nginx', isInstalled('nginx'), 'nginx as the guide has it', () => {
       .replace(/ssl_certificate .*;/, `ssl_certificate ${certificateFile};`)
       .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${keyFile};`)
       .replace('127.0.0.1:8080', `127.0.0.1:${daemon.port}`);
-    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (part) => `${part}_temp_path ${dir}/${part};`,
-    );
-    const log = 'access_log off; error_log stderr;';
-    const user = process.getuid?.() === 0 ? 'user root;' : '';
-    const config = `${user} daemon off; pid ${dir}/pid; error_log stderr; events {}\nhttp { ${log} ${paths.join(' ')}\n${site}}\n`;
-    writeFileSync(join(dir, 'nginx.conf'), config);
-    await startProxy('nginx', ['-p', dir, '-e', 'stderr', '-c', join(dir, 'nginx.conf')], dir);
+    startNginx(dir, site);
     await answersAsPromised(port, dir);
   });
 });
@@ -44,7 +38,7 @@ describeWith('caddy', isInstalled('caddy'), 'caddy as the guide has it', () => {
       .replace('ops.example.com {', `https://ops.example.com:${port} {\n\ttls ${certificateFile} ${keyFile}`)
       .replace('127.0.0.1:8080', `127.0.0.1:${daemon.port}`);
     writeFileSync(join(dir, 'Caddyfile'), `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
-    await startProxy('caddy', ['run', '--config', join(dir, 'Caddyfile'), '--adapter', 'caddyfile'], dir);
+    startProxy('caddy', ['run', '--config', join(dir, 'Caddyfile'), '--adapter', 'caddyfile'], dir);
     await answersAsPromised(port, dir);
   });
 });
@@ -60,16 +54,6 @@ async function daemonBehindProxy(dir: string): Promise<Served> {
   writeFileSync(join(dir, 'token'), 's3cret\n');
   const args = [...options.split(' '), '--token-file', join(dir, 'token')];
   return serveAs([...args, '--on-shutdown', 'stop'], { env: { WF_HOME: join(dir, 'home') } });
-}
-
-async function startProxy(program: string, args: readonly string[], home: string): Promise<void> {
-  const env = { ...process.env, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
-  const proxy = spawn(program, args, { env, stdio: 'ignore' });
-  const ended = once(proxy, 'exit');
-  onTestFinished(async () => {
-    proxy.kill('SIGTERM');
-    await ended;
-  });
 }
 
 /** Everything that the page says of a proxy. */

@@ -238,7 +238,11 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         expect((await submitted).status()).toBe(403);
         expect(await runsOf(journey)).toEqual([]);
       },
-      { options: tokens, expected: [/status of 40[13]/], outside: [new URL(evil.url).origin] },
+      {
+        options: tokens,
+        expected: [/status of 40[13]/, /ERR_BLOCKED_BY_RESPONSE/],
+        outside: [new URL(evil.url).origin],
+      },
     );
   });
 

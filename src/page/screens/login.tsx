@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { logIn, logins, session, sessionProblem } from '../data/session.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -23,7 +23,8 @@ export function LoginScreen(): JSX.Element {
 /** The login over a screen whose session has ended. */
 export function LoginDialog(): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the effect of the form, which chooses the field.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="login" aria-labelledby="login-title" onCancel={(event) => event.preventDefault()}>
       <h2 id="login-title">The session has ended</h2>
