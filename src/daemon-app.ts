@@ -72,7 +72,7 @@ export type DaemonApp = {
   readonly logFiles: typeof logFiles;
   readonly clock: Clock;
   /** Checks the text of a workflow. */
-  readonly check: (text: string) => Promise<CheckResult>;
+  readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
   /** Masks the secrets that a workflow spells out. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** Masks the secrets in the text of a workflow file. */
@@ -208,7 +208,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     changes,
     logFiles,
     clock: systemClock,
-    check: (text) => checkText(text, places, { check: loader.check, environment: Object.keys(processEnv) }),
+    check: (text, beside) =>
+      checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
     nextOf,

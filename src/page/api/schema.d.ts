@@ -2803,7 +2803,9 @@ export interface operations {
     };
     validate: {
         parameters: {
-            query?: never;
+            query?: {
+                workflow?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2857,12 +2859,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             408: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorV1"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: {

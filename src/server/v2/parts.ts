@@ -41,7 +41,7 @@ export type V2Parts = Pick<
   readonly logFiles: LogFiles;
   readonly clock: Clock;
   /** Checks the text of a workflow; imports are resolved only within the workflows directory. */
-  readonly check: (text: string) => Promise<CheckResult>;
+  readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
   /** Returns the next scheduled start of a workflow; null: none. */
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
   /** Removes a run that has finished. */

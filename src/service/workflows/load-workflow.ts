@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { messageOf, WfError } from '../../errors.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/load.ts';
 
@@ -18,15 +19,21 @@ export function checkWorkflow(request: LoadRequest): CheckResult {
   return { isValid: workflow !== null, diagnostics, sources: workflow === null ? sources : [] };
 }
 
+type CheckTextParts = {
+  readonly check: CheckWorkflow;
+  readonly environment: readonly string[];
+  readonly beside?: string | null;
+};
+
 /**
- * Checks the text of a workflow from elsewhere. Imports are resolved as if the file were in the workflows directory, and
- * never outside of it. `environment`: the names of the variables that a run would inherit. Rejects with a `WfError`
- * `usage` if there is no workflows directory, `storage` if it cannot be created.
+ * Checks the text of a workflow from elsewhere. Imports are resolved as if the file were in the workflows directory, or in
+ * that of `beside`, a file there, and never outside of it. `environment`: the names of the variables that a run would
+ * inherit. Rejects with a `WfError` `usage` if there is no workflows directory, `storage` if it cannot be created.
  */
 export async function checkText(
   text: string,
   { dagsDir, base }: { readonly dagsDir: string | null; readonly base: string | null },
-  { check, environment }: { readonly check: CheckWorkflow; readonly environment: readonly string[] },
+  { check, environment, beside = null }: CheckTextParts,
 ): Promise<CheckResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
@@ -37,5 +44,5 @@ export async function checkText(
     const why = messageOf(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be created: ${why}`, { cause: error });
   }
-  return check({ text, file: null, dir: dagsDir, base, environment });
+  return check({ text, file: null, dir: beside === null ? dagsDir : dirname(beside), base, environment });
 }

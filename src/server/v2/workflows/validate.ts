@@ -4,9 +4,11 @@ import type { Handler } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 
 /** `POST /api/v2/validate`. */
-export function validate({ check }: V2Parts): Handler {
-  return async ({ body }) => {
-    const { isValid, diagnostics } = await check(typeof body === 'string' ? body : '');
+export function validate({ check, names }: V2Parts): Handler {
+  return async ({ body, query }) => {
+    const name = query.get('workflow');
+    const beside = name === null ? null : names.find(name).file;
+    const { isValid, diagnostics } = await check(typeof body === 'string' ? body : '', beside);
     return jsonReply({
       files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }],
     });

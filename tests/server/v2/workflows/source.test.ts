@@ -146,6 +146,18 @@ test('a file stays where its imports are found', async () => {
   expect(readdirSync(join(world.dags, 'ops')).sort()).toEqual(['a.yaml', 'parts.yaml']);
 });
 
+test('a text is checked in the directory of its file', async () => {
+  const parts = 'steps: [{name: two, command: "true"}]\n';
+  const { ask } = await apiWorld({ 'ops/a.yaml': one, 'ops/parts.yaml': parts });
+  const check = async (query: string) => {
+    const options = { body: `imports: [parts]\n${one}`, headers: { 'Content-Type': 'text/yaml' } };
+    const answer = await ask('POST', `/api/v2/validate${query}`, options);
+    return answer.status === 200 ? JSON.parse(answer.body).files[0].valid : answer.status;
+  };
+
+  expect([await check('?workflow=a'), await check(''), await check('?workflow=b')]).toEqual([true, false, 404]);
+});
+
 test('a read-only login gets no secret of a file, and nothing of a broken one', async () => {
   const login = { token: 'the-token', readOnlyToken: 'look-only', basic: null };
   const secret = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\n${one}`;
