@@ -148,11 +148,13 @@ const FOLDERS = {
   page: {
     src: [
       'core/',
+      'language/(read/canonical-key|schema/type-text)[.]ts$',
+      'language/schema/workflow[.]schema[.]json$',
       'render/report/(graph/graph-(columns|items|layers|layout|order|paths|positions)|log/ansi-(color|spans)|status-look)[.]ts$',
       'render/graph/graph-lanes[.]ts$',
       'render/text/(duration|fit|sanitize|sgr|short-id|width)[.]ts$',
     ],
-    packages: ['@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
+    packages: ['@codemirror/.+', '@lezer/highlight', '@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },
   // Shared with the report, which knows neither a browser nor a daemon.
   'page/run-view': {

@@ -73,3 +73,10 @@ test('the viewer of logs takes at most 8 kB more', () => {
 test.each(['runs', 'start', 'system', 'workflow'])('the screen "%s" takes at most 12 kB more', (name) => {
   expect(sizeOf(loadedWith(chunk(name), firstLoad))).toBeLessThan(12_000);
 });
+
+test('the editor takes at most 145 kB more, its schema and its comparison of texts come when they are needed', () => {
+  const workflow = loadedWith(chunk('workflow'), firstLoad);
+
+  expect(sizeOf(loadedWith(chunk('editor-pane'), new Set([...firstLoad, ...workflow])))).toBeLessThan(145_000);
+  for (const name of ['workflow[.]schema', 'comparison']) expect(sizeOf([chunk(name)])).toBeLessThan(13_000);
+});

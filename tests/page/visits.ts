@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -17,6 +19,8 @@ export type Journey = {
   readonly write: (name: string, text: string) => void;
   /** Starts another daemon over the same place. */
   readonly serve: DaemonPlace['serve'];
+  /** Reads a file beside the workflows. */
+  readonly read: (name: string) => string;
 };
 
 /** How the daemon is started, and which messages in the console, and other addresses, are no fault. */
@@ -35,7 +39,7 @@ export function withPage<T>(
   use: (journey: Journey) => Promise<T>,
   { options = [], expected = [], outside: others = [] }: PageOptions = {},
 ): Promise<T> {
-  return withDaemons(files, async ({ serve, write }) => {
+  return withDaemons(files, async ({ serve, write, cwd }) => {
     const daemon = await serve(...options);
     const browser = await launchBrowser();
     const visits: Awaited<ReturnType<typeof visit>>[] = [];
@@ -50,6 +54,7 @@ export function withPage<T>(
         open,
         write,
         serve,
+        read: (name) => readFileSync(join(cwd, name), 'utf8'),
         start: (workflow) => startRun(daemon, workflow),
         stop: (runId) => stopRun(daemon, runId),
       });

@@ -1,6 +1,7 @@
 import { nearNames } from '../near-names.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
-import { executorConfigSchema, executorTypes, resolve as resolveIn, type Schema, typesOf } from './schema.ts';
+import { executorConfigSchema, executorTypes, resolve as resolveIn, type Schema } from './schema.ts';
+import { typeText } from './type-text.ts';
 import document from './workflow.schema.json' with { type: 'json' };
 
 /** A key allowed at a path of a workflow file. */
@@ -122,21 +123,6 @@ function keyDoc(key: string, part: Schema, holder: Schema): KeyDoc {
     default: target.default ?? null,
     examples: target.examples ?? [],
   };
-}
-
-const typeNames: { readonly [type: string]: string } = {
-  string: 'text',
-  array: 'list',
-  object: 'map',
-  integer: 'whole number',
-  boolean: 'true or false',
-};
-
-function typeText(schema: Schema): string {
-  const words = schema.enum?.filter((value) => typeof value === 'string') ?? [];
-  if (words.length > 0) return words.join(' | ');
-  const types = typesOf(schema) ?? [];
-  return types.map((type) => typeNames[type] ?? type).join(' or ');
 }
 
 function resolve(schema: Schema): Schema {

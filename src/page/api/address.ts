@@ -11,6 +11,7 @@ export const to = {
   runOfStep: (id: string, step: string) => `runs/${encodeURIComponent(id)}?${new URLSearchParams({ step })}`,
   runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,
   workflow: (id: string) => `w/${encodeURIComponent(id)}`,
+  edit: (id: string) => `w/${encodeURIComponent(id)}?tab=spec&edit=1`,
   start: (id: string) => `w/${encodeURIComponent(id)}/start`,
 } as const;
 

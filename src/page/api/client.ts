@@ -23,11 +23,16 @@ type Answer<T> = { readonly data?: T | undefined; readonly error?: unknown; read
 
 /** The data of an answer. Throws an `ApiProblem` for a refusal, and where the daemon cannot be reached. */
 export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
+  return (await askTagged(request)).data;
+}
+
+/** The data of an answer with its `ETag`. Throws as `ask` does. */
+export async function askTagged<T>(request: Promise<Answer<T>>): Promise<{ readonly data: T; readonly tag: string }> {
   const answer = await request.catch((error: unknown) => {
     disconnected();
     throw ApiProblem.unreachable(error);
   });
   connected();
-  if (answer.response.ok) return answer.data as T;
+  if (answer.response.ok) return { data: answer.data as T, tag: answer.response.headers.get('ETag') ?? '' };
   throw ApiProblem.refused(answer.response, answer.error);
 }

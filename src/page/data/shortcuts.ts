@@ -9,7 +9,10 @@ export function listenToKeys(shortcuts: Shortcuts): () => void {
   let first = '';
   let firstAt = 0;
   const onKey = (event: KeyboardEvent) => {
-    if (event.altKey || (!isModified(event) && (isTyping(event.target) || document.querySelector('dialog[open]'))))
+    if (
+      event.altKey ||
+      (!isModified(event) && (isTyping(event.composedPath()[0]) || document.querySelector('dialog[open]')))
+    )
       return;
     const key = `${isModified(event) ? 'Mod-' : ''}${event.key}`;
     const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${key}` : key;
@@ -28,6 +31,7 @@ function isModified(event: KeyboardEvent): boolean {
   return event.ctrlKey || event.metaKey;
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** The innermost target: the editor is in a shadow root. */
+function isTyping(target: EventTarget | undefined): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 }

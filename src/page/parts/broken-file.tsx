@@ -4,12 +4,14 @@ import { useEffect } from 'preact/hooks';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import type { Workflow } from '../api/types.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { Diagnostics } from './diagnostics.tsx';
 
 /** The row of a file that cannot be run: what is wrong with it, with its lines where they may be seen. */
 export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
   const text = useSignal<string | null>(null);
   const { id, file, diagnostics } = workflow;
+  const name = file.slice(file.lastIndexOf('/') + 1);
   useEffect(() => {
     const asked = ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }));
     asked.then(
@@ -27,10 +29,15 @@ export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
       </span>
       <div>
         <a class="name" href={to.workflow(id)}>
-          <bdi>{file.slice(file.lastIndexOf('/') + 1)}</bdi>
+          <bdi>{name}</bdi>
         </a>
         <Diagnostics diagnostics={diagnostics} text={text.value} />
       </div>
+      {!isReadOnly.value && (
+        <a class="button" href={to.edit(id)} aria-label={`Edit ${name}`}>
+          Edit
+        </a>
+      )}
     </li>
   );
 }

@@ -8,6 +8,7 @@ import { now } from '../data/clock.ts';
 import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
+import { leaving } from '../data/unsaved.ts';
 import { isBroken } from '../data/workflow-state.ts';
 import { Diagnostics } from '../parts/diagnostics.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -23,6 +24,7 @@ import { HistoryGrid } from './history-grid.tsx';
 
 // The texts of the screen are there before its drawing.
 const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
+const EditorPane = lazy(() => import('../editor/editor-pane.tsx').then((part) => part.EditorPane));
 
 type Shown = {
   readonly detail: WorkflowDetail;
@@ -99,12 +101,41 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
       <Tabs
         names={names}
         current={tab}
-        onChoose={(name) => change({ tab: name === usual ? '' : name.toLowerCase() })}
+        onChoose={(name) => leaving(() => change({ tab: name === usual ? '' : name.toLowerCase(), edit: '' }))}
       />
       {tab === 'Overview' && <Overview detail={detail} />}
       {tab === 'History' && <History detail={detail} runs={runs} grid={grid} />}
-      {tab === 'Spec' && <SourceText path={detail.file} text={detail.definition ?? ''} />}
+      {tab === 'Spec' && (
+        <Spec
+          detail={detail}
+          isEdited={query['edit'] === '1' && !isReadOnly.value}
+          onEdit={(edit) => change({ tab: 'spec', edit: edit ? '1' : '' })}
+        />
+      )}
     </section>
+  );
+}
+
+type SpecProps = {
+  readonly detail: WorkflowDetail;
+  readonly isEdited: boolean;
+  readonly onEdit: (edit: boolean) => void;
+};
+
+/** The text of the file, read-only at first. */
+function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
+  if (isEdited) return <EditorPane workflow={detail} onClose={() => onEdit(false)} />;
+  return (
+    <>
+      {!isReadOnly.value && (
+        <p class="spec-actions">
+          <button type="button" onClick={() => onEdit(true)}>
+            Edit
+          </button>
+        </p>
+      )}
+      <SourceText path={detail.file} text={detail.definition ?? ''} />
+    </>
   );
 }
 

@@ -1,0 +1,226 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { Diagnostic, WorkflowDetail } from '../api/types.ts';
+import { isOffline } from '../data/connection.ts';
+import { type Draft, dropDraft, openDraft } from '../data/draft.ts';
+import { createResource } from '../data/resource.ts';
+import { guardChanges, leaving, wantsToLeave } from '../data/unsaved.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { type CodeEditor, createCodeEditor } from './code-editor.ts';
+import type { FileSchema } from './file-schema.ts';
+import { ProblemList } from './problem-list.tsx';
+
+/** After the last key, this time passes before the text is checked. */
+const CHECK_DELAY_MS = 300;
+
+type PaneProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
+
+/** The editor of a workflow file. */
+export function EditorPane({ workflow, onClose }: PaneProps): JSX.Element {
+  const draft = useMemo(() => createResource(() => openDraft(workflow.id)), [workflow.id]);
+  useEffect(() => void draft.refresh(), [draft]);
+  const { value, problem } = draft.known.value;
+  if (value !== null) return <Editing key={value.workflow} draft={value} workflow={workflow} onClose={onClose} />;
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void draft.refresh()} />;
+}
+
+function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JSX.Element {
+  const { route } = useLocation();
+  const editor = useRef<CodeEditor | null>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const isComparing = useSignal(false);
+  const { isDirty, theirs, problems } = draft;
+
+  useEffect(() => {
+    if (host.current === null) return;
+    const label = `Text of ${workflow.file}`;
+    const options = { text: draft.text.value, label, schema: readSchema() };
+    const made = createCodeEditor(host.current, { ...options, onText: (text) => (draft.text.value = text) });
+    editor.current = made;
+    const [first] = workflow.diagnostics;
+    made.goTo(first?.line ?? 1, first?.column ?? 1);
+    return () => made.destroy();
+  }, [draft]);
+
+  useEffect(() => guardChanges(() => isDirty.value, route), [draft, route]);
+  useEffect(() => () => (isDirty.value ? undefined : dropDraft(draft)), [draft]);
+
+  // The text of this moment: keys may have been pressed since the component was drawn.
+  const text = draft.text.value;
+  useEffect(() => editor.current?.setText(draft.text.value), [text]);
+  useEffect(() => editor.current?.setProblems(problems.value), [problems.value]);
+  useEffect(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => void draft.check(abort.signal), CHECK_DELAY_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text]);
+  useEffect(() => {
+    const own = isComparing.value ? { text: draft.base.value.text, isTheirs: false } : null;
+    void editor.current?.compare(theirs.value === null ? own : { text: theirs.value.text, isTheirs: true });
+  }, [theirs.value, isComparing.value, draft.base.value]);
+
+  // The file was changed by someone else, or by the save below.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) void draft.follow().catch(() => {});
+    isFirst.current = false;
+  }, [workflow.definition]);
+
+  const save = async (options?: { allowInvalid: boolean }) => {
+    if (theirs.value !== null) draft.acceptTheirs();
+    if (await draft.save(options)) isComparing.value = false;
+    editor.current?.focus();
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      if (theirs.value === null) void save();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [draft]);
+
+  const close = () =>
+    leaving(() => {
+      dropDraft(draft);
+      onClose();
+    });
+  return (
+    <section class="card editor" aria-label={`Editor of ${workflow.name}`}>
+      <div class="editor-bar">
+        <strong>{workflow.file.slice(workflow.file.lastIndexOf('/') + 1)}</strong>
+        <span class="quiet" role="status">
+          {draft.isSaving.value ? 'Saving' : isDirty.value ? 'Unsaved changes' : 'Saved'}
+        </span>
+        <span class="space" />
+        <button type="button" class="plain" onClick={() => editor.current?.find()}>
+          Find
+        </button>
+        {theirs.value === null && (
+          <button
+            type="button"
+            class="plain"
+            aria-pressed={isComparing.value}
+            disabled={!isDirty.value && !isComparing.value}
+            onClick={() => {
+              isComparing.value = !isComparing.value;
+            }}
+          >
+            Compare
+          </button>
+        )}
+        <button type="button" onClick={close}>
+          {isDirty.value ? 'Cancel' : 'Close'}
+        </button>
+        {theirs.value === null && (
+          <button
+            type="button"
+            class="main"
+            disabled={!isDirty.value || draft.isSaving.value || isOffline.value}
+            onClick={() => void save()}
+          >
+            Save
+          </button>
+        )}
+      </div>
+      <Conflict draft={draft} onSave={() => void save()} />
+      <Refusal draft={draft} onSave={() => void save({ allowInvalid: true })} />
+      <div class="editor-host" ref={host} />
+      <ProblemList
+        problems={problems.value}
+        onChoose={({ line, column }: Diagnostic) => editor.current?.goTo(line ?? 1, column ?? 1)}
+      />
+      <p class="editor-keys quiet">
+        <kbd>Ctrl Space</kbd> completes · <kbd>Ctrl S</kbd> saves · <kbd>Ctrl F</kbd> finds · <kbd>Tab</kbd> indents;{' '}
+        <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves the editor
+      </p>
+      {wantsToLeave.value !== null && (
+        <ConfirmDialog
+          title="Discard your changes?"
+          action="Discard the changes"
+          onCancel={() => {
+            wantsToLeave.value = null;
+          }}
+          onConfirm={() => {
+            const go = wantsToLeave.value;
+            wantsToLeave.value = null;
+            draft.text.value = draft.base.value.text;
+            dropDraft(draft);
+            go?.();
+          }}
+        >
+          <p>The changes of {workflow.name} are not saved.</p>
+        </ConfirmDialog>
+      )}
+    </section>
+  );
+}
+
+/** Two people have changed the file: the editor shows both texts. */
+function Conflict({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
+  const { theirs } = draft;
+  if (theirs.value === null) return null;
+  return (
+    <div class="editor-note" role="alert">
+      <p>
+        <strong>Someone else has changed the file.</strong> Nothing is saved yet. Each difference shows{' '}
+        <span class="theirs">their text in red</span> and <span class="mine">yours in green</span>: choose a side or
+        edit, then save.
+      </p>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            draft.text.value = theirs.value?.text ?? draft.text.value;
+            draft.acceptTheirs();
+          }}
+        >
+          Take all of theirs
+        </button>
+        <button type="button" class="main" disabled={draft.isSaving.value || isOffline.value} onClick={onSave}>
+          Save this text
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Why the text was not saved. */
+function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
+  const failure = draft.failure.value;
+  if (failure === null) return null;
+  const hasErrors = failure.status === 422;
+  return (
+    <div class="editor-note" role="alert">
+      {hasErrors ? (
+        <>
+          <p>
+            <strong>Not saved: the text has errors.</strong> A workflow with errors cannot be started.
+          </p>
+          <div class="actions">
+            <button type="button" disabled={draft.isSaving.value || isOffline.value} onClick={onSave}>
+              Save anyway
+            </button>
+          </div>
+        </>
+      ) : (
+        <p>
+          <strong>Not saved: {failure.message}.</strong> {failure.help} The text stays here.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The schema of workflow files, a file of its own. */
+function readSchema(): Promise<FileSchema> {
+  return import('../../language/schema/workflow.schema.json').then((loaded) => loaded.default as unknown as FileSchema);
+}

@@ -1,0 +1,86 @@
+import { canonicalKey } from '../../language/read/canonical-key.ts';
+import type { PathStep } from './yaml-place.ts';
+
+/** The part of JSON Schema that the schema of workflow files uses. */
+export type FileSchema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, FileSchema>>;
+  readonly additionalProperties?: boolean | FileSchema;
+  readonly items?: FileSchema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly allOf?: readonly { readonly if?: FileSchema; readonly then?: FileSchema }[];
+  readonly $defs?: Readonly<Record<string, FileSchema>>;
+  readonly 'x-alias-of'?: string;
+};
+
+/** A key that a map may have. */
+export type FileKey = { readonly key: string; readonly schema: FileSchema; readonly isRequired: boolean };
+
+/** Returns the schema of the value at a path; null if the schema says nothing about it. */
+export function schemaAt(root: FileSchema, path: readonly PathStep[]): FileSchema | null {
+  let schema: FileSchema | null = root;
+  for (const { key, beside } of path) {
+    if (schema === null) return null;
+    schema = key === null ? (schema.items ?? null) : valueSchema(root, schema, { key, beside });
+    schema = schema === null ? null : resolved(root, schema);
+  }
+  return schema;
+}
+
+/** Returns the keys that a map of the schema may have beside those that are there, without second names. */
+export function keysOf(root: FileSchema, schema: FileSchema, present: ReadonlyMap<string, string>): readonly FileKey[] {
+  const taken = new Set(Array.from(present.keys(), canonicalKey));
+  return Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
+    const own = resolved(root, part);
+    if (own['x-alias-of'] !== undefined || taken.has(canonicalKey(key))) return [];
+    return [{ key, schema: own, isRequired: schema.required?.includes(key) === true }];
+  });
+}
+
+/** Returns the words that a text of the schema may be: those of an enumeration, else those of its examples. */
+export function wordsOf({ enum: words, allOf = [], type, examples = [] }: FileSchema): readonly string[] {
+  const ofText = words ?? allOf.find((part) => part.if?.type === 'string')?.then?.enum;
+  if (ofText !== undefined) return ofText.map(String);
+  if ([type].flat().includes('boolean')) return ['true', 'false'];
+  return examples.flatMap((example) => {
+    if (typeof example === 'number') return [String(example)];
+    return typeof example === 'string' && !example.includes('\n') ? [quotedIfNeeded(example)] : [];
+  });
+}
+
+function valueSchema(root: FileSchema, schema: FileSchema, { key, beside }: PathStep): FileSchema | null {
+  const wanted = canonicalKey(key ?? '');
+  const holders = [...implied(schema, beside), schema];
+  for (const { properties = {} } of holders) {
+    const found = Object.entries(properties).find(([name]) => canonicalKey(name) === wanted)?.[1];
+    if (found !== undefined) return resolved(root, found);
+  }
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : null;
+}
+
+/** What a schema says of a map with these values: the settings of the executor that `type` names. */
+function implied({ allOf = [] }: FileSchema, beside: ReadonlyMap<string, string>): readonly FileSchema[] {
+  return allOf.flatMap(({ if: condition, then }) => {
+    const wanted = Object.entries(condition?.properties ?? {});
+    const isMet = wanted.length > 0 && wanted.every(([key, { const: value }]) => beside.get(key) === value);
+    return isMet && then !== undefined ? [then] : [];
+  });
+}
+
+function resolved(root: FileSchema, { $ref, ...own }: FileSchema): FileSchema {
+  if ($ref === undefined) return own;
+  const target = root.$defs?.[$ref.replace('#/$defs/', '')] ?? {};
+  return { ...resolved(root, target), ...own };
+}
+
+/** A text as a YAML scalar. */
+function quotedIfNeeded(text: string): string {
+  const isPlain = /^[\w$./~-][^:#]*$/.test(text) && !/^(?:[\d.+-]+|true|false|null|yes|no|on|off|-.*)$/i.test(text);
+  return isPlain && text.trim() === text ? text : `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,137 @@
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  startCompletion,
+} from '@codemirror/autocomplete';
+import type { Text } from '@codemirror/state';
+import type { EditorView, Tooltip } from '@codemirror/view';
+import { typeText } from '../../language/schema/type-text.ts';
+import { type FileKey, type FileSchema, keysOf, schemaAt, wordsOf } from './file-schema.ts';
+import { keyAt, type LineAt, type PathStep, placeAt } from './yaml-place.ts';
+
+/** Offers the keys and values that the schema of workflow files has at the cursor. */
+export function complete(root: FileSchema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
+  const { number, from } = state.doc.lineAt(pos);
+  const place = placeAt(lineOf(state.doc), { line: number, column: pos - from });
+  if (place === null) return null;
+  const schema = schemaAt(root, place.path);
+  const word = state.sliceDoc(from + place.from, pos);
+  if (schema === null || (word === '' && !explicit && place.kind !== 'value')) return null;
+  const options = [
+    ...(place.kind === 'key' ? keysOf(root, schema, place.present).map(keyOption) : []),
+    ...(place.kind === 'key' && !isListEntry(place.path) ? [] : words(root, schema, place.path, state.doc)),
+    ...(place.kind === 'entry' ? entryOptions(root, schema) : []),
+  ];
+  if (options.length === 0) return null;
+  return { from: from + place.from, options, validFor: /^[\w.$-]*$/ };
+}
+
+/** Returns the documentation of the key at a position. */
+export function explain(root: FileSchema, { state }: EditorView, pos: number): Tooltip | null {
+  const { number, from } = state.doc.lineAt(pos);
+  const found = keyAt(lineOf(state.doc), { line: number, column: pos - from });
+  const schema = found === null ? null : schemaAt(root, found.place.path);
+  if (found === null || schema === null || schema.description === undefined) return null;
+  const key = found.place.path.map((step) => step.key).filter((name) => name !== null);
+  return {
+    pos: from + found.from,
+    end: from + found.to,
+    above: true,
+    create: () => ({ dom: documentation(key.join('.'), schema) }),
+  };
+}
+
+function isListEntry(path: readonly PathStep[]): boolean {
+  return path.at(-1)?.key === null;
+}
+
+function keyOption({ key, schema, isRequired }: FileKey, index: number): Completion {
+  return {
+    label: key,
+    detail: isRequired ? `${typeText(schema)}, required` : typeText(schema),
+    type: 'property',
+    // In the order of the schema, which begins with the most important ones.
+    boost: (isRequired ? 50 : 0) - index,
+    info: () => documentation(key, schema),
+    apply: (view, _, from, to) => insertKey(view, { key, schema, from, to }),
+  };
+}
+
+/** Writes a key with what begins its value: a space, or a line of its own for a map or a list. */
+function insertKey(
+  view: EditorView,
+  { key, schema, from, to }: { key: string; schema: FileSchema; from: number; to: number },
+): void {
+  const line = view.state.doc.lineAt(from);
+  const rest = view.state.sliceDoc(to, line.to);
+  const below = `\n${' '.repeat(from - line.from + 2)}`;
+  const types = [schema.type ?? []].flat();
+  const tail =
+    types[0] === 'object' ? `:${below}` : types[0] === 'array' && !types.includes('string') ? `:${below}- ` : ': ';
+  const insert = /^\s*:/.test(rest) ? key : key + tail;
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    userEvent: 'input.complete',
+  });
+  startCompletion(view);
+}
+
+/** `- name: `, or another beginning of an entry of a list of maps. */
+function entryOptions(root: FileSchema, list: FileSchema): readonly Completion[] {
+  const entry = schemaAt({ ...root, ...list, $defs: root.$defs ?? {} }, [{ key: null, beside: new Map() }]);
+  const [first] = entry === null ? [] : keysOf(root, entry, new Map());
+  const begin = first === undefined ? '- ' : `- ${first.key}: `;
+  return [{ label: begin.trim(), apply: begin, detail: 'another entry', type: 'text' }];
+}
+
+function words(root: FileSchema, schema: FileSchema, path: readonly PathStep[], text: Text): readonly Completion[] {
+  const key = path.findLast((step) => step.key !== null)?.key;
+  if (key === 'depends') return stepNames(text).map((label) => ({ label, type: 'variable', detail: 'step' }));
+  const list = isListEntry(path) ? schemaAt(root, path.slice(0, -1)) : null;
+  const offered = wordsOf(schema).length > 0 || list === null ? wordsOf(schema) : wordsOf(list);
+  return offered.map((label) => ({
+    label,
+    type: 'constant',
+    ...(label === String(schema.default) ? { detail: 'default' } : {}),
+  }));
+}
+
+/** The names of the steps of a text. */
+function stepNames(text: Text): readonly string[] {
+  const names = text.toString().matchAll(/^\s*(?:-\s+)?(?:name|id):\s+(?:"([^"]*)"|'([^']*)'|([^#\n]*[^#\s]))/gm);
+  return [...new Set(Array.from(names, ([, double, single, plain]) => double ?? single ?? plain ?? ''))];
+}
+
+function documentation(key: string, schema: FileSchema): HTMLElement {
+  const box = document.createElement('div');
+  box.className = 'wf-doc';
+  const head = element('p', 'wf-doc-key', element('strong', '', key), ` ${typeText(schema)}`);
+  const about = element('p', '', ...codeParts(schema.description ?? ''));
+  box.append(head, about);
+  if (schema.default !== undefined)
+    box.append(element('p', '', 'Default: ', element('code', '', String(schema.default))));
+  const [example] = schema.examples ?? [];
+  if (example !== undefined) {
+    const text = typeof example === 'string' ? example : JSON.stringify(example);
+    box.append(element('p', '', 'Example: ', element('code', '', text)));
+  }
+  return box;
+}
+
+/** A text with what stands between backticks as code. */
+function codeParts(text: string): readonly (string | HTMLElement)[] {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? element('code', '', part) : part));
+}
+
+function element(name: string, className: string, ...children: readonly (string | HTMLElement)[]): HTMLElement {
+  const made = document.createElement(name);
+  if (className !== '') made.className = className;
+  made.append(...children);
+  return made;
+}
+
+function lineOf(text: Text): LineAt {
+  return (line) => (line < 1 || line > text.lines ? null : text.line(line).text);
+}

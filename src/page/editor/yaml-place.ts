@@ -1,0 +1,119 @@
+/** A step from a map or a list to a value in it. */
+export type PathStep = {
+  /** The key of a map; null: an entry of a list. */
+  readonly key: string | null;
+  /** The keys of that map that are above the place or beside it, with the texts of their values. */
+  readonly beside: ReadonlyMap<string, string>;
+};
+
+/** A place in a YAML text in block style. */
+export type YamlPlace = {
+  /**
+   * `key`: a key of the map at the path is written there, or a text if the path ends in a list; `value`: the value at the
+   * path; `entry`: an entry of the list at the path begins there.
+   */
+  readonly kind: 'key' | 'value' | 'entry';
+  readonly path: readonly PathStep[];
+  /** The other keys of the map at the path, with the texts of their values. */
+  readonly present: ReadonlyMap<string, string>;
+  /** The column, from 0, where the written word begins. */
+  readonly from: number;
+};
+
+/** Returns a line of the text, counted from 1; null outside of it. */
+export type LineAt = (line: number) => string | null;
+
+type Line = {
+  readonly dashes: readonly number[];
+  /** The column of what follows the dashes. */
+  readonly column: number;
+  readonly key: string | null;
+  readonly value: string;
+};
+
+/**
+ * Finds the place of a position by the indentation of the lines above it, so that it works in a text that is being typed and
+ * is no valid YAML. Null in comments, block scalars and texts that continue on another line.
+ */
+export function placeAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null {
+  const written = (lineAt(line) ?? '').slice(0, column);
+  if (/(?:^|\s)#/.test(written)) return null;
+  const own = partsOf(written);
+  const present = new Map<string, string>();
+  const path: PathStep[] = [];
+  let current = present;
+  let kind: YamlPlace['kind'] = 'key';
+  let from = own.column;
+  if (own.key !== null) {
+    kind = 'value';
+    from = column - own.value.length;
+    current = new Map([[own.key, own.value]]);
+    path.push({ key: own.key, beside: current });
+  }
+  let at = own.column;
+  let isEntry = false;
+  const enclose = (dash: number) => {
+    path.unshift({ key: null, beside: new Map() });
+    at = dash;
+    isEntry = true;
+  };
+  for (const dash of own.dashes.toReversed()) enclose(dash);
+
+  for (let number = line - 1; number >= 1 && (at > 0 || isEntry); number--) {
+    const text = lineAt(number) ?? '';
+    if (/^\s*(?:#|$)/.test(text)) continue;
+    if (/^(?:---|\.\.\.)/.test(text)) break;
+    const other = partsOf(text);
+    if (other.key !== null && other.column === at && !isEntry) current.set(other.key, other.value);
+    else if (other.key !== null && (other.column < at || (isEntry && other.column === at))) {
+      if (!/^(?:[&!]\S+)?$/.test(other.value)) return null;
+      current = new Map([[other.key, other.value]]);
+      path.unshift({ key: other.key, beside: current });
+      at = other.column;
+      isEntry = false;
+    }
+    for (const dash of other.dashes.toReversed()) {
+      if (dash < at) enclose(dash);
+      else if (dash === at && !isEntry) {
+        if (path.length > 0 || own.value !== '') return null;
+        kind = 'entry';
+        isEntry = true;
+      }
+    }
+  }
+  if (kind === 'key' && own.dashes.length === 0) addBelow(lineAt, { line, column: own.column }, present);
+  return { kind, path, present, from };
+}
+
+/** Returns the place of the key that covers a position, and the columns of the key; null if none does. */
+export function keyAt(
+  lineAt: LineAt,
+  { line, column }: { line: number; column: number },
+): { readonly place: YamlPlace; readonly from: number; readonly to: number } | null {
+  const text = lineAt(line) ?? '';
+  const { key, column: from } = partsOf(text);
+  if (key === null || column < from || column > from + key.length) return null;
+  const place = placeAt(lineAt, { line, column: text.indexOf(':', from + key.length) + 1 });
+  return place === null ? null : { place, from, to: from + key.length };
+}
+
+/** Adds the keys of the same map that follow. */
+function addBelow(lineAt: LineAt, at: { line: number; column: number }, present: Map<string, string>): void {
+  for (let number = at.line + 1; ; number++) {
+    const text = lineAt(number);
+    if (text === null) return;
+    if (/^\s*(?:#|$)/.test(text)) continue;
+    const { dashes, column, key, value } = partsOf(text);
+    if ((dashes[0] ?? column) < at.column) return;
+    if (column === at.column && key !== null) present.set(key, value);
+  }
+}
+
+function partsOf(text: string): Line {
+  const [, indent = '', marks = '', rest = ''] = /^(\s*)((?:-(?:\s+|$))*)(.*)$/s.exec(text) ?? [];
+  const dashes = [...marks.matchAll(/-/g)].map(({ index }) => indent.length + index);
+  const column = indent.length + marks.length + (marks.endsWith('-') ? 1 : 0);
+  const [, key, value] = /^("[^"]*"|'[^']*'|[^\s#"'&*![\]{}|>,][^:#]*?)\s*:(?:\s+(.*)|$)/s.exec(rest) ?? [];
+  if (key === undefined) return { dashes, column, key: null, value: rest };
+  return { dashes, column, key, value: (value ?? '').replace(/(?:^|\s+)#.*$/, '') };
+}

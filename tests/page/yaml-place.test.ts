@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type FileSchema, keysOf, schemaAt, wordsOf } from '../../src/page/editor/file-schema.ts';
+import { keyAt, placeAt, type YamlPlace } from '../../src/page/editor/yaml-place.ts';
+
+const schema: FileSchema = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),
+);
+
+/** The place of `|` in a text. */
+function at(marked: string): YamlPlace | null {
+  const before = marked.slice(0, marked.indexOf('|')).split('\n');
+  const lines = marked.replace('|', '').split('\n');
+  const position = { line: before.length, column: before.at(-1)?.length ?? 0 };
+  return placeAt((line) => lines[line - 1] ?? null, position);
+}
+
+const pathAt = (marked: string) =>
+  at(marked)
+    ?.path.map(({ key }) => key ?? '[]')
+    .join('.');
+
+test.each([
+  ['|', ''],
+  ['steps:\n  |', 'steps'],
+  ['steps:\n  - |', 'steps.[]'],
+  ['steps:\n- |', 'steps.[]'],
+  ['steps:\n  - name: one\n    |', 'steps.[]'],
+  ['steps:\n  - name: one\n    retryPolicy:\n      li|', 'steps.[].retryPolicy'],
+  ['steps:\n  - name: one\n    retryPolicy:\n      limit: 3\n    |', 'steps.[]'],
+  ['steps:\n  - name: one\n    depends:\n      - |', 'steps.[].depends.[]'],
+  ['steps:\n  - name: one\n    depends:\n    - |', 'steps.[].depends.[]'],
+  ['steps:\n  one:\n    # why\n\n    |\n', 'steps.one'],
+  ['steps:\n  - name: one\n    command: echo\nhandlerOn:\n  exit:\n    |', 'handlerOn.exit'],
+  ['a: 1\n---\nsteps:\n  |', 'steps'],
+])('%j: the map of a key is known from the indentation', (text, path) => {
+  expect([pathAt(text), at(text)?.kind]).toEqual([path, 'key']);
+});
+
+test.each([
+  ['type: |', 'type'],
+  ['steps:\n  - name: one\n    executor: do|', 'steps.[].executor'],
+  ['steps:\n  - executor: do|', 'steps.[].executor'],
+  ['steps:\n  - executor:\n      type: docker\n      config:\n        pull: |', 'steps.[].executor.config.pull'],
+])('%j: a value has the path of its key', (text, path) => {
+  expect([pathAt(text), at(text)?.kind]).toEqual([path, 'value']);
+});
+
+test.each([
+  'steps:\n  - name: one # |',
+  '# |',
+  'steps:\n  - name: one\n    script: >-\n      ec|',
+  'steps:\n  - name: one\n    command: echo\n      he|',
+])('%j: there are no keys in comments and in texts', (text) => {
+  expect(at(text)).toBeNull();
+});
+
+test('an entry of a list is known from the entries above it', () => {
+  expect([pathAt('steps:\n  - name: one\n  |'), at('steps:\n  - name: one\n  |')?.kind]).toEqual(['steps', 'entry']);
+});
+
+test('keys of the same map are not offered again, in whatever spelling, above or below', () => {
+  const place = at('steps:\n  - name: one\n    |\n    retry_policy:\n      limit: 2\n  - name: two\n    dir: x\n');
+  const step = schemaAt(schema, place?.path ?? []);
+  const offered = keysOf(schema, step ?? {}, place?.present ?? new Map()).map(({ key }) => key);
+
+  expect(offered).toContain('command');
+  expect(offered).toContain('dir');
+  expect(offered.filter((key) => ['name', 'retryPolicy', 'workingDir'].includes(key))).toEqual([]);
+});
+
+test('the settings of an executor follow from its type', () => {
+  const settings = (type: string) => {
+    const place = at(`steps:\n  - name: one\n    executor:\n      type: ${type}\n      config:\n        |`);
+    return keysOf(schema, schemaAt(schema, place?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
+  };
+
+  expect(settings('docker')).toContain('image');
+  expect(settings('ssh')).toContain('host');
+  expect(settings('ssh')).not.toContain('image');
+});
+
+test('a value is one of the words of its schema, or like its examples', () => {
+  const words = (text: string) => wordsOf(schemaAt(schema, at(text)?.path ?? []) ?? {});
+
+  expect(words('type: |')).toEqual(['graph', 'chain']);
+  expect(words('steps:\n  - executor: |')).toContain('docker');
+  expect(words('steps:\n  - continueOn:\n      failure: |')).toEqual(['true', 'false']);
+  expect(words('schedule: |')).toEqual(['0 5 * * *']);
+});
+
+test('the key under the pointer has the documentation of its path', () => {
+  const lines = ['steps:', '  - name: one', '    retry_policy: {limit: 2}'];
+  const found = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 8 });
+
+  expect([found?.from, found?.to]).toEqual([4, 16]);
+  expect(schemaAt(schema, found?.place.path ?? [])?.description).toBe('Retries after a failure.');
+  expect(keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 20 })).toBeNull();
+});
