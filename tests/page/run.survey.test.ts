@@ -114,6 +114,36 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
+  it('has a step that is marked after a question, and is deleted', async () => {
+    await withPage(files, async ({ daemon, open, start }) => {
+      const id = await start('failing');
+      const page = await open(`/runs/${id}`);
+      await header(page).getByText('Failed after').waitFor();
+
+      const more = page.getByRole('button', { name: 'More actions of the step' });
+      await more.click();
+      expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Mark as succeeded']);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('menuitem').count()).toBe(0);
+      await more.click();
+      await page.keyboard.press('Enter');
+      expect(await page.getByRole('dialog').textContent()).toContain('Mark load as succeeded?');
+      await page.getByRole('button', { name: 'Mark as succeeded' }).click();
+      await page.getByRole('link', { name: 'load: succeeded, needs fetch' }).waitFor();
+      const { steps } = JSON.parse(await daemon.get(`/api/v2/runs/${id}`));
+      expect(steps.find(({ name }: { name: string }) => name === 'load').status).toBe('succeeded');
+
+      await page.getByRole('button', { name: 'More actions of the run' }).click();
+      await page.getByRole('menuitem', { name: 'Delete the run' }).click();
+      expect(await page.getByRole('dialog').textContent()).toContain('Its logs go with it.');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Delete the run' }).click();
+      await page.getByText('No runs yet').waitFor();
+      expect(JSON.parse(await daemon.get('/api/v2/runs')).runs).toEqual([]);
+    });
+  });
+
   it('is read on a telephone', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('failing')}`, { viewport: { width: 360, height: 740 } });

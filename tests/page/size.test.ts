@@ -54,20 +54,17 @@ test('the first load of the page takes at most 40 kB', () => {
   expect(size).toBeLessThan(40_000);
 });
 
-/** Loaded when the log of a step is shown. */
-const logs = chunk('attempt-logs');
+/** Parts of a run that are loaded when they are needed. */
+const onDemand = ['attempt-logs', 'run-details', 'run-menus', 'run-timeline'].map(chunk);
+const run = loadedWith(chunk('run'), new Set([...firstLoad, ...onDemand]));
 
 test('a run takes at most 20 kB more, with the worker that lays out its graph', () => {
-  const added = loadedWith(chunk('run'), new Set([...firstLoad, logs]));
-
-  expect([...added].some((name) => name.startsWith('worker-'))).toBe(true);
-  expect(sizeOf(added)).toBeLessThan(20_000);
+  expect([...run].some((name) => name.startsWith('worker-'))).toBe(true);
+  expect(sizeOf(run)).toBeLessThan(20_000);
 });
 
-test('the viewer of logs takes at most 8 kB more', () => {
-  const run = loadedWith(chunk('run'), new Set([...firstLoad, logs]));
-
-  expect(sizeOf(loadedWith(logs, new Set([...firstLoad, ...run])))).toBeLessThan(8000);
+test.each(onDemand)('%s takes at most 8 kB more', (part) => {
+  expect(sizeOf(loadedWith(part, new Set([...firstLoad, ...run])))).toBeLessThan(8000);
 });
 
 test.each(['runs', 'start', 'system', 'workflow'])('the screen "%s" takes at most 12 kB more', (name) => {

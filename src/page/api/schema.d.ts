@@ -2505,6 +2505,10 @@ export interface operations {
         parameters: {
             query?: {
                 status?: string;
+                trigger?: string;
+                text?: string;
+                minDuration?: number;
+                partial?: boolean;
                 from?: string;
                 to?: string;
                 limit?: number;
@@ -2958,6 +2962,10 @@ export interface operations {
             query?: {
                 workflow?: string;
                 status?: string;
+                trigger?: string;
+                text?: string;
+                minDuration?: number;
+                partial?: boolean;
                 from?: string;
                 to?: string;
                 limit?: number;

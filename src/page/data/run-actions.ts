@@ -6,6 +6,19 @@ export function stopRun(id: string): Promise<RunSummary> {
   return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } } }));
 }
 
+/** Removes a run that has finished, with its logs. */
+export function deleteRun(id: string): Promise<void> {
+  return ask(api.DELETE('/api/v2/runs/{id}', { params: { path: { id } } }));
+}
+
+/** How a person can decide that a step counts. */
+export type MarkedStatus = 'succeeded' | 'failed';
+
+/** Sets the status of a step of a run that has finished. */
+export function markStep(id: string, step: string, status: MarkedStatus): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/mark', { params: { path: { id, step } }, body: { status } }));
+}
+
 /** What of a run is run again: what did not succeed, one step and what follows it, or one step alone. */
 export type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
 

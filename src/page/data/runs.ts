@@ -7,6 +7,12 @@ import type { RunHead } from '../api/types.ts';
 export type RunFilter = {
   readonly workflow: string;
   readonly status: string;
+  readonly trigger: string;
+  /** Of the id, the parameters or the error. */
+  readonly text: string;
+  /** The shortest duration, in seconds. */
+  readonly minDuration: string;
+  /** Timestamps. */
   readonly from: string;
   readonly to: string;
 };
@@ -17,12 +23,15 @@ export type RunList = {
   /** Runs that were made since the list was read; they wait until they are asked for. */
   readonly fresh: ReadonlySignal<number>;
   readonly hasMore: ReadonlySignal<boolean>;
+  /** Whether older runs are being read. */
+  readonly isReading: ReadonlySignal<boolean>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
   readonly reload: () => Promise<void>;
   readonly readMore: () => Promise<void>;
   /** A run as it is now, or a new one. */
   readonly take: (run: RunHead) => void;
   readonly remove: (runId: string) => void;
+  readonly close: () => void;
 };
 
 const PAGE_SIZE = 100;
@@ -33,46 +42,86 @@ export function listRuns(filter: RunFilter): RunList {
   const fresh = signal<ReadonlySet<string>>(new Set());
   const freshCount = signal(0);
   const hasMore = signal(false);
+  const isReading = signal(false);
   const problem = signal<ApiProblem | null>(null);
+  let isClosed = false;
   let cursor: string | null = null;
-  const read = async (after: string | null) => {
+  /** Grows with each reading from the start, which outdates those before. */
+  let reading = 0;
+  const readPage = async (after: string | null) => {
     const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
-    const query = { ...Object.fromEntries(given), limit: PAGE_SIZE };
+    const query = { ...Object.fromEntries(given), limit: PAGE_SIZE, partial: true };
+    return ask(api.GET('/api/v2/runs', { params: { query } }));
+  };
+  /** An answer without runs can have a cursor: the daemon reads a limited number of runs for each. */
+  const read = async (after: string | null) => {
+    const own = after === null ? ++reading : reading;
+    isReading.value = true;
     try {
-      const page = await ask(api.GET('/api/v2/runs', { params: { query } }));
-      runs.value = [...(after === null ? [] : (runs.value ?? [])), ...page.runs];
-      cursor = page.nextCursor;
-      hasMore.value = cursor !== null;
-      problem.value = null;
-      if (after === null) note(new Set());
+      let next = after;
+      do {
+        const page: { runs: readonly RunHead[]; nextCursor: string | null } = await readPage(next);
+        if (own !== reading || isClosed) return;
+        runs.value = [...(next === null ? [] : (runs.value ?? [])), ...page.runs];
+        if (next === null) note(new Set());
+        next = page.nextCursor;
+        cursor = next;
+        hasMore.value = next !== null;
+        problem.value = null;
+        if (page.runs.length > 0) break;
+      } while (next !== null);
     } catch (error) {
-      problem.value = ApiProblem.of(error);
+      if (!isClosed) problem.value = ApiProblem.of(error);
     }
+    if (own === reading) isReading.value = false;
   };
   const note = (ids: ReadonlySet<string>) => {
     fresh.value = ids;
     freshCount.value = ids.size;
   };
-  const isWanted = (run: RunHead) =>
-    (filter.workflow === '' || run.workflow === filter.workflow) &&
-    (filter.status === '' || filter.status.split(',').includes(run.status)) &&
-    (filter.from === '' || Date.parse(run.createdAt) >= Date.parse(filter.from)) &&
-    (filter.to === '' || Date.parse(run.createdAt) <= Date.parse(filter.to));
   const isNewest = ({ createdAt }: RunHead) => createdAt >= (runs.value?.[0]?.createdAt ?? '');
   return {
     runs,
     fresh: freshCount,
     hasMore,
+    isReading,
     problem,
     reload: () => read(null),
-    readMore: () => read(cursor),
+    readMore: async () => {
+      if (!isReading.value && cursor !== null) await read(cursor);
+    },
     take: (run) => {
       const known = runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
       if (known !== -1) runs.value = runs.value?.with(known, run) ?? null;
-      else if (isWanted(run) && isNewest(run)) note(new Set([...fresh.value, run.runId]));
+      else if (isWanted(run, filter) && isNewest(run)) note(new Set([...fresh.value, run.runId]));
     },
     remove: (runId) => {
       runs.value = runs.value?.filter((run) => run.runId !== runId) ?? null;
+      if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
+    },
+    close: () => {
+      isClosed = true;
     },
   };
+}
+
+/** Whether a filter lets a run through, as the daemon decides it. */
+export function isWanted(run: RunHead, filter: RunFilter): boolean {
+  const created = Date.parse(run.createdAt);
+  const text = filter.text.toLowerCase();
+  return (
+    (filter.workflow === '' || run.workflow === filter.workflow) &&
+    (filter.status === '' || filter.status.split(',').includes(run.status)) &&
+    (filter.trigger === '' || filter.trigger.split(',').includes(run.trigger)) &&
+    (text === '' || textOf(run).includes(text)) &&
+    (filter.minDuration === '' || (run.durationMs ?? 0) >= 1000 * Number(filter.minDuration)) &&
+    (filter.from === '' || created >= Date.parse(filter.from)) &&
+    (filter.to === '' || created <= Date.parse(filter.to))
+  );
+}
+
+function textOf({ runId, params, error }: RunHead): string {
+  return [runId, ...params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)), error ?? '']
+    .join('\n')
+    .toLowerCase();
 }

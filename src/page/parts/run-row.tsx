@@ -1,25 +1,48 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { runLook } from '../../render/report/status-look.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { RunHead } from '../api/types.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { Ago, Took } from './time.tsx';
+import type { RowAttributes } from './virtual-list.tsx';
+
+type RowProps = {
+  readonly run: RunHead;
+  /** Whether the list is of one workflow. */
+  readonly isOfOne?: boolean;
+  readonly attributes?: RowAttributes;
+  /** Shown instead of parameters and error. */
+  readonly note?: ComponentChildren;
+  /** A box to choose the run for an action; `isRange`: with those between. */
+  readonly choice?: { readonly isChosen: boolean; readonly toggle: (isRange: boolean) => void } | null;
+};
 
 /** A run in a list. */
-export function RunRow({ run, isOfOne = false }: { run: RunHead; isOfOne?: boolean }): JSX.Element {
+export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowProps): JSX.Element {
   const look = runLook(run.status);
   const params = run.params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)).join(' ');
+  const about = [run.error ?? '', params].filter((text) => text !== '').join(' · ');
   return (
-    <li class="row run-row">
+    <li class={`row run-row ${choice ? 'with-choice' : ''}`} data-row {...attributes}>
+      {choice && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={choice.isChosen}
+            aria-label={`Select ${run.workflow} ${shortId(run.runId)}`}
+            onClick={(event) => choice.toggle(event.shiftKey)}
+          />
+        </label>
+      )}
       <StatusIcon look={look} label={look.word} />
       <span class="what">
         <a class="name" href={to.run(run.runId)}>
           <bdi>{isOfOne ? shortId(run.runId) : run.workflow}</bdi>
         </a>
         {!isOfOne && <code class="quiet">{shortId(run.runId)}</code>}
-        {run.error !== null && <span class="about">{run.error}</span>}
-        {run.error === null && params !== '' && <span class="about">{params}</span>}
+        {note}
+        {!note && about !== '' && <span class="about">{about}</span>}
       </span>
       <span class="trigger quiet">
         {run.trigger === 'cli' ? 'command line' : run.trigger}

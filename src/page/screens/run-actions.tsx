@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
+import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 import { shortId } from '../../render/text/short-id.ts';
 import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/problem.ts';
@@ -14,6 +14,8 @@ import { isActive } from '../data/workflow-state.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 
+const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
+
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
 
 /** The actions of a run: stop while it runs, retry afterwards. */
@@ -25,7 +27,12 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
       {isActive(head.status) ? (
         <StopButton run={run} head={head} problem={problem} />
       ) : (
-        <RetryButtons head={head} chosen={chosen} problem={problem} />
+        <>
+          <RetryButtons head={head} chosen={chosen} problem={problem} />
+          <ErrorBoundary>
+            <RunMenu head={head} />
+          </ErrorBoundary>
+        </>
       )}
       {problem.value && (
         <p class="action-problem" role="alert">

@@ -1,13 +1,22 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { RunHead } from '../api/types.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { to } from '../api/address.ts';
+import { createBatch, type RunBatch } from '../data/batch.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { listRuns, type RunFilter, type RunList } from '../data/runs.ts';
+import { isUtc } from '../data/settings.ts';
+import { listenToKeys } from '../data/shortcuts.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { rowOf } from '../parts/row-keys.ts';
 import { RunRow } from '../parts/run-row.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { BatchBar } from './runs-batch.tsx';
+import { endOfDay, RunFilters, startOfDay } from './runs-filters.tsx';
 
 /** Runs of all workflows, newest first. The address has the filters. */
 export function Runs(): JSX.Element {
@@ -16,68 +25,38 @@ export function Runs(): JSX.Element {
   const filter: RunFilter = {
     workflow: query['workflow'] ?? '',
     status: query['status'] ?? '',
-    from: query['from'] ?? '',
-    to: query['to'] ?? '',
+    trigger: query['trigger'] ?? '',
+    text: query['text'] ?? '',
+    minDuration: query['longer'] ?? '',
+    from: startOfDay(query['from'] ?? '', isUtc.value),
+    to: endOfDay(query['to'] ?? '', isUtc.value),
   };
   const key = JSON.stringify(filter);
   const list = useMemo(() => listRuns(filter), [key]);
+  const batch = useMemo(() => createBatch(), [key]);
   useEffect(() => {
     const events = { run: list.take, 'run.removed': ({ runId }: { runId: string }) => list.remove(runId) };
-    return followLive(null, events, () => void list.reload());
+    const stop = followLive(null, events, () => void list.reload());
+    return () => {
+      stop();
+      list.close();
+    };
   }, [list]);
   return (
     <section>
       <div class="heading">
         <h1>Runs</h1>
-        <Filters filter={filter} change={change} />
+        <RunFilters query={query} change={change} />
       </div>
-      <List list={list} isFiltered={key !== JSON.stringify({ workflow: '', status: '', from: '', to: '' })} />
+      <List list={list} batch={batch} isFiltered={Object.values(filter).some((value) => value !== '')} />
+      {!isReadOnly.value && <BatchBar batch={batch} list={list} />}
     </section>
   );
 }
 
-const statuses = ['failed', 'running', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'] as const;
+type ListProps = { readonly list: RunList; readonly batch: RunBatch; readonly isFiltered: boolean };
 
-function Filters({
-  filter,
-  change,
-}: {
-  filter: RunFilter;
-  change: (changes: Record<string, string>) => void;
-}): JSX.Element {
-  return (
-    <div class="filters">
-      <input
-        type="search"
-        class="find"
-        aria-label="Runs of the workflow"
-        placeholder="Workflow"
-        value={filter.workflow}
-        onChange={(event) => change({ workflow: event.currentTarget.value.trim() })}
-      />
-      <select
-        aria-label="Status"
-        value={filter.status}
-        onChange={(event) => change({ status: event.currentTarget.value })}
-      >
-        <option value="">Every status</option>
-        {statuses.map((status) => (
-          <option key={status} value={status}>
-            {status.replace('_', ' ')}
-          </option>
-        ))}
-      </select>
-      <label>
-        From <input type="date" value={filter.from} onChange={(event) => change({ from: event.currentTarget.value })} />
-      </label>
-      <label>
-        To <input type="date" value={filter.to} onChange={(event) => change({ to: event.currentTarget.value })} />
-      </label>
-    </div>
-  );
-}
-
-function List({ list, isFiltered }: { list: RunList; isFiltered: boolean }): JSX.Element {
+function List({ list, batch, isFiltered }: ListProps): JSX.Element {
   const runs = list.runs.value;
   const problem = list.problem.value;
   if (problem !== null && (runs === null || problem.status > 0)) {
@@ -87,29 +66,78 @@ function List({ list, isFiltered }: { list: RunList; isFiltered: boolean }): JSX
   return (
     <>
       {list.fresh.value > 0 && (
-        <button type="button" class="fresh" onClick={() => void list.reload()}>
-          {list.fresh.value} new
+        <button type="button" class="fresh" onClick={() => void list.reload().then(() => scrollTo(0, 0))}>
+          {list.fresh.value.toLocaleString('en')} new
         </button>
       )}
-      {runs.length === 0 ? <Empty isFiltered={isFiltered} /> : <Rows runs={runs} />}
-      {list.hasMore.value && (
-        <p class="more">
-          <button type="button" onClick={() => void list.readMore()}>
-            Show more
-          </button>
-        </p>
+      <p class="sr" role="status">
+        {list.isReading.value && list.hasMore.value ? 'Reading older runs' : ''}
+      </p>
+      {runs.length === 0 && !list.hasMore.value ? (
+        <Empty isFiltered={isFiltered} />
+      ) : (
+        <Rows list={list} batch={batch} />
       )}
+      {list.isReading.value && list.hasMore.value && <p class="more quiet">Reading older runs</p>}
     </>
   );
 }
 
-function Rows({ runs }: { runs: readonly RunHead[] }): JSX.Element {
+function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
+  const runs = list.runs.value ?? [];
+  const toggle = (index: number, isRange: boolean) => {
+    const run = list.runs.value?.[index];
+    if (run !== undefined)
+      batch.toggle(
+        run.runId,
+        (list.runs.value ?? []).map(({ runId }) => runId),
+        isRange,
+      );
+  };
+  useEffect(() => {
+    if (isReadOnly.value) return;
+    const toggleFocused = (isRange: boolean) => {
+      const row = rowOf(document.activeElement);
+      if (row !== null) toggle(Number(row.dataset['row']), isRange);
+    };
+    return listenToKeys({ x: () => toggleFocused(false), X: () => toggleFocused(true) });
+  }, [list, batch]);
   return (
-    <ul class="card rows" aria-label="Runs">
-      {runs.map((run) => (
-        <RunRow key={run.runId} run={run} />
-      ))}
-    </ul>
+    <VirtualList
+      class="card rows"
+      label="Runs"
+      count={runs.length}
+      hasMore={list.hasMore.value}
+      onEnd={list.readMore}
+      row={(index, attributes) => {
+        const run = runs[index];
+        if (run === undefined) return <li key={index} />;
+        const outcome = batch.outcomes.value.get(run.runId);
+        return (
+          <RunRow
+            key={run.runId}
+            run={run}
+            attributes={attributes}
+            note={outcome === undefined ? null : <RowOutcome error={outcome.error} runId={outcome.runId} />}
+            choice={
+              isReadOnly.value
+                ? null
+                : { isChosen: batch.chosen.value.has(run.runId), toggle: (isRange) => toggle(index, isRange) }
+            }
+          />
+        );
+      }}
+    />
+  );
+}
+
+function RowOutcome({ error, runId }: { error: string | null; runId: string | null }): JSX.Element {
+  if (error !== null) return <span class="about outcome failed">{error}</span>;
+  if (runId === null) return <span class="about outcome succeeded">done</span>;
+  return (
+    <span class="about outcome succeeded">
+      new run <a href={to.run(runId)}>{shortId(runId)}</a>
+    </span>
   );
 }
 

@@ -11,6 +11,7 @@ import { useQuery } from '../parts/use-query.ts';
 const SourceText = lazy(() => import('../run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
+const StepMenu = lazy(() => import('./run-menus.tsx').then((part) => part.StepMenu));
 const AttemptLogs = lazy(() => import('../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
@@ -41,6 +42,9 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           label="Part of the step"
           onChoose={(name) => change({ tab: name === 'Logs' ? '' : name.toLowerCase() })}
         />
+        <ErrorBoundary>
+          <StepMenu run={run} head={head} step={step} />
+        </ErrorBoundary>
       </div>
       {tab === 'Logs' && <StepLogs run={run} step={step} head={head} />}
       {tab === 'Details' && (

@@ -92,6 +92,22 @@ test('runs of a workflow that is gone are found by its name and by its file', as
   }
 });
 
+test('runs are found by the way they were started, by a text, and by their duration', async () => {
+  const world = await apiWorld({ 'a.yaml': `params: { DAY: "1" }\n${one}` });
+  await start(world, 'a', 'run-1');
+  await start(world, 'a', 'run-2');
+  const ids = async (query: string) =>
+    jsonOf<RunPage>(await world.ask('GET', `/api/v2/runs?${query}`)).runs.map(({ runId }) => runId);
+
+  expect(await ids('trigger=api,schedule')).toEqual(['run-2', 'run-1']);
+  expect(await ids('trigger=schedule')).toEqual([]);
+  expect(await ids('text=RUN-1')).toEqual(['run-1']);
+  expect(await ids('text=day%3D1&partial=true')).toEqual(['run-2', 'run-1']);
+  expect(await ids('text=day%3D2')).toEqual([]);
+  expect([await ids('minDuration=0'), await ids('minDuration=3600')]).toEqual([['run-2', 'run-1'], []]);
+  expect((await world.ask('GET', '/api/v2/runs?trigger=cron')).status).toBe(400);
+});
+
 async function start({ ask, runs }: ApiWorld, name: string, runId: string | null): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);
   await runs.settled();

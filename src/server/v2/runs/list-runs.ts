@@ -22,28 +22,52 @@ export function listRunsOfWorkflow(parts: V2Parts): Handler {
     pageReply(readQuery('listRunsOfWorkflow', query), parts.names.find(name).file, parts);
 }
 
+/** A partial answer reads at most this many runs, so that a filter that matches none answers soon. */
+const MAX_READ_RUNS = 2000;
+
 async function pageReply(
-  { status, from, to, limit, cursor }: Queries['listRunsOfWorkflow'],
+  query: Queries['listRunsOfWorkflow'],
   workflow: string | null,
   { history }: V2Parts,
 ): Promise<Reply> {
   const wanted: RunFilter = {
     workflow,
-    statuses: status,
-    from: readMoment('from', from),
-    to: readMoment('to', to),
-    behind: readPlace(cursor),
-    // One more, to detect another page.
-    limit: limit + 1,
+    statuses: null,
+    from: readMoment('from', query.from),
+    to: readMoment('to', query.to),
+    behind: readPlace(query.cursor),
+    limit: Number.POSITIVE_INFINITY,
   };
+  const mostRead = query.partial ? MAX_READ_RUNS : Number.POSITIVE_INFINITY;
   const runs: RunSummary[] = [];
   let last: RunPlace | null = null;
+  let read = 0;
   for await (const run of history.list(wanted)) {
-    if (runs.length === limit) return jsonReply({ runs, nextCursor: last && toCursor([last.at, last.runId]) });
-    runs.push(history.summarize(run));
+    const summary = history.summarize(run);
+    const isFound = isWanted(summary, query);
+    if ((isFound && runs.length === query.limit) || read === mostRead) {
+      return jsonReply({ runs, nextCursor: last && toCursor([last.at, last.runId]) });
+    }
+    if (isFound) runs.push(summary);
     last = history.placeOf(run);
+    read += 1;
   }
   return jsonReply({ runs, nextCursor: null });
+}
+
+/** The filters that need the run itself. */
+function isWanted(run: RunSummary, { status, trigger, text, minDuration }: Queries['listRunsOfWorkflow']): boolean {
+  return (
+    (status === null || status.includes(run.status)) &&
+    (trigger === null || trigger.includes(run.trigger)) &&
+    (run.durationMs ?? 0) >= 1000 * (minDuration ?? 0) &&
+    (text === null || textOf(run).includes(text.toLowerCase()))
+  );
+}
+
+function textOf({ runId, params, error }: RunSummary): string {
+  const values = params.map(({ name, value }) => (name === null ? value : `${name}=${value}`));
+  return [runId, ...values, error ?? ''].join('\n').toLowerCase();
 }
 
 /** Reads the start of a page of runs; null: the first page. Throws an `HttpError` 400. */

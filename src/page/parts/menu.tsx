@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** An entry of a menu. */
+export type MenuItem = { readonly text: string; readonly act: () => void; readonly isDisabled?: boolean };
+
+/** A button `⋯` that opens a list of actions. */
+export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }): JSX.Element {
+  const isOpen = useSignal(false);
+  const menu = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const entries = () => Array.from(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []);
+  useEffect(() => {
+    if (isOpen.value) entries()[0]?.focus();
+  }, [isOpen.value]);
+  const close = () => {
+    isOpen.value = false;
+    button.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const all = entries();
+    if (event.key === 'Escape') close();
+    else if (step !== 0) all.at((all.indexOf(document.activeElement as HTMLElement) + step) % all.length)?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <span
+      class="menu"
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget as Node | null)) isOpen.value = false;
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        class="plain"
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen.value}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        ⋯
+      </button>
+      {isOpen.value && (
+        <div ref={menu} class="menu-items card" role="menu" tabIndex={-1} aria-label={label} onKeyDown={onKeyDown}>
+          {items.map(({ text, act, isDisabled = false }) => (
+            <button
+              key={text}
+              type="button"
+              role="menuitem"
+              class="plain"
+              disabled={isDisabled}
+              onClick={() => {
+                close();
+                act();
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+      )}
+    </span>
+  );
+}

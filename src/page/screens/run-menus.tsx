@@ -1,0 +1,114 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso';
+import { shortId } from '../../render/text/short-id.ts';
+import { pathOf, to } from '../api/address.ts';
+import { ApiProblem } from '../api/problem.ts';
+import type { RunHead, StepView } from '../api/types.ts';
+import { isOffline } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
+import type { ShownRun } from '../data/run.ts';
+import { deleteRun, type MarkedStatus, markStep } from '../data/run-actions.ts';
+import { isActive } from '../data/workflow-state.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Menu } from '../parts/menu.tsx';
+
+/** Actions on a run that are rarely needed. */
+export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
+  const { route } = useLocation();
+  const asked = useSignal<true | null>(null);
+  if (isReadOnly.value || isActive(head.status)) return null;
+  const remove = async () => {
+    await deleteRun(head.runId);
+    route(pathOf(to.runs));
+  };
+  return (
+    <>
+      <Menu
+        label="More actions of the run"
+        items={[{ text: 'Delete the run', act: () => ask(asked, true), isDisabled: isOffline.value }]}
+      />
+      <Question
+        asked={asked}
+        title={() => `Delete ${head.workflow} ${shortId(head.runId)}?`}
+        action={() => 'Delete the run'}
+        about="Its logs go with it."
+        act={remove}
+      />
+    </>
+  );
+}
+
+type StepMenuProps = { readonly run: ShownRun; readonly head: RunHead; readonly step: StepView };
+
+/** Actions on a step of a run that has ended: how it counts. */
+export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
+  const asked = useSignal<MarkedStatus | null>(null);
+  if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
+  const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
+  const mark = async (status: MarkedStatus) => {
+    await markStep(head.runId, step.name, status);
+    await run.reload();
+  };
+  return (
+    <>
+      <Menu
+        label="More actions of the step"
+        items={statuses.map((status) => ({
+          text: `Mark as ${status}`,
+          act: () => ask(asked, status),
+          isDisabled: isOffline.value,
+        }))}
+      />
+      <Question
+        asked={asked}
+        title={(status) => `Mark ${step.name} as ${status}?`}
+        action={(status) => `Mark as ${status}`}
+        about="Nothing runs again: the step counts with this status, for the run and for a retry."
+        act={mark}
+      />
+    </>
+  );
+}
+
+function ask<Answer>(asked: Signal<Answer | null>, answer: Answer): void {
+  asked.value = answer;
+}
+
+type QuestionProps<Answer> = {
+  /** What is asked; null: nothing. */
+  readonly asked: Signal<Answer | null>;
+  readonly title: (answer: Answer) => string;
+  readonly action: (answer: Answer) => string;
+  readonly about: string;
+  readonly act: (answer: Answer) => Promise<void>;
+};
+
+/** Asks before an action, and says why it failed. */
+function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>): JSX.Element | null {
+  const problem = useSignal<ApiProblem | null>(null);
+  const answer = asked.value;
+  if (answer === null) return null;
+  const close = () => {
+    asked.value = null;
+    problem.value = null;
+  };
+  const confirm = async () => {
+    try {
+      await act(answer);
+      close();
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+    }
+  };
+  return (
+    <ConfirmDialog title={title(answer)} action={action(answer)} onConfirm={() => void confirm()} onCancel={close}>
+      <p>{about}</p>
+      {problem.value !== null && (
+        <p class="action-problem" role="alert">
+          {problem.value.message}
+        </p>
+      )}
+    </ConfirmDialog>
+  );
+}

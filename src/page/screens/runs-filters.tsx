@@ -1,0 +1,83 @@
+import type { JSX } from 'preact';
+
+type FiltersProps = {
+  readonly query: Readonly<Record<string, string>>;
+  readonly change: (changes: Record<string, string>) => void;
+};
+
+const statuses = ['failed', 'running', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
+const triggers = { cli: 'command line', api: 'API', schedule: 'schedule', workflow: 'parent workflow' };
+const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
+
+/** What the list of runs is narrowed to. */
+export function RunFilters({ query, change }: FiltersProps): JSX.Element {
+  const text = (name: string, label: string) => (
+    <input
+      type="search"
+      class="find"
+      aria-label={label}
+      placeholder={label}
+      value={query[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value.trim() })}
+    />
+  );
+  const choice = (name: string, label: string, options: readonly (readonly [value: string, text: string])[]) => (
+    <select
+      aria-label={label}
+      value={query[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
+    >
+      <option value="">{`Every ${label.toLowerCase()}`}</option>
+      {options.map(([value, word]) => (
+        <option key={value} value={value}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+  const day = (name: string, label: string) => (
+    <label>
+      {label}{' '}
+      <input
+        type="date"
+        value={query[name] ?? ''}
+        onChange={(event) => change({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  return (
+    <search class="filters">
+      {text('workflow', 'Workflow')}
+      {text('text', 'Id, parameter or error')}
+      {choice(
+        'status',
+        'Status',
+        statuses.map((status) => [status, status.replace('_', ' ')]),
+      )}
+      {choice('trigger', 'Trigger', Object.entries(triggers))}
+      {choice(
+        'longer',
+        'Duration',
+        Object.entries(durations).map(([seconds, word]) => [seconds, `over ${word}`]),
+      )}
+      {day('from', 'From')}
+      {day('to', 'To')}
+    </search>
+  );
+}
+
+/** The first moment of a day of the address, as the page shows times; empty if it is not a day. */
+export function startOfDay(day: string, utc: boolean): string {
+  const at = new Date(`${day}T00:00:00${utc ? 'Z' : ''}`);
+  return /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(at.getTime()) ? at.toISOString() : '';
+}
+
+/** The last moment of a day, likewise. */
+export function endOfDay(day: string, utc: boolean): string {
+  const start = startOfDay(day, utc);
+  if (start === '') return '';
+  const next = new Date(start);
+  if (utc) next.setUTCDate(next.getUTCDate() + 1);
+  else next.setDate(next.getDate() + 1);
+  return new Date(next.getTime() - 1).toISOString();
+}
