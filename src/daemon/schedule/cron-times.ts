@@ -10,11 +10,14 @@ export type CronRule = { readonly expression: string; readonly timeZone: string 
  * the day: a skipped time is due right after the change of the clock, a repeated time is due once, the first time.
  */
 export type CronTimes = {
-  /** Returns the first due time after `after`; null if there is none. */
+  /** Returns the first due time after `after`; null if there is none. The last result of each rule is kept until it passes. */
   readonly next: (rule: CronRule, after: number) => number | null;
   /** Returns the last due times up to `until`, oldest first, at most `count`. */
   readonly last: (rule: CronRule, until: number, count: number) => readonly number[];
 };
+
+/** An expression, and its first due time after a time, which is known from `after` until `next`. */
+type Kept = { readonly job: CronJob | null; after: number; next: number | null };
 
 /** The maximum number of cached expressions. */
 const mostKept = 20_000;
@@ -22,8 +25,8 @@ const mostKept = 20_000;
 /** Loads the library for calendars and time zones. */
 export async function loadCronTimes(): Promise<CronTimes> {
   const { Cron: Job } = await import('croner');
-  const kept = new Map<string, CronJob | null>();
-  const jobOf = ({ expression, timeZone }: CronRule): CronJob | null => {
+  const kept = new Map<string, Kept>();
+  const keptOf = ({ expression, timeZone }: CronRule): Kept => {
     const key = `${timeZone ?? ''} ${expression}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
@@ -34,14 +37,22 @@ export async function loadCronTimes(): Promise<CronTimes> {
       cron === null
         ? null
         : new Job(patternOf(cron), { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
-    kept.set(key, job);
-    return job;
+    const made: Kept = { job, after: 0, next: 0 };
+    kept.set(key, made);
+    return made;
   };
   return {
-    next: (rule, after) => jobOf(rule)?.nextRun(new Date(after))?.getTime() ?? null,
+    next: (rule, after) => {
+      const known = keptOf(rule);
+      const holds = known.after <= after && (known.next === null || after < known.next);
+      if (holds) return known.next;
+      known.after = after;
+      known.next = known.job?.nextRun(new Date(after))?.getTime() ?? null;
+      return known.next;
+    },
     last: (rule, until, count) => {
       // The library excludes the given time; due times are whole seconds.
-      const moments = jobOf(rule)?.previousRuns(count, new Date(until + 1)) ?? [];
+      const moments = keptOf(rule).job?.previousRuns(count, new Date(until + 1)) ?? [];
       return moments.map((moment) => moment.getTime()).reverse();
     },
   };

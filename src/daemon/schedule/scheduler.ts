@@ -8,7 +8,7 @@ import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type Decision, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 import { momentsBetween, type UpcomingMoment } from './moments.ts';
-import { rememberNextStart } from './next-start.ts';
+import { nextStart } from './next-start.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
@@ -65,7 +65,6 @@ class LocalScheduler implements Scheduler {
   readonly #timetable: Timetable;
   readonly #times: CronTimes;
   readonly #dispatcher: Dispatcher;
-  readonly #nextStart: ReturnType<typeof rememberNextStart>;
   #version: number | null = null;
   #brokenFiles: ReadonlySet<string> = new Set();
   #isRecordOld = false;
@@ -80,7 +79,6 @@ class LocalScheduler implements Scheduler {
 
   constructor(parts: SchedulerParts, times: CronTimes) {
     this.#parts = parts;
-    this.#nextStart = rememberNextStart(times);
     const { rules, waiting } = this.#readRecord();
     this.#times = times;
     this.#timetable = createTimetable(times, rules);
@@ -103,7 +101,7 @@ class LocalScheduler implements Scheduler {
   readonly nextOf = (entry: ListedWorkflow): Date | null => {
     const { clock, suspensions } = this.#parts;
     if (entry.workflow === null || suspensions.isSuspended(entry.file)) return null;
-    return this.#nextStart(entry.workflow.schedule, clock.now());
+    return nextStart(entry.workflow.schedule, this.#times, clock.now());
   };
 
   readonly upcoming = (): readonly UpcomingMoment[] => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Cron } from 'croner';
+import { describe, expect, it, vi } from 'vitest';
 import { type CronRule, type CronTimes, loadCronTimes } from '../../../src/daemon/schedule/cron-times.ts';
 import fc from '../../support/fast-check.ts';
 import { dueByAsking, wallTable } from './oracle.ts';
@@ -137,3 +138,19 @@ function dueBetween(
   for (let at = next(rule, from - 1); at !== null && at < until && due.length < most; at = next(rule, at)) due.push(at);
   return due;
 }
+
+it('computes the next time of an expression once until it passes, whatever asks for it', async () => {
+  const computed = vi.spyOn(Cron.prototype, 'nextRun');
+  const { next } = await loadCronTimes();
+  const daily = { expression: '0 5 * * *', timeZone: 'UTC' };
+  const at = (text: string) => Date.parse(`2026-03-01T${text}Z`);
+  const five = at('05:00:00');
+
+  expect(['00:00:00', '01:00:00', '04:59:59'].map((now) => next(daily, at(now)))).toEqual([five, five, five]);
+  expect(next({ ...daily }, at('02:00:00'))).toBe(five);
+  expect(computed).toHaveBeenCalledTimes(1);
+  expect(next(daily, five)).toBe(five + 86_400_000);
+  expect(next(daily, at('03:00:00'))).toBe(five);
+  expect(computed).toHaveBeenCalledTimes(3);
+  expect([next({ expression: '0 5 31 2 *', timeZone: 'UTC' }, 0), computed.mock.calls.length]).toEqual([null, 4]);
+});
