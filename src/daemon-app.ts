@@ -181,6 +181,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
   const changes = createLiveChanges({
+    queue: runs.queue,
+    scheduleStamp: () => scheduler?.stamp() ?? null,
     runIndex,
     catalog,
     suspensions,

@@ -10,7 +10,7 @@ import type { RunIndex } from './run-index.ts';
 export type Change =
   | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'workflow'; readonly file: string }
-  | { readonly kind: 'daemon' };
+  | { readonly kind: 'daemon' | 'queue' | 'schedule' };
 
 /** The variable state of the daemon. */
 export type DaemonStatus = {
@@ -45,6 +45,9 @@ export type LiveChangesParts = {
   readonly suspensions: Pick<Suspensions, 'isSuspended' | 'stamp'>;
   readonly nextOf: (listed: ListedWorkflow) => Date | null;
   readonly daemon: () => DaemonStatus;
+  readonly queue: () => object;
+  /** Returns a text that changes with what schedules do next, suspensions apart; null before there is a scheduler. */
+  readonly scheduleStamp: () => string | null;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
 };
@@ -73,7 +76,8 @@ class Changes {
   readonly #readers = new Set<() => void>();
   #looking: Promise<void> | null = null;
   #takeBackTimer = () => {};
-  #daemon = '';
+  /** The last state of the daemon, the queue and the schedule as a text. */
+  readonly #known = new Map<string, string>();
   /** By file: whether its schedule is suspended, and its next start. */
   #schedules: ReadonlyMap<string, string> | null = null;
   #schedulesOf = '';
@@ -128,9 +132,17 @@ class Changes {
   async #lookNow(): Promise<void> {
     await this.#parts.runIndex.refresh();
     this.#compareSchedules();
-    const daemon = JSON.stringify(this.#parts.daemon());
-    if (daemon !== this.#daemon) this.#add('daemon', { kind: 'daemon' });
-    this.#daemon = daemon;
+    const { daemon, queue, scheduleStamp, suspensions } = this.#parts;
+    this.#compare('daemon', JSON.stringify(daemon()));
+    this.#compare('queue', JSON.stringify(queue()));
+    const schedule = scheduleStamp();
+    if (schedule !== null) this.#compare('schedule', `${schedule} ${suspensions.stamp()}`);
+  }
+
+  #compare(kind: 'daemon' | 'queue' | 'schedule', state: string): void {
+    const known = this.#known.get(kind);
+    this.#known.set(kind, state);
+    if (known !== undefined && known !== state) this.#add(kind, { kind });
   }
 
   /** Compares all schedules if one may have changed. */

@@ -29,6 +29,8 @@ export type Scheduler = {
    * happens, too.
    */
   readonly moments: (from: number, to: number, limit: number) => readonly UpcomingMoment[];
+  /** Returns a text that changes with the results of `moments` and `missed`. */
+  readonly stamp: () => string;
   /** Resolves when what was begun is done and recorded; nothing begins afterwards. */
   readonly close: () => Promise<void>;
 };
@@ -97,6 +99,8 @@ class LocalScheduler implements Scheduler {
   };
 
   readonly missed = (): number => this.#missed;
+
+  readonly stamp = (): string => [this.#version, this.#timetable.nextMoment(), this.#missed].join(' ');
 
   readonly nextOf = (entry: ListedWorkflow): Date | null => {
     const { clock, suspensions } = this.#parts;

@@ -994,6 +994,11 @@ export interface components {
             running: number;
             queued: number;
         };
+        QueueEvent: {
+            limit: number | null;
+            running: string[];
+            waiting: string[];
+        };
         ResetEvent: {
             /** @enum {string} */
             why: "unknown" | "too-old";

@@ -17,5 +17,6 @@ export type DaemonConfig = Schemas['DaemonConfig'];
 export type DaemonInfo = Schemas['DaemonInfo'];
 export type DaemonSchedule = Schemas['DaemonSchedule'];
 export type RunQueue = Schemas['RunQueue'];
+export type QueueEvent = Schemas['QueueEvent'];
 export type Session = Schemas['Session'];
 export type LoginRequest = Schemas['LoginRequest'];

@@ -1,31 +1,23 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunQueue } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import { followLive } from '../data/live.ts';
-import { createResource } from '../data/resource.ts';
+import { createSystem } from '../data/system.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { Ago, Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
-type Shown = {
-  readonly info: DaemonInfo;
-  readonly queue: RunQueue;
-  readonly schedule: DaemonSchedule;
-  readonly config: DaemonConfig;
-};
-
 /** The daemon: its queue, what its schedules start next, and its settings. */
 export function System(): JSX.Element {
   useTitle('System');
-  const shown = useMemo(() => createResource(read), []);
+  const shown = useMemo(createSystem, []);
   useEffect(() => {
-    const refresh = () => void shown.refresh();
-    return followLive(null, { run: refresh, daemon: refresh, workflow: refresh }, refresh);
+    const events = { run: shown.takeRun, queue: shown.takeQueue, schedule: shown.takeSchedule };
+    return followLive(null, events, () => void shown.refresh());
   }, [shown]);
   const { value, problem } = shown.known.value;
   if (value === null) {
@@ -40,16 +32,6 @@ export function System(): JSX.Element {
       <Settings config={value.config} />
     </section>
   );
-}
-
-async function read(): Promise<Shown> {
-  const [info, queue, schedule, config] = await Promise.all([
-    ask(api.GET('/api/v2/info')),
-    ask(api.GET('/api/v2/queue')),
-    ask(api.GET('/api/v2/schedule')),
-    ask(api.GET('/api/v2/config')),
-  ]);
-  return { info, queue, schedule, config };
 }
 
 function Health({ info, queue }: { info: DaemonInfo; queue: RunQueue }): JSX.Element {

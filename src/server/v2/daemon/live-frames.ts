@@ -4,6 +4,7 @@ import { eventFrame } from '../../reply/event-stream.ts';
 import type { ApiRequest } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { createWorkflowItems } from '../workflows/workflow-items.ts';
+import { nextMoments } from './schedule.ts';
 
 /** Changes as events: the present state of what has changed, as the lists have it. */
 export type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => string;
@@ -16,6 +17,10 @@ export function createLiveFrames(parts: V2Parts): LiveFrames {
     switch (change.kind) {
       case 'daemon':
         return eventFrame({ id, event: 'daemon', data: JSON.stringify(parts.changes.daemon()) });
+      case 'queue':
+        return eventFrame({ id, event: 'queue', data: JSON.stringify(queueView(parts.queue())) });
+      case 'schedule':
+        return eventFrame({ id, event: 'schedule', data: JSON.stringify(nextMoments(parts)) });
       case 'run': {
         const run = parts.runIndex.headOf(change.runId);
         if (run !== null) return eventFrame({ id, event: 'run', data: JSON.stringify(run) });
@@ -38,4 +43,9 @@ function byFile({ list, version }: V2Parts['catalog']): (file: string) => Listed
     madeOf = version();
     return files.get(file) ?? null;
   };
+}
+
+/** The queue by the ids of its runs, whose heads are events of their own. */
+function queueView({ limit, running, waiting }: ReturnType<V2Parts['queue']>): object {
+  return { limit: Number.isFinite(limit) ? limit : null, running, waiting };
 }

@@ -7,28 +7,43 @@ import type { V2Parts } from '../parts.ts';
 
 const dayMs = 86_400_000;
 const MAX_MOMENTS = 1000;
+/** Moments in an event of the stream of all changes. */
+const MAX_NEXT_MOMENTS = 50;
 
 /** `GET /api/v2/schedule`. */
 export function showSchedule(parts: V2Parts): Handler {
   return (request) => scheduleReply(request, parts);
 }
 
-function scheduleReply({ query }: ApiRequest, { clock, moments, missed, names, catalog, suspensions }: V2Parts): Reply {
+function scheduleReply({ query }: ApiRequest, parts: V2Parts): Reply {
   const given = readQuery('showSchedule', query);
-  const from = readMoment('from', given.from) ?? clock.now();
+  const from = readMoment('from', given.from) ?? parts.clock.now();
   const to = readMoment('to', given.to) ?? from + 7 * dayMs;
   if (to < from || to > 8.64e15) throw new HttpError(400, '"to" must be after "from"');
+  return jsonReply(scheduleView({ from, to, limit: MAX_MOMENTS }, parts));
+}
+
+/** The next moments of all schedules, of which the stream of all changes sends fewer than a request gets. */
+export function nextMoments(parts: V2Parts): object {
+  const from = parts.clock.now();
+  return scheduleView({ from, to: from + 7 * dayMs, limit: MAX_NEXT_MOMENTS }, parts);
+}
+
+type Window = { readonly from: number; readonly to: number; readonly limit: number };
+
+function scheduleView({ from, to, limit }: Window, parts: V2Parts): object {
+  const { moments, missed, names, catalog, suspensions } = parts;
   const listed = new Map(catalog.list().map((each) => [each.file, each]));
-  const found = moments(from, to, MAX_MOMENTS + 1);
-  return jsonReply({
+  const found = moments(from, to, limit + 1);
+  return {
     from: new Date(from),
     to: new Date(to),
-    moments: found.slice(0, MAX_MOMENTS).flatMap(({ file, kind, at }) => {
+    moments: found.slice(0, limit).flatMap(({ file, kind, at }) => {
       const workflow = listed.get(file);
       if (workflow === undefined) return [];
       return [{ at, kind, workflow: names.nameOf(workflow), file, suspended: suspensions.isSuspended(file) }];
     }),
-    more: found.length > MAX_MOMENTS,
+    more: found.length > limit,
     missed: missed(),
-  });
+  };
 }

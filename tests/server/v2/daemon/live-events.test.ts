@@ -23,6 +23,7 @@ steps:
 handlerOn:
   exit: {command: echo bye}
 `;
+const noSchedule = () => null;
 const loopLag = () => ({ mean: 0, p99: 0, max: 0 });
 
 type Told = { readonly id: string | null; readonly event: string; readonly data: Record<string, unknown> };
@@ -147,11 +148,50 @@ test('who comes back is told what has changed meanwhile, once, also when nobody 
   expect(eventsOf(end.body).map(({ event }) => event)).toEqual(['daemon']);
 });
 
+test('tells of the queue and of the schedule when they change', async () => {
+  const { app, ...world } = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${quick}` });
+  const file = join(world.dags, 'a.yaml');
+  let queue = { limit: Number.POSITIVE_INFINITY, running: ['r1'], waiting: ['r2', 'r3'] };
+  let stamp = 'first';
+  const at = new Date('2026-03-01T05:00:00Z');
+  const parts = {
+    ...app,
+    queue: () => queue,
+    moments: (_from: number, _to: number, limit: number) => Array(limit).fill({ file, kind: 'start', at }),
+    missed: () => 3,
+  };
+  const changes = createLiveChanges({ ...parts, daemon: app.changes.daemon, scheduleStamp: () => stamp, report: fail });
+  const server = await apiServer(allRoutes({ ...parts, changes, loopLag }));
+  const stream = await openStream(server, '/api/v2/events');
+  await stream.until('event: daemon');
+
+  queue = { limit: 4, running: ['r2'], waiting: ['r3'] };
+  await stream.until('event: queue');
+  stamp = 'second';
+  await stream.until('event: schedule');
+  app.suspensions.set(file, true);
+  await stream.until('"suspended":true}');
+
+  const told = eventsIn(stream).filter(({ event }) => event !== 'workflow');
+  expect(told.map(({ event }) => event)).toEqual(['daemon', 'queue', 'schedule', 'schedule']);
+  expect(told[1]?.data).toEqual(queue);
+  const moment = { at: at.toISOString(), kind: 'start', workflow: 'a.yaml', file, suspended: true };
+  expect(told[3]?.data).toMatchObject({ moments: Array(50).fill(moment), more: true, missed: 3 });
+  expectDescribed(stream);
+  stream.leave();
+});
+
 test('a cursor that this daemon has not given, or that is too old, is answered with "reset"', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   let tell: RunListener = () => {};
   const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
-  const changes = createLiveChanges({ ...app, runIndex, daemon: app.changes.daemon, report: fail });
+  const changes = createLiveChanges({
+    ...app,
+    runIndex,
+    daemon: app.changes.daemon,
+    scheduleStamp: noSchedule,
+    report: fail,
+  });
   const server = await apiServer(allRoutes({ ...app, changes, loopLag }));
   const ask = async (after: string) =>
     eventsOf((await server.ask('GET', `/api/v2/events?follow=false&after=${after}`)).body);
@@ -181,7 +221,14 @@ test('a client that does not read is not written to, and then gets the newest st
   let tell: RunListener = () => {};
   const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
   const clock = createFakeClock();
-  const changes = createLiveChanges({ ...app, runIndex, clock, daemon: app.changes.daemon, report: fail });
+  const changes = createLiveChanges({
+    ...app,
+    runIndex,
+    clock,
+    daemon: app.changes.daemon,
+    scheduleStamp: noSchedule,
+    report: fail,
+  });
   const server = await apiServer(allRoutes({ ...app, changes, clock, loopLag }));
   const stream = await openStream(server, '/api/v2/events');
   await stream.until('event: daemon');
@@ -213,6 +260,7 @@ test('nothing is looked for while there are no readers, and no timer is left', a
     runIndex: { ...app.runIndex, refresh },
     clock,
     daemon: app.changes.daemon,
+    scheduleStamp: noSchedule,
     report: fail,
   });
   const server = await apiServer(allRoutes({ ...app, clock, changes, loopLag }));

@@ -13,6 +13,7 @@ test('the schedule tells what comes in a window, and what of it is suspended', a
   };
   await withDaemons(files, async ({ serve, cwd }) => {
     const { get, url, end } = await serve();
+    const [, before] = /^id: (.*)$/m.exec(await get('/api/v2/events?follow=false')) ?? [];
     const put = await fetch(`${url}/api/v2/workflows/minutes/suspended`, {
       method: 'PUT',
       body: JSON.stringify({ suspended: true }),
@@ -52,6 +53,10 @@ test('the schedule tells what comes in a window, and what of it is suspended', a
           suspended: true,
         },
       ]);
+    const events = await get(`/api/v2/events?follow=false&after=${before}`);
+    const [, schedule = 'no event'] = /event: schedule\ndata: (.*)/.exec(events) ?? [];
+    expect(JSON.parse(schedule)).toMatchObject({ more: true, missed: 0, moments: { length: 50 } });
+    expect(schedule).toContain('"suspended":true');
     const week = JSON.parse(await get('/api/v2/schedule?from=2026-03-01'));
     expect([week.moments.length, week.more, week.to]).toEqual([1000, true, '2026-03-08T00:00:00.000Z']);
     const stops = week.moments.filter(({ kind }: { kind: string }) => kind === 'stop');
@@ -67,6 +72,7 @@ test('the queue has the runs that take a place and those that wait, in their ord
     const { url, get, end } = await serve('--max-concurrent-runs', '1', '--on-shutdown', 'stop');
     const start = (runId: string) =>
       fetch(`${url}/api/v2/workflows/slow/runs`, { method: 'POST', body: new URLSearchParams({ runId }) });
+    const [, before] = /^id: (.*)$/m.exec(await get('/api/v2/events?follow=false')) ?? [];
     for (const runId of ['r1', 'r2', 'r3']) expect((await start(runId)).status).toBe(201);
 
     const queue = async () => {
@@ -79,6 +85,9 @@ test('the queue has the runs that take a place and those that wait, in their ord
       ['r3', 'queued'],
     ];
     await expect.poll(queue, { timeout: 20_000 }).toEqual([1, [['r1', 'running']], waiting]);
+    const [, data = 'no event'] =
+      /event: queue\ndata: (.*)/.exec(await get(`/api/v2/events?follow=false&after=${before}`)) ?? [];
+    expect(JSON.parse(data)).toEqual({ limit: 1, running: ['r1'], waiting: ['r2', 'r3'] });
     for (const runId of ['r3', 'r2', 'r1']) await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
     await expect.poll(queue, { timeout: 20_000 }).toEqual([1, [], []]);
     await end('SIGTERM');
