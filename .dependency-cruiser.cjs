@@ -18,7 +18,7 @@ const CONTRACTS = [
   'executors/executor[.]ts$',
   'language/diagnostic[.]ts$',
   'processes/end-signal[.]ts$',
-  'store/store[.]ts$',
+  'store/(log-ends|logs|store)[.]ts$',
   'system-problem[.]ts$',
 ];
 
@@ -47,7 +47,12 @@ const FOLDERS = {
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: {
-    src: ['core/', 'render/text/(duration|escape-html)[.]ts$', '(regular-file|system-problem)[.]ts$'],
+    src: [
+      'core/',
+      'render/text/(duration|escape-html)[.]ts$',
+      'store/log-ends[.]ts$',
+      '(regular-file|system-problem)[.]ts$',
+    ],
     packages: ['nodemailer'],
     builtins: [ANY],
   },
@@ -69,13 +74,13 @@ const FOLDERS = {
       'language/',
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'render/text/step-title[.]ts$',
-      'store/store[.]ts$',
+      'store/(log-ends|store)[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
     ],
     builtins: [ANY],
   },
   // The same use cases, asked of a daemon.
-  client: { src: ['core/', 'service/', 'language/locate[.]ts$'], builtins: [ANY] },
+  client: { src: ['core/', 'service/', 'language/locate[.]ts$', 'store/log-ends[.]ts$'], builtins: [ANY] },
   daemon: {
     src: [
       'core/',
@@ -99,7 +104,7 @@ const FOLDERS = {
   doctor: { src: ['executors/', 'processes/'], builtins: [ANY] },
   // The report is drawn by the components of the page.
   render: {
-    src: ['core/', 'language/diagnostic[.]ts$', 'page/run-view/'],
+    src: ['core/', 'language/diagnostic[.]ts$', 'page/run-view/', 'store/log-ends[.]ts$'],
     packages: ['chalk', 'preact', 'preact-render-to-string'],
     builtins: ['path'],
   },
@@ -123,6 +128,7 @@ const FOLDERS = {
       'daemon/metrics[.]ts$',
       'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
+      'store/log-ends[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -139,6 +145,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
+      'store/log-ends[.]ts$',
       '(pause|remove-file|stack|system-problem)[.]ts$',
     ],
     packages: ['commander'],

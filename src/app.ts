@@ -46,24 +46,14 @@ import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.
 import type { OwnDaemon } from './store/files/control/own-daemon.ts';
 import type { Processes } from './store/files/control/owner.ts';
 import { createFileStore, type FileStore } from './store/files/file-store.ts';
-import { createLogFollower } from './store/files/logs/log-follower.ts';
-import { readTail } from './store/files/logs/tail.ts';
 import { createMemoryStore } from './store/memory.ts';
 import type { RunArchive } from './store/store.ts';
 
 export { enterRunGroup } from './processes/run-group.ts';
-export { readLogExcerpt } from './store/files/logs/log-excerpt.ts';
-export { createLogFollower as followLogs } from './store/files/logs/log-follower.ts';
-export { readLog } from './store/files/logs/read-log.ts';
-export { readTail } from './store/files/logs/tail.ts';
 
 /** The services that the CLI and the server are built on. */
 export type App = {
   readonly engine: Engine;
-  /** Follows the logs of running steps. */
-  readonly followLogs: typeof createLogFollower;
-  /** Reads the last lines of a step's log. */
-  readonly readTail: typeof readTail;
   /**
    * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
    */
@@ -108,12 +98,10 @@ export function createApp(config: Config, options: AppOptions): App {
     newRunId,
     openPipes: async (directory) =>
       (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
-    notify: createMailNotifier({ readTail, host: hostname(), commands: { retry: true } }),
+    notify: createMailNotifier({ host: hostname(), commands: { retry: true } }),
   });
   return {
     engine,
-    followLogs: createLogFollower,
-    readTail,
     forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
   };
 }
@@ -240,7 +228,7 @@ async function forwardLogs(
 ): Promise<LogForwarder> {
   const { openLogForwarder } = await import('./forwarding/log-forwarding.ts');
   const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
-  return openLogForwarder(settings, { followLogs: createLogFollower, warn, now: Date.now, tell });
+  return openLogForwarder(settings, { warn, now: Date.now, tell });
 }
 
 async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { createControl, createPast, forwardingNotes, processes, readLogExcerpt, removeRun } from './app.ts';
+import { createControl, createPast, forwardingNotes, processes, removeRun } from './app.ts';
 import type { Config } from './config/config.ts';
 import { listPlaces, listSettings } from './config/listed-settings.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
@@ -38,9 +38,6 @@ import { sessionFile } from './store/files/control/session-file.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
-import { createLineIndexes } from './store/files/logs/line-index.ts';
-import { createLogFollower } from './store/files/logs/log-follower.ts';
-import { findTail, logSize, readLogRange } from './store/files/logs/log-range.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
 import type { SessionStore, Suspensions } from './store/store.ts';
@@ -55,7 +52,6 @@ export type DaemonApp = {
   readonly runs: RunActions;
   readonly suspensions: Suspensions;
   readonly editor: WorkflowEditor;
-  readonly readLog: typeof readLogExcerpt;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   readonly queue: DaemonRuns['queue'];
@@ -69,7 +65,6 @@ export type DaemonApp = {
   readonly feeds: RunFeeds;
   /** What changes, of all runs and workflows. */
   readonly changes: LiveChanges;
-  readonly logFiles: typeof logFiles;
   readonly clock: Clock;
   /** Checks the text of a workflow. */
   readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
@@ -199,7 +194,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runs: runs.actions,
     suspensions,
     editor: createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
-    readLog: readLogExcerpt,
     feeds: createRunFeeds(history),
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
@@ -208,7 +202,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     info: () => ({ ...info, version: options.version ?? '' }),
     settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
     changes,
-    logFiles,
     clock: systemClock,
     check: (text, beside) =>
       checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
@@ -254,15 +247,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
 function startLoadThread(): Worker {
   return startThread(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
-
-/** Reads the stored output of steps by file path. */
-const logFiles = {
-  size: logSize,
-  read: readLogRange,
-  findTail,
-  follow: createLogFollower,
-  indexes: createLineIndexes({ size: logSize, read: readLogRange }),
-};
 
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 

@@ -5,12 +5,13 @@ import { WfError } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
 import type { RunFilter } from '../service/history/history.ts';
 import type { RunView, Service } from '../service/service.ts';
+import { readTail } from '../store/log-ends.ts';
 import { createDaemonClient, type DaemonClient } from './daemon-client.ts';
 import { followRun } from './events/event-feed.ts';
 import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns, summaryOf } from './find-runs.ts';
 import { listWorkflows } from './list-workflows.ts';
 import { remoteLogs } from './logs/remote-logs.ts';
-import { readRemoteTail } from './logs/remote-tail.ts';
+import { remoteRunLogs } from './logs/remote-run-logs.ts';
 import { createRemoteActions } from './remote-actions.ts';
 import { readRemoteRun } from './remote-run.ts';
 import { maskedOf } from './remote-workflow.ts';
@@ -72,14 +73,13 @@ async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly
 }
 
 async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunView> {
-  const run = await readRemoteRun(client, summary);
+  const logs = remoteRunLogs(client, summary.runId, new AbortController().signal);
+  const run = await readRemoteRun(client, summary, logs);
   const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
   const tails = await Promise.all(
     failed.slice(0, mostTails).map(async ({ name, attempts }) => {
-      return [
-        name,
-        attempts === 0 ? [] : await readRemoteTail(client, { runId: run.runId, step: name, attempt: attempts }),
-      ] as const;
+      const tail = attempts === 0 ? [] : await readTail(logs, { step: name, attempt: attempts });
+      return [name, tail] as const;
     }),
   );
   const names = failed.map(({ name }) => name);

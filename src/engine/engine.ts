@@ -12,6 +12,7 @@ import type { RunState } from '../core/run/run-state.ts';
 import type { Secrets } from '../core/secrets/secrets.ts';
 import type { Step, Template, Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
+import type { RunLogs, StoredLogs } from '../store/logs.ts';
 import type { RunJournal } from '../store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
@@ -38,8 +39,7 @@ export type ActiveRun = {
   readonly workflow: Workflow;
   /** The stored workflow has secrets masked, so a retry needs the original file. */
   readonly isMasked: boolean;
-  /** Locates the logs of the run. */
-  readonly journal: Pick<RunJournal, 'logPaths'>;
+  readonly logs: StoredLogs;
   readonly state: () => RunState;
   /** The unmasked state: never store or show it. */
   readonly result: () => RunState;
@@ -120,7 +120,7 @@ export type Notice = {
   readonly isMasked: boolean;
   /** Expands variables as of the time of the notice. */
   readonly expand: (text: Template) => string;
-  readonly logPaths: RunJournal['logPaths'];
+  readonly logs: RunLogs;
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
 };

@@ -1,6 +1,6 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
 import type { StoredEvent } from '../core/run/run.ts';
-import type { LogFollower, LogFollowerOptions, LogPaths } from '../store/store.ts';
+import type { LogFollower, LogFollowerOptions, StoredLogs } from '../store/logs.ts';
 import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
 import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
 import { openHttpSink } from './http-sink.ts';
@@ -11,14 +11,13 @@ import { openMonitor } from './monitor.ts';
 export type LogForwarder = {
   /** Called for every stored event of the run. */
   readonly watch: (event: StoredEvent) => void;
-  /** Locates the logs of the run; call it in the turn in which the run starts. */
-  readonly attach: (logPaths: (step: string, attempt: number) => LogPaths) => void;
+  /** Call it in the turn in which the run starts. */
+  readonly attach: (logs: Pick<StoredLogs, 'follow'>) => void;
   /** Sends what is left within the given time and until the signal; then stops. */
   readonly close: (patienceMs: number, signal: AbortSignal) => Promise<void>;
 };
 
 export type LogForwarderOptions = {
-  readonly followLogs: (options: LogFollowerOptions) => LogFollower;
   /** Receives problems as lines for the user; they do not affect the run. */
   readonly warn: (message: string) => void;
   readonly now: () => number;
@@ -40,7 +39,7 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
     : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, { warn }));
   return {
     watch: (event) => forwarding.watch(event),
-    attach: (logPaths) => forwarding.attach(logPaths),
+    attach: (logs) => forwarding.attach(logs),
     close: async (patienceMs, signal) => {
       await forwarding.close(patienceMs, signal);
       sink.close();
@@ -60,35 +59,34 @@ class Forwarding {
   readonly #settings: LogForwarding;
   readonly #queue: ForwardQueue;
   readonly #feed: LineFeed;
-  readonly #follower: LogFollower | null;
   readonly #due: StoredEvent[] = [];
   readonly #check: NodeJS.Timeout;
   #source: LineSource = { requestId: '', dagName: '' };
-  #logPaths: ((step: string, attempt: number) => LogPaths) | null = null;
+  #follower: LogFollower | null = null;
   #isTelling = false;
   #reported: Promise<void> = Promise.resolve();
   #whenEmpty: () => void = () => {};
 
-  constructor(settings: LogForwarding, queue: ForwardQueue, { followLogs, now }: LogForwarderOptions) {
+  constructor(settings: LogForwarding, queue: ForwardQueue, { now }: LogForwarderOptions) {
     this.#settings = settings;
     this.#queue = queue;
     this.#feed = new LineFeed(now);
+    this.#check = setInterval(() => this.fill(), checkMs).unref();
+  }
+
+  attach(logs: Pick<StoredLogs, 'follow'>): void {
+    if (!this.#settings.includeStepOutput) return;
     const deliver: LogFollowerOptions['deliver'] = (chunk) => {
       if (this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.skip(chunk));
       else this.#feed.output(chunk);
       this.fill();
     };
-    this.#follower = settings.includeStepOutput ? followLogs({ deliver, isBlocked: () => !this.#feed.isEmpty }) : null;
-    this.#check = setInterval(() => this.fill(), checkMs).unref();
-  }
-
-  attach(logPaths: (step: string, attempt: number) => LogPaths): void {
-    this.#logPaths = logPaths;
+    this.#follower = logs.follow({ deliver, isBlocked: () => !this.#feed.isEmpty });
   }
 
   watch(event: StoredEvent): void {
     if (event.type === 'run.created') this.#source = { requestId: event.runId, dagName: event.workflow };
-    if (event.type === 'step.started') this.#follow(event.step, event.attempt);
+    if (event.type === 'step.started') this.#follower?.follow(event.step, event.attempt);
     this.#due.push(event);
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -151,11 +149,6 @@ class Forwarding {
     await new Promise<void>((resume) => {
       this.#whenEmpty = resume;
     });
-  }
-
-  #follow(step: string, attempt: number): void {
-    const paths = this.#logPaths?.(step, attempt);
-    if (paths) this.#follower?.follow(step, attempt, paths);
   }
 }
 

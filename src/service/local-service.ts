@@ -1,17 +1,18 @@
 import { isFinished } from '../core/run/run-state.ts';
 import { isNotFound } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
-import type { LogPaths, RunArchive } from '../store/store.ts';
+import { readTail } from '../store/log-ends.ts';
+import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
 import { attemptsOf } from './history/attempts.ts';
 import { requireKnownWorkflow } from './history/find-run.ts';
 import type { History, RunFilter } from './history/history.ts';
-import { followLogs, type LogView, showLogs } from './history/log-view.ts';
+import { followLogs, type LogView, showLogs, tailStart } from './history/log-view.ts';
 import type { PastRun } from './history/past-run.ts';
 import { whyNothing } from './history/why-nothing.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
 import { declareLost, untilOver } from './runs/stop-run.ts';
-import type { LogRequest, RunLogs, RunService, RunView, Service } from './service.ts';
+import type { LogAnswer, LogRequest, RunService, RunView, Service } from './service.ts';
 import { type EntryTools, workflowEntries } from './workflows/workflow-entries.ts';
 import { findWorkflow, type WorkflowPlaces } from './workflows/workflows.ts';
 
@@ -24,12 +25,7 @@ export type LocalServiceTools = {
   readonly past: () => { readonly history: History; readonly archive: RunArchive };
   readonly control: () => LocalRunTools & { readonly history: History };
   readonly entries: () => Promise<Omit<EntryTools, 'places'>>;
-  /** Returns the last lines of a step's output. */
-  readonly readTail: (paths: LogPaths, lines: number) => readonly string[];
-} & Pick<LogView, 'readLog' | 'followLogs'>;
-
-/** Lines of a failed step's output. */
-const tailLines = 10;
+};
 
 /** The service of this machine, which also starts workflows that were loaded already. */
 export type LocalService = Service & Pick<LocalRuns, 'startLoaded'>;
@@ -82,33 +78,34 @@ async function listRuns(filter: RunFilter, { past, places }: LocalServiceTools):
   return runs;
 }
 
-async function viewRun(reference: string, { past, readTail }: LocalServiceTools): Promise<RunView> {
+async function viewRun(reference: string, { past }: LocalServiceTools): Promise<RunView> {
   const { history } = past();
   const run = await history.find(reference);
   const { state, stored } = run;
   const summary = history.summarize(run);
   const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
   const names = failed.map(({ name }) => name);
-  const tails = failed.flatMap(({ name, attempts }) => {
-    const paths = attempts === 0 ? undefined : stored?.logPaths(name, attempts);
-    return paths === undefined ? [] : [[name, readTail(paths, tailLines)] as const];
-  });
+  const tails = new Map<string, readonly string[]>();
+  for (const { name, attempts } of failed) {
+    if (attempts === 0 || stored === null) continue;
+    tails.set(name, await readTail(stored.logs, { step: name, attempt: attempts }));
+  }
   return {
     summary,
     state,
     workflow: stored?.workflow ?? null,
     places: stored === null || names.length === 0 ? new Map() : locateSteps(stored.sources, names),
-    tails: new Map(tails),
+    tails,
     ...(stored?.masked ? { masked: true } : {}),
   };
 }
 
 /** The tools that read local logs. */
-type LogTools = Pick<LocalServiceTools, 'places' | 'readLog' | 'followLogs'> & { readonly history: History };
+type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History };
 
 /** Returns the output of a local run. Throws like `RunService.logs`. */
-async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<RunLogs> {
-  const { history, readLog, followLogs: follower } = tools;
+async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
+  const { history } = tools;
   const run = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
   const filter = { step: request.step, attempt: request.attempt };
   const isEmpty = attemptsOf(run, filter).length === 0;
@@ -116,8 +113,9 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
     runId: run.runId,
     steps: run.stored?.workflow.steps ?? null,
     read: async (reader, signal) => {
-      const { stream } = request;
-      const view: LogView = { filter, stream, reader, signal, readLog, followLogs: follower, follow: history.follow };
+      const { stream, tail } = request;
+      const start = tail === null ? {} : { start: await tailStart(run, { filter, stream }, tail) };
+      const view: LogView = { filter, stream, ...start, reader, signal, follow: history.follow };
       if (request.follow && !isFinished(run.state)) return followLogs(run, view);
       if (isEmpty) request.tell(whyNothing(run, request.step));
       await showLogs(run, view);

@@ -4,7 +4,7 @@ import type { RunState } from '../core/run/run-state.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
 import type { Diagnostic, Place } from '../language/diagnostic.ts';
-import type { LogChunk } from '../store/store.ts';
+import type { LogChunk, LogStream } from '../store/logs.ts';
 import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/log-view.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
@@ -41,7 +41,7 @@ export type RunService = RunActions & {
   /** Resolves to the run when it has finished. */
   readonly ended: (runId: string) => Promise<RunSummary>;
   /** Throws as `find` does, and `not-found` for an unknown step or attempt. */
-  readonly logs: (reference: string, request: LogRequest) => Promise<RunLogs>;
+  readonly logs: (reference: string, request: LogRequest) => Promise<LogAnswer>;
   /** Whether runs can be killed without a grace period. */
   readonly canForce: boolean;
   /** Records a run as lost whose process cannot be checked. Throws as `find` does, and `run-active`. */
@@ -136,7 +136,7 @@ export type LogRequest = {
   /** Null: all of each step. */
   readonly attempt: number | null;
   /** Null: both. */
-  readonly stream: 'stdout' | 'stderr' | null;
+  readonly stream: LogStream | null;
   /** The number of last stored lines to show, so that the rest need not be sent; null: all. */
   readonly tail: number | null;
   /** Whether the bytes must be exact; otherwise lines are enough. */
@@ -148,7 +148,7 @@ export type LogRequest = {
 };
 
 /** The output of a run, not read yet. */
-export type RunLogs = {
+export type LogAnswer = {
   readonly runId: string;
   /** The steps of the workflow, in the order of the file; null if the stored workflow is lost. */
   readonly steps: readonly { readonly name: string }[] | null;

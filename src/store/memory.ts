@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { StoredEvent } from '../core/run/run.ts';
 import { WfError } from '../errors.ts';
 import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
-import { createRunLogs, type RunLogs } from './files/logs/run-logs.ts';
+import { createRunLogs } from './files/logs/run-logs.ts';
 import { checkRunId } from './files/run-id.ts';
+import type { LogStore } from './logs.ts';
 import type { RunJournal, RunStore, Snapshot } from './store.ts';
 
-type MemoryRun = { readonly snapshot: Snapshot; readonly logs: RunLogs; readonly events: StoredEvent[] };
+type MemoryRun = { readonly snapshot: Snapshot; readonly logs: LogStore; readonly events: StoredEvent[] };
 
 /**
  * Runs that are not stored (`--no-history`): events in memory, logs and scratch files in a private directory below
@@ -26,9 +27,7 @@ export function createMemoryStore({ tempDir }: { readonly tempDir: () => string 
     },
     read: (runId) => {
       const run = runs.get(runId);
-      return run === undefined
-        ? null
-        : { ...run.snapshot, events: [...run.events], damage: [], logPaths: run.logs.paths };
+      return run === undefined ? null : { ...run.snapshot, events: [...run.events], damage: [], logs: run.logs };
     },
     list: () => [...runs.keys()].reverse(),
   };
@@ -45,8 +44,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
       return stored;
     },
     flush: () => Promise.resolve(),
-    openLog: logs.open,
-    logPaths: logs.paths,
+    logs,
     scratch: () => directory.make('scratch'),
     // No other process knows of the run.
     listen: () => Promise.resolve(),

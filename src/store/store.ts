@@ -1,7 +1,7 @@
 import type { RunEvent, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
-import type { AttemptLog } from '../executors/executor.ts';
 import type { Source } from '../language/diagnostic.ts';
+import type { LogStore, StoredLogs } from './logs.ts';
 
 /** Everything that a run starts from; stored before its first event and never changed. */
 export type Snapshot = {
@@ -16,17 +16,13 @@ export type Snapshot = {
   readonly masked?: true;
 };
 
-/** The files with the output of one attempt. */
-export type LogPaths = { readonly stdoutPath: string; readonly stderrPath: string };
-
 /** A run as any process can read it, even while its owner writes. */
 export type StoredRun = Snapshot & {
   /** The events before any damage, in order, without a gap. */
   readonly events: readonly StoredEvent[];
   /** Damage of the journal, as sentences; empty if there is none. */
   readonly damage: readonly string[];
-  /** Whether or not the files exist. */
-  readonly logPaths: (step: string, attempt: number) => LogPaths;
+  readonly logs: StoredLogs;
 };
 
 /** The owner's hold on its run: the only way to write it. */
@@ -42,10 +38,7 @@ export type RunJournal = {
    * `WfError` `storage`. Calls share flushes.
    */
   readonly flush: (seq?: number) => Promise<void>;
-  /** Opens the files for the output of one attempt; the caller closes the descriptors. Throws a `WfError` `storage`. */
-  readonly openLog: (step: string, attempt: number) => AttemptLog;
-  /** The paths that `openLog` uses, whether or not they exist. */
-  readonly logPaths: (step: string, attempt: number) => LogPaths;
+  readonly logs: LogStore;
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;
   /**
@@ -210,14 +203,6 @@ export type Suspensions = {
   readonly stamp: () => string;
 };
 
-/** The start and the end of a log. A small log is entirely in `head`. */
-export type LogExcerpt = {
-  /** Size of the whole log in bytes. */
-  readonly size: number;
-  readonly head: Uint8Array;
-  readonly tail: Uint8Array;
-};
-
 /** A small private text that is replaced atomically: a reader finds the old text or the new one, never a part. */
 export type DurableText = {
   /** For messages. */
@@ -248,37 +233,4 @@ export type SessionStore = {
   readonly write: (sessions: readonly StoredSession[]) => void;
   /** Removes all. Throws a `WfError` `storage`. */
   readonly remove: () => void;
-};
-
-/** New output of a step, as raw bytes in the order in which they were written to that stream. */
-export type LogChunk = {
-  readonly step: string;
-  readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr';
-  /** Valid only until `deliver` returns; copy it to keep it. */
-  readonly bytes: Uint8Array;
-};
-
-/** Bytes from the start of each file. */
-export type LogOffsets = { readonly stdout: number; readonly stderr: number };
-
-export type LogFollowerOptions = {
-  readonly deliver: (chunk: LogChunk) => void;
-  /** While it returns true, running steps are not read: the consumer is behind, and the logs keep everything. */
-  readonly isBlocked?: () => boolean;
-};
-
-/** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
-export type LogFollower = {
-  /** Follows both files, which need not exist yet, from their start or from these offsets. */
-  readonly follow: (step: string, attempt: number, paths: LogPaths, read?: LogOffsets) => void;
-  /**
-   * Delivers the rest, at most 1 MiB at a time, blocked or not. Returns true if that was everything up to the present
-   * end of the files, and forgets the attempt; otherwise call it again.
-   */
-  readonly finish: (step: string, attempt: number) => boolean;
-  /** Delivers the present output of an attempt, at most 1 MiB, and continues to follow it. */
-  readonly catchUp: (step: string, attempt: number) => void;
-  /** Forgets all attempts without delivering anything more. */
-  readonly close: () => void;
 };

@@ -202,6 +202,19 @@ describe('surroundings', () => {
     });
   });
 
+  it('shows the output of failed steps with --no-history, too', async () => {
+    const failing = (name: string) =>
+      `{name: ${name}, command: "sh -c 'echo ${name} out; echo ${name} err >&2; exit 3'"}`;
+    await withWorkflow(`steps: [${failing('a')}, ${failing('b')}]\n`, async ({ cwd, env }) => {
+      const { stdout } = await wf(['run', 'w.yaml', '--no-history'], { cwd, env });
+      const [printed = '', recap = ''] = stdout.split('FAILED w');
+      for (const name of ['a', 'b']) {
+        expect(printed).toMatch(new RegExp(`\\[${name}\\] \\| ${name} out`));
+        expect(recap).toContain(`  │ ${name} out\n  │ ${name} err\n`);
+      }
+    });
+  });
+
   it('keeps nothing with --no-history', async () => {
     await withWorkflow(one, async ({ cwd, env }) => {
       const { code, stdout } = await wf(['run', 'w.yaml', '--no-history'], { cwd, env: { ...env, TMPDIR: cwd } });

@@ -21,7 +21,7 @@ function world() {
     sources: [],
     events: known,
     damage: [],
-    logPaths: null as never,
+    logs: null as never,
   };
   const run: PastRun = { runId: 'r', state: foldRun(null, []).state, stored, damage: [] };
   const queue: (StoredEvent | Error | 'end')[] = [];

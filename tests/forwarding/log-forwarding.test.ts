@@ -2,7 +2,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogForwarding } from '../../src/core/log-forwarding.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
 import { openLogForwarder } from '../../src/forwarding/log-forwarding.ts';
-import type { LogFollowerOptions } from '../../src/store/store.ts';
+import type { LogFollowerOptions } from '../../src/store/logs.ts';
 import { httpServer } from '../support/http-server.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -27,19 +27,16 @@ async function openToHangingSink() {
   let follower: LogFollowerOptions | null = null;
   const forwarder = await openLogForwarder(
     { ...settings, httpUrl: server.url },
-    {
-      now,
-      tell: null,
-      warn: (message) => void warnings.push(message),
-      followLogs: (options) => {
-        follower = options;
-        return { follow: () => {}, finish: () => true, catchUp: () => undefined, close: () => {} };
-      },
-    },
+    { now, tell: null, warn: (message) => void warnings.push(message) },
   );
   const close = () => forwarder.close(0, new AbortController().signal);
   onTestFinished(close);
-  forwarder.attach(() => ({ stdoutPath: '', stderrPath: '' }));
+  forwarder.attach({
+    follow: (options) => {
+      follower = options;
+      return { follow: () => {}, finish: () => true, catchUp: () => undefined, close: () => {} };
+    },
+  });
   forwarder.watch(started satisfies Partial<StoredEvent> as StoredEvent);
   const output = (bytes: Buffer) => follower?.deliver({ step: 'a', attempt: 1, stream: 'stdout', bytes });
   const pass = (ms: number) => {

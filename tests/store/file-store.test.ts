@@ -13,9 +13,9 @@ test('a run is read back as it was made and written', async () => {
   expect(run.append(events(1, 3))).toEqual(stored(events(1, 3), 3));
   await run.close();
 
-  const { logPaths, ...read } = store.read('r1') ?? {};
+  const { logs, ...read } = store.read('r1') ?? {};
   expect(read).toEqual({ ...snapshot('r1'), events: stored(events(3)), damage: [] });
-  expect(logPaths?.('load', 2)).toEqual(run.logPaths('load', 2));
+  expect(logs?.file('load', 2, 'stdout').path).toEqual(run.logs.file('load', 2, 'stdout').path);
 });
 
 test('another process sees every event as soon as it is appended', async () => {

@@ -1,8 +1,8 @@
-import { appendFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogFollower } from '../../src/store/files/logs/log-follower.ts';
-import type { LogChunk, LogFollower } from '../../src/store/store.ts';
+import { createLogFollower, type LogPath } from '../../src/store/files/logs/log-follower.ts';
+import type { LogChunk, LogFollower } from '../../src/store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
 const mebibyte = 1024 * 1024;
@@ -25,13 +25,10 @@ function follower(options: { isBlocked?: () => boolean } = {}) {
     buffers.add(bytes.buffer);
     if (bytes.length < 100) told.push(`${step} ${attempt} ${stream}: ${Buffer.from(bytes).toString()}`);
   };
-  const paths = (name: string) => ({
-    stdoutPath: join(directory, `${name}.out`),
-    stderrPath: join(directory, `${name}.err`),
-  });
+  const path: LogPath = (step, attempt, stream) => join(directory, `${step}.${attempt}.${stream}`);
   const take = <T>(list: T[]) => list.splice(0);
-  const made: LogFollower = createLogFollower({ deliver, ...options });
-  return { ...made, paths, told: () => take(told), sizes: () => take(sizes), buffers };
+  const made: LogFollower = createLogFollower(path, { deliver, ...options });
+  return { ...made, path, told: () => take(told), sizes: () => take(sizes), buffers };
 }
 
 function openDescriptors(): number {
@@ -39,9 +36,9 @@ function openDescriptors(): number {
 }
 
 test('output is delivered as it grows: the first after 10 ms, more every 100 ms', () => {
-  const { follow, told, paths } = follower();
-  const { stdoutPath, stderrPath } = paths('load');
-  follow('load', 2, paths('load'));
+  const { follow, told, path } = follower();
+  const [stdoutPath, stderrPath] = [path('load', 2, 'stdout'), path('load', 2, 'stderr')];
+  follow('load', 2);
   writeFileSync(stdoutPath, 'one');
   vi.advanceTimersByTime(9);
   expect(told()).toEqual([]);
@@ -59,9 +56,9 @@ test('output is delivered as it grows: the first after 10 ms, more every 100 ms'
 });
 
 test('the end of an attempt delivers what is left at once, and nothing after it', () => {
-  const { follow, finish, told, paths } = follower();
-  const { stdoutPath, stderrPath } = paths('load');
-  follow('load', 1, paths('load'));
+  const { follow, finish, told, path } = follower();
+  const [stdoutPath, stderrPath] = [path('load', 1, 'stdout'), path('load', 1, 'stderr')];
+  follow('load', 1);
   writeFileSync(stdoutPath, 'out');
   writeFileSync(stderrPath, 'err');
   finish('load', 1);
@@ -74,27 +71,27 @@ test('the end of an attempt delivers what is left at once, and nothing after it'
 });
 
 test('attempts of one step and steps of one name but for a number are kept apart', () => {
-  const { follow, finish, told, paths } = follower();
+  const { follow, finish, told, path } = follower();
   const attempts = [
     ['1 load', 1],
     ['load', 1],
     ['load', 11],
   ] as const;
   for (const [step, attempt] of attempts) {
-    writeFileSync(paths(`${step}.${attempt}`).stdoutPath, 'x');
-    follow(step, attempt, paths(`${step}.${attempt}`));
+    writeFileSync(path(step, attempt, 'stdout'), 'x');
+    follow(step, attempt);
   }
   for (const [step, attempt] of attempts) finish(step, attempt);
   expect(told()).toEqual(['1 load 1 stdout: x', 'load 1 stdout: x', 'load 11 stdout: x']);
 });
 
 test('a step that floods its log delivers 1 MiB at a time, in turns with the others, through one small buffer', () => {
-  const { follow, finish, told, sizes, buffers, paths } = follower();
-  writeFileSync(paths('flood').stdoutPath, Buffer.alloc(3 * mebibyte, 'x'));
-  writeFileSync(paths('flood').stderrPath, Buffer.alloc(mebibyte, 'x'));
-  writeFileSync(paths('quiet').stdoutPath, 'hello');
-  follow('flood', 1, paths('flood'));
-  follow('quiet', 1, paths('quiet'));
+  const { follow, finish, told, sizes, buffers, path } = follower();
+  writeFileSync(path('flood', 1, 'stdout'), Buffer.alloc(3 * mebibyte, 'x'));
+  writeFileSync(path('flood', 1, 'stderr'), Buffer.alloc(mebibyte, 'x'));
+  writeFileSync(path('quiet', 1, 'stdout'), 'hello');
+  follow('flood', 1);
+  follow('quiet', 1);
 
   vi.advanceTimersByTime(10);
   expect(told()).toEqual(['quiet 1 stdout: hello']);
@@ -112,11 +109,11 @@ test('a step that floods its log delivers 1 MiB at a time, in turns with the oth
 
 test('both streams of a flooding step get their turn', () => {
   const streams: string[] = [];
-  const { paths } = follower();
-  const { follow, close } = createLogFollower({ deliver: ({ stream }) => streams.push(stream) });
-  writeFileSync(paths('flood').stdoutPath, Buffer.alloc(2 * mebibyte));
-  writeFileSync(paths('flood').stderrPath, Buffer.alloc(2 * mebibyte));
-  follow('flood', 1, paths('flood'));
+  const { path } = follower();
+  const { follow, close } = createLogFollower(path, { deliver: ({ stream }) => streams.push(stream) });
+  writeFileSync(path('flood', 1, 'stdout'), Buffer.alloc(2 * mebibyte));
+  writeFileSync(path('flood', 1, 'stderr'), Buffer.alloc(2 * mebibyte));
+  follow('flood', 1);
   vi.advanceTimersByTime(10);
   expect(streams).toEqual(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 'stdout' : 'stderr')));
   close();
@@ -124,11 +121,11 @@ test('both streams of a flooding step get their turn', () => {
 
 test('a blocked reader is left alone until it has caught up, but for the end of an attempt', () => {
   let isBlocked = true;
-  const { follow, finish, told, paths } = follower({ isBlocked: () => isBlocked });
-  writeFileSync(paths('load').stdoutPath, 'one');
-  follow('load', 1, paths('load'));
-  writeFileSync(paths('other').stdoutPath, 'other');
-  follow('other', 1, paths('other'));
+  const { follow, finish, told, path } = follower({ isBlocked: () => isBlocked });
+  writeFileSync(path('load', 1, 'stdout'), 'one');
+  follow('load', 1);
+  writeFileSync(path('other', 1, 'stdout'), 'other');
+  follow('other', 1);
   vi.advanceTimersByTime(1000);
   expect(told()).toEqual([]);
   finish('other', 1);
@@ -139,10 +136,10 @@ test('a blocked reader is left alone until it has caught up, but for the end of 
 });
 
 test('a log that its step cuts is read from its start again', () => {
-  const { follow, finish, told, paths } = follower();
-  const { stderrPath } = paths('load');
+  const { follow, finish, told, path } = follower();
+  const stderrPath = path('load', 1, 'stderr');
   writeFileSync(stderrPath, 'a long line');
-  follow('load', 1, paths('load'));
+  follow('load', 1);
   vi.advanceTimersByTime(10);
   truncateSync(stderrPath);
   appendFileSync(stderrPath, 'new');
@@ -151,22 +148,23 @@ test('a log that its step cuts is read from its start again', () => {
 });
 
 test('an unreadable log is skipped, and read as soon as possible', () => {
-  const { follow, finish, told, paths } = follower();
-  follow('load', 1, { ...paths('load'), stderrPath: '/dev/null/none' });
+  const { follow, finish, told, path } = follower();
+  mkdirSync(path('load', 1, 'stderr'));
+  follow('load', 1);
   vi.advanceTimersByTime(300);
-  writeFileSync(paths('load').stdoutPath, 'there');
+  writeFileSync(path('load', 1, 'stdout'), 'there');
   vi.advanceTimersByTime(100);
   expect(told()).toEqual(['load 1 stdout: there']);
   finish('load', 1);
 });
 
 test('there is no timer and no open file while nothing is followed', () => {
-  const { follow, finish, close, sizes, paths } = follower();
+  const { follow, finish, close, sizes, path } = follower();
   const before = openDescriptors();
   expect(vi.getTimerCount()).toBe(0);
   for (const name of ['a', 'b', 'c']) {
-    writeFileSync(paths(name).stdoutPath, 'x');
-    follow(name, 1, paths(name));
+    writeFileSync(path(name, 1, 'stdout'), 'x');
+    follow(name, 1);
   }
   vi.advanceTimersByTime(10);
   expect([vi.getTimerCount(), openDescriptors()]).toEqual([1, before + 3]);
@@ -175,10 +173,11 @@ test('there is no timer and no open file while nothing is followed', () => {
   finish('c', 1);
   expect([vi.getTimerCount(), openDescriptors()]).toEqual([0, before]);
 
-  follow('a', 2, paths('a'));
+  writeFileSync(path('a', 2, 'stdout'), 'x');
+  follow('a', 2);
   vi.advanceTimersByTime(10);
   sizes();
-  appendFileSync(paths('a').stdoutPath, 'not delivered');
+  appendFileSync(path('a', 2, 'stdout'), 'not delivered');
   close();
   expect([vi.getTimerCount(), openDescriptors(), sizes()]).toEqual([0, before, []]);
 });

@@ -8,13 +8,16 @@ test('each attempt has two files of its own, which are only ever appended to', a
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   for (const text of ['one\n', 'two\n']) {
-    const log = run.openLog('load', 1);
-    expect(run.logPaths('load', 1)).toEqual({ stdoutPath: log.stdoutPath, stderrPath: log.stderrPath });
+    const log = run.logs.open('load', 1);
+    expect([run.logs.file('load', 1, 'stdout').path, run.logs.file('load', 1, 'stderr').path]).toEqual([
+      log.stdoutPath,
+      log.stderrPath,
+    ]);
     writeSync(log.stdoutFd, text);
     writeSync(log.stderrFd, text.toUpperCase());
     closeLog(log);
   }
-  closeLog(run.openLog('load', 2));
+  closeLog(run.logs.open('load', 2));
   await run.close();
 
   const logs = join(runsDir, 'r1', 'logs');
@@ -34,8 +37,8 @@ test('names become file names that no other name shares', () => {
   const steps = names.map((name) => step(name));
   const handlers = { failure: handler('failure'), exit: handler('exit') };
   const run = store.create({ runId: 'r1', workflow: workflow({ steps, handlers }), sources: [] }, { logDir: null });
-  const directory = join(run.logPaths('a b', 1).stdoutPath, '..');
-  const stem = (name: string) => run.logPaths(name, 1).stdoutPath.slice(directory.length + 1);
+  const { directory, file } = run.logs;
+  const stem = (name: string) => file(name, 1, 'stdout').path?.slice(directory.length + 1);
   expect([...names, 'handlerOn.failure', 'handlerOn.exit'].map(stem)).toEqual([
     '00001-a-b.1.out',
     '00002-a-b.1.out',
@@ -47,7 +50,7 @@ test('names become file names that no other name shares', () => {
     '00009-handlerOn.failure.1.out',
     '00011-handlerOn.exit.1.out',
   ]);
-  expect(() => run.logPaths('no such step', 1)).toThrow('there is no step "no such step"');
+  expect(() => file('no such step', 1, 'stdout')).toThrow('there is no step "no such step"');
   return run.close();
 });
 
@@ -55,14 +58,14 @@ test('a log directory outside holds the logs, and readers find them there', asyn
   const logDir = join(temporaryDirectory(), 'var', 'log');
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir });
-  const log = run.openLog('load', 1);
+  const log = run.logs.open('load', 1);
   writeSync(log.stdoutFd, 'out');
   closeLog(log);
   await run.close();
 
   const path = join(logDir, 'nightly-etl', 'r1', '00002-load.1.out');
   expect(readFileSync(path, 'utf8')).toBe('out');
-  expect(fileStore({ runsDir }).store.read('r1')?.logPaths('load', 1).stdoutPath).toBe(path);
+  expect(fileStore({ runsDir }).store.read('r1')?.logs.file('load', 1, 'stdout').path).toBe(path);
   expect(existsSync(join(runsDir, 'r1', 'logs'))).toBe(false);
 });
 
@@ -71,7 +74,7 @@ test('a log that cannot be opened is refused in plain words, and nothing stays o
   writeFileSync(logDir, '');
   const run = fileStore().store.create(snapshot('r1'), { logDir });
   const path = join(logDir, 'nightly-etl', 'r1', '00002-load.1.out');
-  expect(refusal(() => run.openLog('load', 1))).toEqual({
+  expect(refusal(() => run.logs.open('load', 1))).toEqual({
     code: 'storage',
     message: `cannot open "${path}": a part of the path is not a directory`,
   });
@@ -82,7 +85,7 @@ test('a log directory that was removed meanwhile is made again', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   rmSync(join(runsDir, 'r1', 'logs'), { recursive: true });
-  closeLog(run.openLog('load', 1));
-  expect(existsSync(run.logPaths('load', 1).stderrPath)).toBe(true);
+  closeLog(run.logs.open('load', 1));
+  expect(existsSync(run.logs.file('load', 1, 'stderr').path ?? '')).toBe(true);
   await run.close();
 });

@@ -23,7 +23,7 @@ test('events are kept in memory, numbered from 1, also after the end', async () 
 test('logs and scratch files lie in a private directory that goes with the run', async () => {
   const { store, parent } = memoryStore();
   const run = store.create(snapshot('r1'), { logDir: '/not/used' });
-  const log = run.openLog('load', 1);
+  const log = run.logs.open('load', 1);
   writeSync(log.stdoutFd, 'out');
   closeLog(log);
   writeFileSync(join(run.scratch(), 'script'), 'true');
@@ -32,7 +32,7 @@ test('logs and scratch files lie in a private directory that goes with the run',
   expect(others).toEqual([]);
   expect((statSync(made ?? '').mode & 0o777).toString(8)).toBe('700');
   expect(readFileSync(join(made ?? '', 'logs', '00002-load.1.out'), 'utf8')).toBe('out');
-  expect(store.read('r1')?.logPaths('load', 1)).toEqual(run.logPaths('load', 1));
+  expect(store.read('r1')?.logs.file('load', 1, 'stdout').path).toEqual(log.stdoutPath);
 
   await run.close();
   await run.close();

@@ -8,7 +8,6 @@ import { readWorkflow } from '../../service/workflows/workflows.ts';
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
 export async function openLocal(config: Config, dags: string | undefined): Promise<LocalService> {
   const app = await import('../../app.ts');
-  const { readTail, readLog, followLogs } = app;
   const past = () => app.createPast(config);
   return createLocalService({
     location: config.dagsDir ?? 'the workflows directory: there is no home',
@@ -30,9 +29,6 @@ export async function openLocal(config: Config, dags: string | undefined): Promi
       const isSuspended = await app.suspensionCheck(config);
       return { past: config.runsDir === null ? null : past(), isSuspended, nextStarts };
     },
-    readTail,
-    readLog,
-    followLogs,
   });
 }
 

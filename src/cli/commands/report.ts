@@ -3,25 +3,22 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../../core/run/summary.ts';
 import { renderReport } from '../../render/report/report.tsx';
-import type { ChildView, LogName, ReportAssets, ReportLogs, ReportView } from '../../render/report/view.ts';
+import type { ReportAssets, ReportView } from '../../render/report/view.ts';
 import { shortId } from '../../render/text/short-id.ts';
-import { type ChildRun, drawRun } from '../../service/history/draw-run.ts';
+import { drawRun } from '../../service/history/draw-run.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import { runViewJson } from '../../service/history/run-view-json.ts';
-import type { StoredRun } from '../../store/store.ts';
 import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { readAsset } from '../asset.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
-import { writeWhole } from '../terminal/write-file.ts';
+import { writeParts } from '../terminal/write-file.ts';
 import { version } from '../version.ts';
 
 /** The options of `wf report`; `run` is null for the last run of all. */
 export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
-
-type AppModule = typeof import('../../app.ts');
 
 /** The pending bytes at which a report waits for a slow reader. */
 const mostPendingBytes = 4 * 1024 * 1024;
@@ -37,10 +34,10 @@ export async function reportCommand(
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config);
   const run = await history.find(word ?? '@latest');
-  const report = await viewOf(run, history, app);
+  const report = await viewOf(run, history);
   const parts = renderReport(report, readAssets());
   if (output === '-') {
-    for (const part of parts) {
+    for await (const part of parts) {
       out.write(part);
       if (out.pending() > mostPendingBytes) await out.drained();
       if (out.isClosed()) break;
@@ -48,37 +45,19 @@ export async function reportCommand(
     return exitCodes.succeeded;
   }
   const path = target(output ?? null, report.view.run);
-  writeWhole(path, parts);
+  await writeParts(path, parts);
   out.write(`${path}\n`);
   return exitCodes.succeeded;
 }
 
-async function viewOf(run: PastRun, history: History, app: AppModule): Promise<ReportView> {
+async function viewOf(run: PastRun, history: History): Promise<ReportView> {
   const drawn = await drawRun(run, history);
   return {
     view: runViewJson(drawn, Number.POSITIVE_INFINITY),
-    logs: logsOf(run.stored?.logPaths ?? null, app),
-    children: childViews(drawn.children, app),
+    logs: run.stored?.logs ?? null,
+    children: drawn.children,
     now: Date.now(),
     version,
-  };
-}
-
-function childViews(children: ReadonlyMap<string, ChildRun>, app: AppModule): ReadonlyMap<string, ChildView> {
-  const entries = Array.from(children, ([step, { summary, logPaths, children: inner }]) => {
-    return [step, { summary, logs: logsOf(logPaths, app), children: childViews(inner, app) }] as const;
-  });
-  return new Map(entries);
-}
-
-function logsOf(logPaths: StoredRun['logPaths'] | null, { readLogExcerpt }: AppModule): ReportLogs {
-  const pathOf = ({ step, attempt, stream }: LogName): string | null => {
-    const paths = logPaths?.(step, attempt);
-    return paths === undefined ? null : stream === 'stdout' ? paths.stdoutPath : paths.stderrPath;
-  };
-  return {
-    size: (log) => statSync(pathOf(log) ?? '', { throwIfNoEntry: false })?.size ?? 0,
-    read: (log, size) => readLogExcerpt(pathOf(log) ?? '', size),
   };
 }
 

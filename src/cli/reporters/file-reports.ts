@@ -45,7 +45,7 @@ type ReportFile = {
 function openReportFile(path: string, cwd: string): ReportFile {
   const target = resolve(cwd, path);
   const problem = problemWith(target);
-  if (problem === null) return { write: (text) => writeWhole(target, [text]) };
+  if (problem === null) return { write: (text) => writeWhole(target, text) };
   const { why, help } = problem;
   throw new WfError('usage', `the report "${path}" cannot be written: ${why}`, help === null ? {} : { help });
 }

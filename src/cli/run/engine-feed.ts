@@ -1,21 +1,18 @@
-import type { App } from '../../app.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
 import { summarize } from '../../core/run/summarize.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import type { ActiveRun, ChildWatcher, OnChild } from '../../engine/engine.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
+import type { LogFollower } from '../../store/logs.ts';
 import type { Output } from '../terminal/output.ts';
-import { type PresentedResult, type PresentedWorkflow, Presenter } from './presenter.ts';
+import { type PresentedEvent, type PresentedResult, type PresentedWorkflow, Presenter } from './presenter.ts';
 
 /** A slower reader gets nothing new until it has caught up; the logs are complete. */
 const mostPendingBytes = 4 * 1024 * 1024;
-/** Lines of a failed step's output in the recap. */
-const tailLines = 10;
 
-/** The tools of a feed, and where the run is shown. */
+/** Where the run is shown. */
 export type EngineFeedTools = {
-  readonly app: Pick<App, 'followLogs' | 'readTail'>;
   readonly reporter: Reporter;
   readonly out: Output;
   /** Whether the run is stored. */
@@ -71,17 +68,18 @@ export class EngineFeed {
   }
 
   #open(presenter: Presenter, catchUpParent: FedRun['catchUpParent']): FedRun {
-    const { app, reporter, out } = this.#tools;
-    const follow = () =>
-      app.followLogs({
-        deliver: (chunk) => presenter.output(chunk),
-        isBlocked: () => out.pending() > mostPendingBytes,
-      });
-    return { presenter, catchUpParent, follower: reporter.wantsOutput ? follow() : null, run: null };
+    return { presenter, catchUpParent, follower: null, run: null };
   }
 
   #attach(fed: FedRun, run: ActiveRun): void {
+    const { reporter, out } = this.#tools;
     fed.run = run;
+    if (reporter.wantsOutput) {
+      fed.follower = run.logs.follow({
+        deliver: (chunk) => fed.presenter.output(chunk),
+        isBlocked: () => out.pending() > mostPendingBytes,
+      });
+    }
     this.#runs.set(run.runId, fed);
   }
 
@@ -99,7 +97,9 @@ export class EngineFeed {
       if (event.type === 'step.waiting' || event.type === 'step.finished') {
         while (fed.follower?.finish(event.step, event.attempt) === false) await this.#readerIsNear();
       }
-      this.#show(fed, event, state);
+      const { presenter, run } = fed;
+      const tail = run !== null && presenter.wantsTail(event) ? run.logs.tail(event) : null;
+      this.#show(fed, { event, state, tail });
     }
     this.#isShowing = false;
   }
@@ -111,21 +111,18 @@ export class EngineFeed {
     if (out.pending() > mostPendingBytes) await out.drained();
   }
 
-  #show({ presenter, follower, run, catchUpParent }: FedRun, event: StoredEvent, state: RunState): void {
+  #show({ presenter, follower, catchUpParent }: FedRun, { event, state, tail }: PresentedEvent): void {
     // The output of the step so far comes before the first line of its run.
     if (event.type === 'run.created') catchUpParent?.();
-    const ended = presenter.wantsTail(event) ? run?.journal.logPaths(event.step, event.attempt) : undefined;
-    presenter.event({ event, state, tail: ended ? this.#tools.app.readTail(ended, tailLines) : null });
+    presenter.event({ event, state, tail });
     // Not when the step starts: events may be waiting here for the output of another step, and this one's would pass them.
-    if (event.type !== 'step.started' || !presenter.isShown) return;
-    const paths = run?.journal.logPaths(event.step, event.attempt);
-    if (paths) follower?.follow(event.step, event.attempt, paths);
+    if (event.type === 'step.started' && presenter.isShown) follower?.follow(event.step, event.attempt);
   }
 
   #resultOf({ run }: FedRun, state: RunState): PresentedResult {
     const { kept } = this.#tools;
     const logPath = (step: string, attempt: number) =>
-      (kept ? run?.journal.logPaths(step, attempt).stdoutPath : null) ?? null;
+      (kept ? run?.logs.file(step, attempt, 'stdout').path : null) ?? null;
     return { summary: summarize(state, logPath), kept, ...(run?.isMasked ? { masked: true } : {}) };
   }
 }
@@ -133,7 +130,8 @@ export class EngineFeed {
 /** A run of a feed: the run itself or a child run. */
 type FedRun = {
   readonly presenter: Presenter;
-  readonly follower: ReturnType<App['followLogs']> | null;
+  /** Null if the reporter shows no output. */
+  follower: LogFollower | null;
   /** Shows the output so far of the step that carries it out; null for the run itself. */
   readonly catchUpParent: (() => void) | null;
   run: ActiveRun | null;

@@ -55,7 +55,7 @@ export async function runInForeground(
   const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
   const { sources, params } = request;
   const shown = { sources, workflow: shownWorkflow(request.workflow, params, processEnv) };
-  const feed = new EngineFeed({ app, reporter, out: console.out, kept: keepHistory }, shown);
+  const feed = new EngineFeed({ reporter, out: console.out, kept: keepHistory }, shown);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();
   try {
@@ -65,7 +65,7 @@ export async function runInForeground(
     };
     const run = carry === undefined ? startRun(app.engine, request, watcher) : carry(app.engine, watcher);
     feed.attach(run);
-    forwarder?.attach(run.journal.logPaths);
+    forwarder?.attach(run.logs);
     stop.attach(run);
     const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);

@@ -1,6 +1,6 @@
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { followRun } from '../../client/events/event-feed.ts';
-import { readRemoteTail } from '../../client/logs/remote-tail.ts';
+import { remoteRunLogs } from '../../client/logs/remote-run-logs.ts';
 import { maskedOf, workflowOf } from '../../client/remote-workflow.ts';
 import { buildGraph } from '../../core/graph.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
@@ -11,6 +11,8 @@ import type { Reporter } from '../../render/reporters/reporter.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { evolveIfFit } from '../../service/history/fold-run.ts';
 import type { FeedItem, Service } from '../../service/service.ts';
+import { readTail } from '../../store/log-ends.ts';
+import type { RunLogs } from '../../store/logs.ts';
 import { exitCodeOf, exitCodes, stopSignals } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
@@ -49,7 +51,8 @@ export async function followInForeground(
   stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(service, runId, client.tell)) });
   try {
     const remote = await workflowOf(client, await runs.find(runId));
-    const feed = new RemoteFeed({ client, runId }, new Presenter(reporter, remote), remote.workflow);
+    const logs = remoteRunLogs(client, runId, stop.forced);
+    const feed = new RemoteFeed(logs, new Presenter(reporter, remote), remote.workflow);
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
     for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
       await feed.present(item);
@@ -81,12 +84,12 @@ async function askToStop({ runs }: Service, runId: string, tell: DaemonClient['t
 
 /** Adds the state of the run after each event, and the last lines that the presenter wants. */
 class RemoteFeed {
-  readonly #run: Pick<RemoteForegroundRun, 'client' | 'runId'>;
+  readonly #logs: RunLogs;
   readonly #presenter: Presenter;
   #state: RunState;
 
-  constructor(run: Pick<RemoteForegroundRun, 'client' | 'runId'>, presenter: Presenter, workflow: Workflow) {
-    this.#run = run;
+  constructor(logs: RunLogs, presenter: Presenter, workflow: Workflow) {
+    this.#logs = logs;
     this.#presenter = presenter;
     this.#state = initialRun(buildGraph(workflow), workflow);
   }
@@ -105,8 +108,6 @@ class RemoteFeed {
   }
 
   #tailOf(event: StoredEvent): Promise<readonly string[]> | null {
-    if (!this.#presenter.wantsTail(event)) return null;
-    const { client, runId } = this.#run;
-    return readRemoteTail(client, { runId, step: event.step, attempt: event.attempt });
+    return this.#presenter.wantsTail(event) ? readTail(this.#logs, event) : null;
   }
 }

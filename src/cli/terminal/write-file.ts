@@ -17,14 +17,24 @@ const reasons: Readonly<Record<string, string>> = {
  * Writes a file; it appears as a whole or not at all. An existing pipe or device is written in place. Throws a `WfError`
  * `storage`.
  */
-export function writeWhole(path: string, parts: Iterable<string>): void {
-  const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
+export function writeWhole(path: string, text: string): void {
+  const draft = openDraft(path);
   try {
-    writeParts(draft, parts);
-    if (draft !== path) renameSync(draft, path);
+    draft.write(text);
+    draft.finish();
   } catch (error) {
-    if (draft !== path) removeIfPossible(draft);
-    throw unwritable(path, error);
+    throw draft.abandon(error);
+  }
+}
+
+/** Writes the parts of a file as they arrive, in the same way. */
+export async function writeParts(path: string, parts: AsyncIterable<string>): Promise<void> {
+  const draft = openDraft(path);
+  try {
+    for await (const part of parts) draft.write(part);
+    draft.finish();
+  } catch (error) {
+    throw draft.abandon(error);
   }
 }
 
@@ -36,16 +46,36 @@ export function unwritable(path: string, error: unknown): unknown {
   return new WfError('storage', `cannot write "${path}": ${reason}`, { help: 'name another file', cause: error });
 }
 
-function writeParts(path: string, parts: Iterable<string>): void {
-  const fd = openSync(path, 'w');
-  try {
-    for (const part of parts) {
-      const bytes = Buffer.from(part);
+type Draft = {
+  readonly write: (text: string) => void;
+  readonly finish: () => void;
+  /** Removes the draft, and returns the error to throw. */
+  readonly abandon: (error: unknown) => unknown;
+};
+
+function openDraft(path: string): Draft {
+  const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
+  let fd: number | null = null;
+  const close = () => {
+    if (fd !== null) closeSync(fd);
+    fd = null;
+  };
+  return {
+    write: (text) => {
+      fd ??= openSync(draft, 'w');
+      const bytes = Buffer.from(text);
       for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
-    }
-  } finally {
-    closeSync(fd);
-  }
+    },
+    finish: () => {
+      close();
+      if (draft !== path) renameSync(draft, path);
+    },
+    abandon: (error) => {
+      close();
+      if (draft !== path) removeIfPossible(draft);
+      return unwritable(path, error);
+    },
+  };
 }
 
 function isSpecial(path: string): boolean {

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import type { LogChunk } from '../../store/store.ts';
+import type { LogChunk } from '../../store/logs.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
 /** Output of a step, with its offset in that stream of the attempt. */

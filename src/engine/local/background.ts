@@ -10,14 +10,14 @@ const maxSearches = 5;
 /** Records the processes led by a run's attempts, so that their leftovers can be found and ended. */
 export class Background {
   readonly #processes: BackgroundProcesses;
-  readonly #markOf: (step: string) => RunMark;
+  readonly #mark: RunMark;
   readonly #leaders = new Map<string, Leader[]>();
   readonly #since: ProcessMoment | null;
 
-  /** Create it before anything of the run starts. `markOf`: the run's mark as seen by one of its steps. */
-  constructor(processes: BackgroundProcesses, markOf: (step: string) => RunMark) {
+  /** Create it before anything of the run starts. */
+  constructor(processes: BackgroundProcesses, mark: RunMark) {
     this.#processes = processes;
-    this.#markOf = markOf;
+    this.#mark = mark;
     this.#since = processes.moment();
   }
 
@@ -43,22 +43,18 @@ export class Background {
   /** Ends the processes that steps left behind, except those of the steps in `spared`. */
   async end(spared: ReadonlySet<string>, graceMs: number): Promise<void> {
     const recorded = [...this.#leaders].flatMap(([step, leaders]) => (spared.has(step) ? [] : leaders));
-    const [first] = this.#leaders.keys();
-    if (first === undefined) return;
-    const mark = this.#markOf(first);
-    await this.#endFound(mark, { recorded, spared }, graceMs);
-    await this.#processes.sweep?.(mark.runId, spared.size > 0);
+    await this.#endFound({ recorded, spared }, graceMs);
+    await this.#processes.sweep?.(this.#mark.runId, spared.size > 0);
   }
 
   async #endFound(
-    mark: RunMark,
     which: { readonly recorded: readonly Leader[]; readonly spared: ReadonlySet<string> },
     graceMs: number,
   ): Promise<void> {
     const known = new Set<number>();
     // Repeated, since a process found here may start another before the signal reaches it.
     for (let searches = 0; searches < maxSearches; searches += 1) {
-      const found = this.#processes.find(mark, { ...which, since: this.#since });
+      const found = this.#processes.find(this.#mark, { ...which, since: this.#since });
       const left = found.filter(({ pid }) => !known.has(pid));
       if (left.length === 0) return;
       for (const { pid } of left) known.add(pid);

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
 import type { CancelReason, FinishedStatus, Outcome, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
@@ -103,10 +102,7 @@ export class LocalRun {
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
     this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
-    this.#background = new Background(options.background, (step) => ({
-      runId: request.runId,
-      logs: dirname(journal.logPaths(step, 1).stdoutPath),
-    }));
+    this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     this.#notices = new Notices(options.notify, warn);
     this.#steps = new Map(allSteps(workflow).map((step) => [step.name, step]));
     const onFailure = (error: WfError) => this.#storageFailed(error);
@@ -343,7 +339,7 @@ export class LocalRun {
       workflow: this.#request.workflow,
       isMasked: this.#secrets.isTextMasked,
       expand: (text) => expandText(text, this.#runner.scope()),
-      logPaths: this.#journal.logPaths,
+      logs: this.#journal.logs,
     });
   }
 

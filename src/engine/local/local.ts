@@ -31,7 +31,7 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       get isMasked() {
         return own.secrets.isTextMasked;
       },
-      journal: own.journal,
+      logs: own.journal.logs,
       state: () => run.state,
       result: () => run.result,
       cancel: (asked) => run.cancel(asked),

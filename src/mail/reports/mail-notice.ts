@@ -1,24 +1,21 @@
-import { closeSync, fstatSync, readSync } from 'node:fs';
 import { summarize } from '../../core/run/summarize.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { MailSettings } from '../../core/workflow.ts';
 import type { Notice } from '../../engine/engine.ts';
-import { openRegular } from '../../regular-file.ts';
-import type { LogPaths } from '../../store/store.ts';
+import { readExcerpt, readTail } from '../../store/log-ends.ts';
+import type { LogFile, RunLogs } from '../../store/logs.ts';
 import { addresses } from '../addresses.ts';
 import { MailProblem } from '../mail-problem.ts';
 import { mailServer } from '../mail-server.ts';
 import { type Attachment, type Mail, type Sent, sendMail } from '../send-mail.ts';
-import { type ReportFacts, report } from './mail-report.ts';
+import { type ReportFacts, report, reportedFailures } from './mail-report.ts';
 
 /** Outcomes that can trigger a mail. */
 export type MailOccasion = 'success' | 'failure' | 'cancel';
 
 /** Dependencies of mails about runs. */
 export type MailNoticeOptions = {
-  /** Reads the last lines of a step's log. */
-  readonly readTail: (paths: LogPaths, lines: number) => readonly string[];
   /** Name of this machine. */
   readonly host: string;
   /** Commands that the mail may suggest. */
@@ -37,7 +34,7 @@ export async function sendNotice(
   const { workflow, expand, signal } = notice;
   try {
     const server = mailServer(workflow.smtp, expand);
-    return tellRefused(await sendMail(server, makeMail(notice, occasion, options), { signal }));
+    return tellRefused(await sendMail(server, await makeMail(notice, occasion, options), { signal }));
   } catch (error) {
     if (!(error instanceof MailProblem || error instanceof PathProblem)) throw error;
     const why = signal.aborted ? String(signal.reason) : error.message;
@@ -51,11 +48,11 @@ const nouns: { readonly [occasion in MailOccasion]: string } = {
   cancel: 'cancellation',
 };
 
-function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOptions): Mail {
+async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOptions): Promise<Mail> {
   const { expand } = notice;
   const [key, settings] = settingsFor(notice, occasion);
-  const facts = factsOf(notice, options);
-  const logs = settings.attachLogs ? attachLogs(facts.summary, notice.logPaths) : noLogs;
+  const facts = await factsOf(notice, options);
+  const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs) : noLogs;
   return {
     from: addresses([settings.from], `${key}.from`, expand),
     // Joined first, since a name may contain a comma and is then split over two entries.
@@ -77,17 +74,21 @@ function settingsFor({ workflow }: Notice, occasion: MailOccasion): readonly [ke
   return [key, settings];
 }
 
-function factsOf(
-  { step, status, state, isMasked, logPaths }: Notice,
-  { readTail, host, commands }: MailNoticeOptions,
-): ReportFacts {
-  const summary = summarize(state, (name, attempt) => logPaths(name, attempt).stdoutPath);
+async function factsOf(
+  { step, status, state, isMasked, logs }: Notice,
+  { host, commands }: MailNoticeOptions,
+): Promise<ReportFacts> {
+  const summary = summarize(state, (name, attempt) => logs.file(name, attempt, 'stdout').path);
+  const tails = new Map<string, readonly string[]>();
+  for (const { name, attempts } of reportedFailures(summary, step?.name ?? null)) {
+    if (attempts > 0) tails.set(name, await readTail(logs, { step: name, attempt: attempts }, tailLines));
+  }
   return {
     summary,
     step: step?.name ?? null,
     status,
     host,
-    tail: ({ name, attempts }) => (attempts === 0 ? [] : readTail(logPaths(name, attempts), tailLines)),
+    tail: ({ name }) => tails.get(name) ?? [],
     again: commands.retry ? retryOf(summary, isMasked) : null,
   };
 }
@@ -111,15 +112,16 @@ const mebibyte = 1024 * 1024;
 const maxBytes = { each: mebibyte, all: 10 * mebibyte };
 
 /** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty streams. */
-export function attachLogs(
+export async function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
-  logPaths: (step: string, attempt: number) => LogPaths,
-): AttachedLogs {
+  logs: RunLogs,
+): Promise<AttachedLogs> {
   const attachments: Attachment[] = [];
   const cut: string[] = [];
   let left = maxBytes.all;
-  for (const { filename, path } of [...steps, ...handlers].flatMap((step) => logFiles(step, logPaths))) {
-    const { content, size } = readEnd(path, Math.min(maxBytes.each, left));
+  for (const { filename, file } of [...steps, ...handlers].flatMap((step) => logFiles(step, logs))) {
+    const { head, tail, size } = await readExcerpt(file, { head: 0, tail: Math.min(maxBytes.each, left) });
+    const content = Buffer.concat([head, tail]);
     left -= content.length;
     if (content.length > 0) attachments.push({ filename, content });
     if (content.length < size) cut.push(cutLine(filename, content.length, size));
@@ -127,33 +129,20 @@ export function attachLogs(
   return { attachments, cut };
 }
 
-function logFiles({ name, attempts }: StepSummary, logPaths: (step: string, attempt: number) => LogPaths) {
+function logFiles(
+  { name, attempts }: StepSummary,
+  logs: RunLogs,
+): readonly { readonly filename: string; readonly file: LogFile }[] {
   if (attempts === 0) return [];
-  const { stdoutPath, stderrPath } = logPaths(name, attempts);
   const base = name.replace(/[^\p{L}\p{N}._-]+/gu, '_');
-  return [
-    { filename: `${base}.stdout.log`, path: stdoutPath },
-    { filename: `${base}.stderr.log`, path: stderrPath },
-  ];
+  return (['stdout', 'stderr'] as const).map((stream) => ({
+    filename: `${base}.${stream}.log`,
+    file: logs.file(name, attempts, stream),
+  }));
 }
 
 function cutLine(filename: string, kept: number, size: number): string {
   return kept === 0
     ? `${filename} is left out (${size} bytes)`
     : `${filename} contains the last ${kept} of ${size} bytes`;
-}
-
-/** Returns an empty buffer for an unreadable file: the mail is still worth sending. */
-function readEnd(path: string, most: number): { readonly content: Buffer; readonly size: number } {
-  let fd: number | null = null;
-  try {
-    fd = openRegular(path);
-    const { size } = fstatSync(fd);
-    const content = Buffer.alloc(Math.min(size, most));
-    return { content: content.subarray(0, readSync(fd, content, 0, content.length, size - content.length)), size };
-  } catch {
-    return { content: Buffer.alloc(0), size: 0 };
-  } finally {
-    if (fd !== null) closeSync(fd);
-  }
 }

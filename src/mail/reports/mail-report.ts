@@ -90,11 +90,15 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
     .map((row) => row.map(oneLine));
 }
 
-/** Failed steps with their last lines; in a mail about one step only that step, failed or not. */
-function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
-  return [...summary.steps, ...summary.handlers]
+/** The steps shown with their last lines: failed ones; in a mail about one step only that step, failed or not. */
+export function reportedFailures({ steps, handlers }: RunSummary, step: string | null): readonly StepSummary[] {
+  return [...steps, ...handlers]
     .filter(({ name, status }) => (step === null ? status === 'failed' : name === step))
-    .slice(0, most.failures)
+    .slice(0, most.failures);
+}
+
+function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
+  return reportedFailures(summary, step)
     .map((failed) => [`Last lines of "${oneLine(failed.name)}"`, tail(failed).map(oneLine)] as const)
     .filter(([, lines]) => lines.length > 0);
 }

@@ -3,11 +3,13 @@ import type { StepSummary } from '../../core/run/summary.ts';
 import { FailureBox } from '../../page/run-view/failure-box.tsx';
 import { LastLines } from '../../page/run-view/log-text.tsx';
 import { counted } from '../../page/run-view/step-text.ts';
+import { readExcerpt } from '../../store/log-ends.ts';
+import type { LogFile, RunLogs } from '../../store/logs.ts';
 import { createLineSplitter } from '../text/lines.ts';
 import { retryCommand } from '../views/recap-commands.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { placeLink, type SourcePlaces } from './places.tsx';
-import type { ChildView, LogName, ReportLogs, ReportStep, ReportView } from './view.ts';
+import type { ChildView, ReportStep, ReportView } from './view.ts';
 
 const MAX_FAILURES = 20;
 const TAIL_LINES = 10;
@@ -17,10 +19,60 @@ type FailuresProps = {
   readonly report: ReportView;
   readonly steps: readonly ReportStep[];
   readonly places: SourcePlaces;
+  readonly tails: Tails;
 };
 
+/** The last lines of failed steps, by `tailKey`. */
+type Tails = ReadonlyMap<string, readonly string[]>;
+
+function tailKey(runId: string, step: string): string {
+  return `${runId} ${step}`;
+}
+
+/** Reads the last lines of the failed steps that `Failures` shows. */
+export async function readTails({ view, logs, children }: ReportView, steps: readonly ReportStep[]): Promise<Tails> {
+  const tails = new Map<string, readonly string[]>();
+  const { runId } = view.run;
+  for (const step of failedOf(steps.map((each) => each.step))) {
+    tails.set(tailKey(runId, step.name), await tailOf(logs, step));
+    await addChildTails(children.get(step.name), tails);
+  }
+  return tails;
+}
+
+async function addChildTails(child: ChildView | undefined, tails: Map<string, readonly string[]>): Promise<void> {
+  if (child === undefined) return;
+  const { runId, steps, handlers } = child.summary;
+  for (const step of failedOf([...steps, ...handlers])) {
+    const inner = child.children.get(step.name);
+    if (inner === undefined) tails.set(tailKey(runId, step.name), await tailOf(child.logs, step));
+    else await addChildTails(inner, tails);
+  }
+}
+
+function failedOf<Step extends { readonly status: string }>(steps: readonly Step[]): readonly Step[] {
+  return steps.filter(({ status }) => status === 'failed').slice(0, MAX_FAILURES);
+}
+
+/** A program reports its failure on standard error: that has precedence and comes last. */
+async function tailOf(
+  logs: RunLogs | null,
+  { name, attempts }: Pick<StepSummary, 'name' | 'attempts'>,
+): Promise<readonly string[]> {
+  if (attempts === 0 || logs === null) return [];
+  const stderr = await lastLines(logs.file(name, attempts, 'stderr'), TAIL_LINES);
+  return [...(await lastLines(logs.file(name, attempts, 'stdout'), TAIL_LINES - stderr.length)), ...stderr];
+}
+
+async function lastLines(file: LogFile, count: number): Promise<readonly string[]> {
+  if (count === 0) return [];
+  const { head, tail } = await readExcerpt(file, { head: 0, tail: TAIL_BYTES });
+  const splitter = createLineSplitter('overwrite');
+  return [...splitter.push(head), ...splitter.push(tail), ...splitter.flush()].slice(-count);
+}
+
 /** The recap of what failed: why, where in the file, the last lines, and what to type next; null when nothing did. */
-export function Failures({ report: { view, logs, children }, steps, places }: FailuresProps): JSX.Element | null {
+export function Failures({ report: { view, children }, steps, places, tails }: FailuresProps): JSX.Element | null {
   const failed = steps.filter(({ step }) => step.status === 'failed');
   if (failed.length === 0) return null;
   const { runId, finishedAt, file } = view.run;
@@ -30,8 +82,8 @@ export function Failures({ report: { view, logs, children }, steps, places }: Fa
       <h2>What failed</h2>
       {failed.slice(0, MAX_FAILURES).map(({ step, anchor, node }) => (
         <FailureBox key={anchor} step={step} href={`#${anchor}`} place={placeLink(node, places)}>
-          <ChildRun child={children.get(step.name)} />
-          <Tail runId={runId} step={step} logs={logs} />
+          <ChildRun child={children.get(step.name)} tails={tails} />
+          <Tail runId={runId} step={step.name} tails={tails} />
         </FailureBox>
       ))}
       <MoreFailures count={failed.length - MAX_FAILURES} />
@@ -49,7 +101,7 @@ function MoreFailures({ count }: { count: number }): JSX.Element | null {
 }
 
 /** The run of another workflow that a failed step made: its id, its failed steps, and the command that writes its report. */
-function ChildRun({ child }: { child: ChildView | undefined }): JSX.Element | null {
+function ChildRun({ child, tails }: { child: ChildView | undefined; tails: Tails }): JSX.Element | null {
   if (child === undefined) return null;
   const { runId, workflow, steps, handlers } = child.summary;
   const failed = [...steps, ...handlers].filter(({ status }) => status === 'failed');
@@ -62,9 +114,9 @@ function ChildRun({ child }: { child: ChildView | undefined }): JSX.Element | nu
         const inner = child.children.get(step.name);
         return (
           <FailureBox key={step.name} step={step} href={null}>
-            <ChildRun child={inner} />
+            <ChildRun child={inner} tails={tails} />
             {/* The output of a step with a child run is the result of that run as JSON. */}
-            {inner === undefined && <Tail runId={runId} step={step} logs={child.logs} />}
+            {inner === undefined && <Tail runId={runId} step={step.name} tails={tails} />}
           </FailureBox>
         );
       })}
@@ -73,36 +125,18 @@ function ChildRun({ child }: { child: ChildView | undefined }): JSX.Element | nu
   );
 }
 
-type TailProps = {
-  readonly runId: string;
-  readonly step: Pick<StepSummary, 'name' | 'attempts'>;
-  readonly logs: ReportLogs;
-};
+type TailProps = { readonly runId: string; readonly step: string; readonly tails: Tails };
 
-/** The last lines of a step. A program reports its failure on standard error: that has precedence and comes last. */
-function Tail({ runId, step, logs }: TailProps): JSX.Element | null {
-  const stderr = lastLines(logs, step, { stream: 'stderr', count: TAIL_LINES });
-  const stdout = lastLines(logs, step, { stream: 'stdout', count: TAIL_LINES - stderr.length });
-  if (stdout.length + stderr.length === 0) return null;
+/** The last lines of a step. */
+function Tail({ runId, step, tails }: TailProps): JSX.Element | null {
+  const lines = tails.get(tailKey(runId, step)) ?? [];
+  if (lines.length === 0) return null;
   return (
     <>
-      <LastLines lines={[...stdout, ...stderr]} label={`Last lines of ${step.name}`} />
+      <LastLines lines={lines} label={`Last lines of ${step}`} />
       <p class="note">
-        Its whole log: <code>{logsHint(runId, { step: step.name, attempt: null, stream: null })}</code>
+        Its whole log: <code>{logsHint(runId, { step, attempt: null, stream: null })}</code>
       </p>
     </>
   );
-}
-
-type Wanted = { readonly stream: LogName['stream']; readonly count: number };
-
-function lastLines(
-  logs: ReportLogs,
-  { name, attempts }: TailProps['step'],
-  { stream, count }: Wanted,
-): readonly string[] {
-  if (attempts === 0 || count === 0) return [];
-  const { head, tail } = logs.read({ step: name, attempt: attempts, stream }, { head: 0, tail: TAIL_BYTES });
-  const splitter = createLineSplitter('overwrite');
-  return [...splitter.push(head), ...splitter.push(tail), ...splitter.flush()].slice(-count);
 }

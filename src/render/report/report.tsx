@@ -7,14 +7,14 @@ import { counted } from '../../page/run-view/step-text.ts';
 import { MAX_TEXT, shortened } from '../../page/run-view/view.ts';
 import { shortId } from '../text/short-id.ts';
 import { documentFoot, documentHead } from './document.tsx';
-import { Failures } from './failures.tsx';
-import { shareLogBudget } from './log/log-budget.ts';
+import { Failures, readTails } from './failures.tsx';
+import { type LogSize, shareLogBudget } from './log/log-budget.ts';
 import { markup } from './markup.ts';
 import { ReportGraph, ReportTimeline } from './overview.tsx';
 import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from './places.tsx';
-import { StepPart, shownAttempts } from './step-part.tsx';
+import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step-part.tsx';
 import { zonedTime } from './text.ts';
-import { type LogName, type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
+import { type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
 
 /** Beyond this number only failed steps and the first ones are shown in full. */
 const MAX_DETAILED = 1000;
@@ -27,14 +27,15 @@ const MAX_SOURCE = 2 * 1024 * 1024;
  * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read piece by
  * piece, and never more of them than the page may hold.
  */
-export function* renderReport(report: ReportView, assets: ReportAssets): Generator<string> {
+export async function* renderReport(report: ReportView, assets: ReportAssets): AsyncGenerator<string, void> {
   const steps = reportSteps(report.view);
   const places = sourcePlaces(report.view);
   const critical = new Set(criticalPath(report.view.steps, report.view.graph?.edges ?? []));
   yield documentHead(report.view.run, assets);
   yield markup(<Header report={report} />);
   yield '<main>\n';
-  yield markup(<Failures report={report} steps={steps} places={places} />);
+  const tails = await readTails(report, steps);
+  yield markup(<Failures report={report} steps={steps} places={places} tails={tails} />);
   yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
   yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
   yield '<section id="steps"><h2>Steps</h2>\n<div class="tools" hidden></div>\n';
@@ -65,15 +66,20 @@ function Header({ report: { view, now } }: { report: ReportView }): JSX.Element 
   );
 }
 
-function* stepParts(report: ReportView, steps: readonly ReportStep[], places: SourcePlaces): Generator<string> {
+async function* stepParts(
+  report: ReportView,
+  steps: readonly ReportStep[],
+  places: SourcePlaces,
+): AsyncGenerator<string, void> {
   const detailed = detailedSteps(steps);
   const anchors = new Map(detailed.map(({ step, anchor }) => [step.name, anchor]));
-  const share = logShares(report, detailed);
+  const share = await logShares(report, detailed);
   for (const each of detailed) {
     const { status } = each.step;
     const isOpen = status === 'failed' || status === 'running' || detailed.length === 1;
+    const logs = await readLogs(report, each.step, share);
     yield markup(
-      <StepPart shown={each} report={report} places={places} anchors={anchors} share={share} isOpen={isOpen} />,
+      <StepPart shown={each} report={report} places={places} anchors={anchors} logs={logs} isOpen={isOpen} />,
     );
   }
   const left = steps.length - detailed.length;
@@ -96,20 +102,21 @@ function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
 }
 
 /** How many bytes of each log are shown; those of the last attempts at failed steps are the last to be cut. */
-function logShares({ logs }: ReportView, steps: readonly ReportStep[]): (log: LogName) => number {
+async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Promise<LogShare> {
   const names = steps.flatMap(({ step }) =>
     shownAttempts(step).flatMap(({ attempt }) => {
       const isUrgent = step.status === 'failed' && attempt === step.attempts;
       return (['stdout', 'stderr'] as const).map((stream) => ({ log: { step: step.name, attempt, stream }, isUrgent }));
     }),
   );
-  const shares = shareLogBudget(names.map(({ log, isUrgent }) => ({ bytes: logs.size(log), isUrgent })));
-  const byName = new Map(names.map(({ log }, index) => [keyOf(log), shares[index] ?? 0]));
-  return (log) => byName.get(keyOf(log)) ?? 0;
-}
-
-function keyOf({ step, attempt, stream }: LogName): string {
-  return `${stream} ${attempt} ${step}`;
+  const sizes: LogSize[] = [];
+  for (const { log, isUrgent } of names) {
+    const bytes = await logs?.file(log.step, log.attempt, log.stream).size();
+    sizes.push({ bytes: bytes ?? 0, isUrgent });
+  }
+  const shares = shareLogBudget(sizes);
+  const byName = new Map(names.map(({ log }, index) => [logKey(log), shares[index] ?? 0]));
+  return (log) => byName.get(logKey(log)) ?? 0;
 }
 
 /** A file that the workflow was read from, with numbered lines. */

@@ -5,6 +5,7 @@ import { AttemptLine, StepFacts, StepOutputs } from '../../page/run-view/step-de
 import { StepLine } from '../../page/run-view/step-line.tsx';
 import { counted } from '../../page/run-view/step-text.ts';
 import type { StepAttempt, StepView } from '../../page/run-view/view.ts';
+import { type LogExcerpt, readExcerpt } from '../../store/log-ends.ts';
 import { timeOfDay } from '../text/duration.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { cutLog } from './log/log.ts';
@@ -21,20 +22,47 @@ export function shownAttempts({ history }: StepView): readonly StepAttempt[] {
   return [...history.slice(0, FIRST_SHOWN), ...history.slice(-LAST_SHOWN)];
 }
 
+/** How many bytes of a log may be shown. */
+export type LogShare = (log: LogName) => number;
+
+/** The logs of a step that are shown, by `logKey`. */
+type ShownLogs = ReadonlyMap<string, LogExcerpt>;
+
+/** Identifies a log of a run. */
+export function logKey({ step, attempt, stream }: LogName): string {
+  return `${stream} ${attempt} ${step}`;
+}
+
+/** Reads what is shown of the logs of a step: a quarter of the share from the start, the rest from the end. */
+export async function readLogs({ logs }: ReportView, step: StepView, share: LogShare): Promise<ShownLogs> {
+  const shown = new Map<string, LogExcerpt>();
+  if (logs === null) return shown;
+  for (const { attempt } of shownAttempts(step)) {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const log = { step: step.name, attempt, stream };
+      const head = Math.floor(share(log) / 4);
+      shown.set(
+        logKey(log),
+        await readExcerpt(logs.file(step.name, attempt, stream), { head, tail: share(log) - head }),
+      );
+    }
+  }
+  return shown;
+}
+
 type PartProps = {
   readonly shown: ReportStep;
   readonly report: ReportView;
   readonly places: SourcePlaces;
   /** Where the steps have their parts of the page, by name. */
   readonly anchors: ReadonlyMap<string, string>;
-  /** How many bytes of a log may be shown. */
-  readonly share: (log: LogName) => number;
+  readonly logs: ShownLogs;
   /** From the start; else a click opens it. */
   readonly isOpen: boolean;
 };
 
 /** Everything about one step or handler. */
-export function StepPart({ shown, report, places, anchors, share, isOpen }: PartProps): JSX.Element {
+export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartProps): JSX.Element {
   const { step, node, anchor, needs } = shown;
   const { name, status, child } = step;
   const heading = (
@@ -57,7 +85,7 @@ export function StepPart({ shown, report, places, anchors, share, isOpen }: Part
           child={child && <code>{reportHint(child)}</code>}
         />
         <StepOutputs step={step} />
-        <Attempts step={step} report={report} share={share} />
+        <Attempts step={step} report={report} logs={logs} />
       </div>
     </details>
   );
@@ -80,9 +108,9 @@ function Names({ names, anchors }: { names: readonly string[]; anchors: PartProp
   );
 }
 
-type AttemptsProps = Pick<PartProps, 'report' | 'share'> & { readonly step: StepView };
+type AttemptsProps = Pick<PartProps, 'report' | 'logs'> & { readonly step: StepView };
 
-function Attempts({ step, report, share }: AttemptsProps): JSX.Element | null {
+function Attempts({ step, report, logs }: AttemptsProps): JSX.Element | null {
   const shown = shownAttempts(step);
   if (shown.length === 0) return null;
   const left = step.history.length - shown.length;
@@ -96,7 +124,7 @@ function Attempts({ step, report, share }: AttemptsProps): JSX.Element | null {
               <AttemptLine attempt={attempt} moment={clockTime} />
             </h4>
           </summary>
-          <Streams step={step.name} attempt={attempt.attempt} report={report} share={share} />
+          <Streams step={step.name} attempt={attempt.attempt} report={report} logs={logs} />
         </details>
       ))}
       {left > 0 && (
@@ -115,19 +143,20 @@ function clockTime(iso: string): ComponentChildren {
 
 const streamNames = { stdout: 'standard output', stderr: 'standard error' } as const;
 
-type StreamsProps = Pick<PartProps, 'report' | 'share'> & { readonly step: string; readonly attempt: number };
+type StreamsProps = Pick<PartProps, 'report' | 'logs'> & { readonly step: string; readonly attempt: number };
 
-function Streams({ step, attempt, report, share }: StreamsProps): JSX.Element {
-  const { logs, view } = report;
-  const shown = (['stdout', 'stderr'] as const).filter((stream) => logs.size({ step, attempt, stream }) > 0);
+function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.Element {
+  const shown = (['stdout', 'stderr'] as const).flatMap((stream) => {
+    const log = { step, attempt, stream };
+    const excerpt = logs.get(logKey(log));
+    return excerpt === undefined || excerpt.size === 0 ? [] : [{ log, excerpt }];
+  });
   if (shown.length === 0) return <p class="quiet">It printed nothing.</p>;
   return (
     <>
-      {shown.map((stream) => {
-        const log = { step, attempt, stream };
-        const bytes = share(log);
-        const head = Math.floor(bytes / 4);
-        const { head: start, missing, tail } = cutLog(logs.read(log, { head, tail: bytes - head }));
+      {shown.map(({ log, excerpt }) => {
+        const { stream } = log;
+        const { head: start, missing, tail } = cutLog(excerpt);
         return (
           <div key={stream}>
             <h5>{streamNames[stream]}</h5>

@@ -1,11 +1,12 @@
 import type { RunSummary } from '../../core/run/summary.ts';
 import type { GraphNode, RunView, StepView } from '../../page/run-view/view.ts';
-import type { ShownLog } from './log/log.ts';
+import type { LogStream, RunLogs } from '../../store/logs.ts';
 
 /** What a report shows: one run at one moment. */
 export type ReportView = {
   readonly view: RunView;
-  readonly logs: ReportLogs;
+  /** Null if they are lost. */
+  readonly logs: RunLogs | null;
   /** The runs of other workflows that steps made, as far as they are in the history, by step. */
   readonly children: ReadonlyMap<string, ChildView>;
   /** When the report is made, in milliseconds since 1970-01-01 UTC. */
@@ -17,19 +18,13 @@ export type ReportView = {
 /** What a report shows of a run that a step made. */
 export type ChildView = {
   readonly summary: RunSummary;
-  readonly logs: ReportLogs;
+  /** Null if they are lost. */
+  readonly logs: RunLogs | null;
   readonly children: ReadonlyMap<string, ChildView>;
 };
 
 /** One of the two streams of an attempt. */
-export type LogName = { readonly step: string; readonly attempt: number; readonly stream: 'stdout' | 'stderr' };
-
-/** Where a report reads the logs, one after another. */
-export type ReportLogs = {
-  /** In bytes; 0 where there is none. */
-  readonly size: (log: LogName) => number;
-  readonly read: (log: LogName, size: { readonly head: number; readonly tail: number }) => ShownLog;
-};
+export type LogName = { readonly step: string; readonly attempt: number; readonly stream: LogStream };
 
 /** What the page is made with besides the run. */
 export type ReportAssets = {

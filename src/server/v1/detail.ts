@@ -100,7 +100,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
       return { LogData: gridOf(runs.filter((each) => each !== null)) };
     }
     case 'log':
-      return { StepLog: run === null ? null : stepLog(run, step, parts) };
+      return { StepLog: run === null ? null : await stepLog(run, step) };
     case 'scheduler-log':
       return { ScLog: run === null ? null : eventLog(run) };
   }

@@ -3,8 +3,8 @@ import { WfError } from '../../errors.ts';
 import { attemptMark } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/history/attempts.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
-import type { LogExcerpt } from '../../store/store.ts';
-import type { ShownRun, V1Parts } from './parts.ts';
+import { type LogExcerpt, readExcerpt } from '../../store/log-ends.ts';
+import type { ShownRun } from './parts.ts';
 import { nodeViews } from './run-view.ts';
 import { shownName } from './step-view.ts';
 
@@ -18,16 +18,16 @@ const mostCharacters = 1024 * 1024;
  * Returns the output of all attempts at a step of a run, in order; a handler may have its v1 name. Throws a `WfError`
  * `not-found` for an unknown step.
  */
-export function stepLog(run: ShownRun, wanted: string, { readLog }: Pick<V1Parts, 'readLog'>): object {
+export async function stepLog(run: ShownRun, wanted: string): Promise<object> {
   const { past, summary } = run;
   const all = [...summary.steps, ...summary.handlers];
   const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => shownName(name) === wanted);
   if (step === undefined) throw new WfError('not-found', `the run ${past.runId} has no step "${wanted}"`);
-  return { Step: nodeViews(run)(step), LogFile: past.runId, Content: contentOf(past, step.name, readLog) };
+  return { Step: nodeViews(run)(step), LogFile: past.runId, Content: await contentOf(past, step.name) };
 }
 
 /** Returns the output of the attempts with lines between them. Reads the newest first, since older ones may be left out. */
-function contentOf(past: PastRun, step: string, readLog: V1Parts['readLog']): string {
+async function contentOf(past: PastRun, step: string): Promise<string> {
   const { stored } = past;
   if (stored === null) return '';
   const attempts = attemptsOf(past, { step, attempt: null });
@@ -35,8 +35,8 @@ function contentOf(past: PastRun, step: string, readLog: V1Parts['readLog']): st
   let characters = 0;
   for (const { attempt } of [...attempts].reverse()) {
     if (texts.length === mostAttempts || characters > mostCharacters) break;
-    const { stdoutPath, stderrPath } = stored.logPaths(step, attempt);
-    const output = [stdoutPath, stderrPath].map((path) => text(readLog(path, size))).join('');
+    const [stdout, stderr] = [stored.logs.file(step, attempt, 'stdout'), stored.logs.file(step, attempt, 'stderr')];
+    const output = text(await readExcerpt(stdout, size)) + text(await readExcerpt(stderr, size));
     texts.unshift(attempt > 1 && output !== '' ? `${attemptMark(attempt)}\n${output}` : output);
     characters += output.length;
   }

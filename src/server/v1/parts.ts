@@ -7,7 +7,6 @@ import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { RunActions } from '../../service/service.ts';
 import type { WorkflowEditor } from '../../service/workflows/workflow-editor.ts';
-import type { readLogExcerpt } from '../../store/files/logs/log-excerpt.ts';
 import type { Suspensions } from '../../store/store.ts';
 
 /** The dependencies of the v1 API. */
@@ -19,7 +18,6 @@ export type V1Parts = {
   readonly runs: RunActions;
   readonly suspensions: Suspensions;
   readonly editor: WorkflowEditor;
-  readonly readLog: typeof readLogExcerpt;
   /** Masks the secrets in a workflow. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** Masks the secrets in the text of a workflow file. */

@@ -4,30 +4,10 @@ import type { Clock } from '../../engine/clock.ts';
 import type { History } from '../../service/history/history.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { CheckResult } from '../../service/workflows/load-workflow.ts';
-import type { createLogFollower } from '../../store/files/logs/log-follower.ts';
-import type { findTail, logSize, readLogRange } from '../../store/files/logs/log-range.ts';
 import type { V1Parts } from '../v1/parts.ts';
-
-/** Reads the stored output of steps by file path. */
-export type LogFiles = {
-  readonly size: typeof logSize;
-  readonly read: typeof readLogRange;
-  readonly findTail: typeof findTail;
-  /** Where their lines begin. */
-  readonly indexes: LogIndexes;
-  readonly follow: typeof createLogFollower;
-};
 
 /** What a schedule does at a moment; `file` is the absolute path of the workflow. */
 export type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
-
-/** Where the lines of logs begin: one position in `every` lines, as differences. */
-export type LogIndexes = {
-  readonly every: number;
-  readonly of: (
-    path: string,
-  ) => Promise<{ readonly size: number; readonly lines: number; readonly deltas: readonly number[] }>;
-};
 
 /** What the v2 API works with. */
 export type V2Parts = Pick<
@@ -38,7 +18,6 @@ export type V2Parts = Pick<
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
-  readonly logFiles: LogFiles;
   readonly clock: Clock;
   /** Checks the text of a workflow; imports are resolved only within the workflows directory. */
   readonly check: (text: string, beside: string | null) => Promise<CheckResult>;

@@ -1,7 +1,13 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
+import type { RunLogs } from '../../store/logs.ts';
 import type { PastRun } from './past-run.ts';
+
+/** A run with its logs, on this machine or of a daemon; `stored` is null if its stored workflow is lost. */
+export type LoggedRun = Pick<PastRun, 'state'> & {
+  readonly stored: { readonly events: readonly StoredEvent[]; readonly logs: RunLogs } | null;
+};
 
 /** One attempt at one step or handler. */
 export type AttemptReference = { readonly step: string; readonly attempt: number };
@@ -13,7 +19,7 @@ export type AttemptFilter = { readonly step: string | null; readonly attempt: nu
  * Returns the attempts of a run in the order in which they began. Throws a `WfError` `not-found` for an unknown step or
  * attempt.
  */
-export function attemptsOf(run: PastRun, filter: AttemptFilter): readonly AttemptReference[] {
+export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
   const begun = begunAttempts(run.stored?.events ?? []).filter(
     ({ step }) => filter.step === null || step === filter.step,
@@ -39,7 +45,7 @@ function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReferenc
   );
 }
 
-function requireStep({ state, stored }: PastRun, step: string): void {
+function requireStep({ state, stored }: LoggedRun, step: string): void {
   if (state.graph.index.has(step)) return;
   if (stored === null)
     throw new WfError('not-found', 'the stored workflow of the run is lost, and with it the locations of its logs');

@@ -3,6 +3,7 @@ import type { RunSummary } from '../../core/run/summary.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { readRegular } from '../../regular-file.ts';
+import type { RunLogs } from '../../store/logs.ts';
 import type { StoredRun } from '../../store/store.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
@@ -26,7 +27,7 @@ export type DrawnRun = {
 export type ChildRun = {
   readonly summary: RunSummary;
   /** Null when its files are lost. */
-  readonly logPaths: StoredRun['logPaths'] | null;
+  readonly logs: RunLogs | null;
   readonly children: ReadonlyMap<string, ChildRun>;
 };
 
@@ -69,7 +70,7 @@ async function childrenOf(
     const summary = history.summarize(run);
     const isFailed: IsWanted = (each) => each === 'failed';
     const inner = status === 'failed' ? await childrenOf(summary, history, isFailed) : new Map();
-    children.set(name, { summary, logPaths: run.stored?.logPaths ?? null, children: inner });
+    children.set(name, { summary, logs: run.stored?.logs ?? null, children: inner });
   }
   return children;
 }

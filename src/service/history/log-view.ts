@@ -1,7 +1,8 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { isSettled, stepState } from '../../core/run/run-state.ts';
-import type { LogChunk, LogFollower, LogFollowerOptions } from '../../store/store.ts';
-import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
+import { findTail } from '../../store/log-ends.ts';
+import type { LogChunk, LogFollower, LogStream } from '../../store/logs.ts';
+import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from './attempts.ts';
 import type { PastRun } from './past-run.ts';
 
 /** A consumer of logs. */
@@ -20,33 +21,38 @@ export type LogReader = {
   readonly isClosed: () => boolean;
 };
 
-/** The selection of a run's logs, and the functions that read them. */
-export type LogView = {
+/** The selection of a run's logs, and their reader. */
+export type StoredView = {
   readonly filter: AttemptFilter;
   /** Null: both. */
-  readonly stream: LogChunk['stream'] | null;
-  /** Returns the first byte of a stored stream to show; null: skip the stream, it is complete. Default: show everything. */
-  readonly start?: (attempt: AttemptReference, stream: LogChunk['stream']) => number | null;
+  readonly stream: LogStream | null;
+  /** Where the stored streams start. Default: all of them are shown. */
+  readonly start?: LogStart;
   readonly reader: LogReader;
+};
+
+/** A view that continues with new output. */
+export type LogView = StoredView & {
   /** Ends following. */
   readonly signal: AbortSignal;
-  /** Reads a log from an offset to its present end; a chunk is valid only until the next is requested. */
-  readonly readLog: (path: string, offset: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-  readonly followLogs: (options: LogFollowerOptions) => LogFollower;
   /** Yields the events after those in `run`, until the run has finished or the signal is aborted. */
   readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
 };
 
+/** Returns the first byte of a stored stream to show; null: skip the stream, it is complete. */
+type LogStart = (attempt: AttemptReference, stream: LogStream) => number | null;
+
 type Read = AttemptReference & { readonly stdout: number; readonly stderr: number };
 
 /** Pushes the stored logs: attempt by attempt, standard output before standard error. */
-export async function showLogs(run: PastRun, view: LogView): Promise<readonly Read[]> {
+export async function showLogs(run: LoggedRun, view: StoredView): Promise<readonly Read[]> {
   const read: Read[] = [];
   for (const attempt of attemptsOf(run, view.filter)) {
     const stdout = await showStream(run, { ...attempt, stream: 'stdout' }, view);
     const stderr = await showStream(run, { ...attempt, stream: 'stderr' }, view);
     read.push({ ...attempt, stdout, stderr });
     if (!isGoingOn(run, attempt)) view.reader.end(attempt.step);
+    if (view.reader.isClosed()) break;
   }
   view.reader.release();
   return read;
@@ -55,30 +61,28 @@ export async function showLogs(run: PastRun, view: LogView): Promise<readonly Re
 /** Pushes the stored logs and then new output, until the run has finished or the reader is closed. */
 export async function followLogs(run: PastRun, view: LogView): Promise<void> {
   const { reader } = view;
-  const follower = view.followLogs({ deliver: (chunk) => deliver(chunk, view), isBlocked: reader.isBehind });
+  const follower = run.stored?.logs.follow({ deliver: (chunk) => deliver(chunk, view), isBlocked: reader.isBehind });
   try {
     for (const { step, attempt, ...offsets } of await showLogs(run, view)) {
-      const paths = run.stored?.logPaths(step, attempt);
-      if (paths && isGoingOn(run, { step, attempt })) follower.follow(step, attempt, paths, offsets);
+      if (isGoingOn(run, { step, attempt })) follower?.follow(step, attempt, offsets);
     }
-    await followEvents(run, follower, view);
+    await followEvents(run, follower ?? null, view);
   } finally {
-    follower.close();
+    follower?.close();
   }
 }
 
-async function followEvents(run: PastRun, follower: LogFollower, view: LogView): Promise<void> {
+async function followEvents(run: PastRun, follower: LogFollower | null, view: LogView): Promise<void> {
   const { filter, reader, signal } = view;
   for await (const event of view.follow(run, signal)) {
     if (event.type !== 'step.started' && event.type !== 'step.waiting' && event.type !== 'step.finished') continue;
     const { step, attempt } = event;
     if (filter.step !== null && step !== filter.step) continue;
     if (typeof filter.attempt === 'number' && filter.attempt !== attempt) continue;
-    const paths = run.stored?.logPaths(step, attempt);
     if (event.type === 'step.started') {
-      if (paths) follower.follow(step, attempt, paths);
+      follower?.follow(step, attempt);
     } else {
-      while (!follower.finish(step, attempt)) await reader.caughtUp();
+      while (follower?.finish(step, attempt) === false) await reader.caughtUp();
       reader.end(step);
     }
   }
@@ -87,12 +91,15 @@ async function followEvents(run: PastRun, follower: LogFollower, view: LogView):
 type StoredStream = AttemptReference & Pick<LogChunk, 'stream'>;
 
 /** Pushes one stored stream and returns the offset that was reached. */
-async function showStream({ stored }: PastRun, { stream, ...attempt }: StoredStream, view: LogView): Promise<number> {
-  const paths = stored?.logPaths(attempt.step, attempt.attempt);
+async function showStream(
+  { stored }: LoggedRun,
+  { stream, ...attempt }: StoredStream,
+  view: StoredView,
+): Promise<number> {
   const start = view.start === undefined ? 0 : view.start(attempt, stream);
-  if (paths === undefined || start === null || (view.stream ?? stream) !== stream) return 0;
+  if (stored === null || start === null || (view.stream ?? stream) !== stream) return 0;
   let offset = start;
-  for await (const bytes of view.readLog(stream === 'stdout' ? paths.stdoutPath : paths.stderrPath, start)) {
+  for await (const bytes of stored.logs.file(attempt.step, attempt.attempt, stream).read(start)) {
     offset += bytes.length;
     deliver({ ...attempt, stream, bytes }, view);
     if (view.reader.isClosed()) break;
@@ -101,12 +108,40 @@ async function showStream({ stored }: PastRun, { stream, ...attempt }: StoredStr
   return offset;
 }
 
-function deliver(chunk: LogChunk, { stream, reader }: LogView): void {
+function deliver(chunk: LogChunk, { stream, reader }: StoredView): void {
   if (stream === null || stream === chunk.stream) reader.push(chunk);
 }
 
+/** Returns the starts at which only the last lines of all that is stored are shown. Reads the logs from their ends. */
+export async function tailStart(
+  run: LoggedRun,
+  { filter, stream }: Pick<LogView, 'filter' | 'stream'>,
+  lines: number,
+): Promise<LogStart> {
+  const starts = new Map<string, number>();
+  let left = lines;
+  for (const attempt of [...attemptsOf(run, filter)].reverse()) {
+    for (const name of ['stderr', 'stdout'] as const) {
+      if (run.stored === null || (stream ?? name) !== name) continue;
+      const isRunning = isGoingOn(run, attempt);
+      // The lines are complete, and this stream no longer grows.
+      if (left === 0 && !isRunning) continue;
+      const file = run.stored.logs.file(attempt.step, attempt.attempt, name);
+      // Readers get the unfinished line of a running attempt when it ends.
+      const { offset, found } = await findTail(file, left, { onlyWhole: isRunning });
+      left -= found;
+      starts.set(streamKey(attempt, name), offset);
+    }
+  }
+  return (attempt, name) => starts.get(streamKey(attempt, name)) ?? null;
+}
+
+function streamKey({ step, attempt }: AttemptReference, stream: LogStream): string {
+  return `${stream} ${attempt} ${step}`;
+}
+
 /** Whether the attempt is running, so that more output may follow. */
-export function isGoingOn({ state }: PastRun, { step, attempt }: AttemptReference): boolean {
+export function isGoingOn({ state }: LoggedRun, { step, attempt }: AttemptReference): boolean {
   const present = stepState(state, step);
   return !isSettled(present) && present.status !== 'waiting' && present.attempt === attempt;
 }

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
@@ -134,10 +133,7 @@ async function endLeftovers(
   if (stored === null || place === 'none') return [];
   const spared = sparedSteps(stored.workflow, state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
-  const [step] = allSteps(stored.workflow);
-  if (step === undefined) return [];
-  const logs = dirname(stored.logPaths(step.name, 1).stdoutPath);
-  const left = processes.find({ runId, logs }, { recorded, spared, since: null });
+  const left = processes.find({ runId, logs: stored.logs.directory }, { recorded, spared, since: null });
   const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
   if (left.length > 0) await processes.end(left, { signal: 'SIGTERM', graceMs });
   return [];

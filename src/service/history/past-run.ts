@@ -41,7 +41,7 @@ function named(state: RunState, { name, group, file }: Workflow): RunState {
 export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
   const { runId, state, stored, damage } = run;
   const known = { ...state, runId, createdAt: state.createdAt === 0 ? createdAt : state.createdAt };
-  const summary = summarize(known, (step, attempt) => stored?.logPaths(step, attempt).stdoutPath ?? null);
+  const summary = summarize(known, (step, attempt) => stored?.logs.file(step, attempt, 'stdout').path ?? null);
   return { ...summary, warnings: [...summary.warnings, ...damage, ...(run.isUnjudged ? [unjudged(run)] : [])] };
 }
 

@@ -23,7 +23,7 @@ export function followProgress({ state: read, stored, damage }: PastRun): RunPro
   const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
   let state = read;
   let position = stored?.events.at(-1)?.seq ?? 0;
-  const logPath = (step: string, attempt: number) => stored?.logPaths(step, attempt).stdoutPath ?? null;
+  const logPath = (step: string, attempt: number) => stored?.logs.file(step, attempt, 'stdout').path ?? null;
   return {
     position: () => position,
     state: () => state,

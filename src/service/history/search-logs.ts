@@ -1,9 +1,10 @@
+import type { LogStream } from '../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
 import type { PastRun } from './past-run.ts';
 
 /** A line of a log that was searched for. */
 export type LogHit = AttemptReference & {
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: LogStream;
   /** From 1, in this log. */
   readonly line: number;
   /** Of the start of the line, in bytes. */
@@ -15,13 +16,14 @@ export type LogHit = AttemptReference & {
 /** What is searched for: a text as it is, which is fastest, or whatever a test finds in a line. */
 export type LogQuery = { readonly text: string } | { readonly test: (line: string) => boolean };
 
-/** Where a search looks, and how logs are read. */
+/** Where a search looks. */
 export type LogSearch = {
   readonly query: LogQuery;
   readonly filter: AttemptFilter;
   /** Null: both. */
-  readonly stream: LogHit['stream'] | null;
-  readonly read: (path: string, from: number) => AsyncIterable<Uint8Array>;
+  readonly stream: LogStream | null;
+  /** Ends the search early, even while it finds nothing. */
+  readonly isClosed: () => boolean;
 };
 
 /** The characters of a line in a hit. */
@@ -34,15 +36,23 @@ const lineEnd = 0x0a;
 /** The lines of a run that match, attempt after attempt. Throws a `WfError` `not-found` for a step that the run does not have. */
 export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerator<LogHit, void> {
   for (const attempt of attemptsOf(run, search.filter)) {
-    const paths = run.stored?.logPaths(attempt.step, attempt.attempt);
-    if (paths === undefined) continue;
     for (const stream of streams) {
-      if ((search.stream ?? stream) !== stream) continue;
-      const path = stream === 'stdout' ? paths.stdoutPath : paths.stderrPath;
-      for await (const found of searchChunks(search.read(path, 0), search.query)) {
+      if (run.stored === null || (search.stream ?? stream) !== stream) continue;
+      const chunks = untilClosed(run.stored.logs.file(attempt.step, attempt.attempt, stream).read(0), search.isClosed);
+      for await (const found of searchChunks(chunks, search.query)) {
         yield { step: attempt.step, attempt: attempt.attempt, stream, ...found };
       }
     }
+  }
+}
+
+async function* untilClosed(
+  chunks: AsyncIterable<Uint8Array>,
+  isClosed: () => boolean,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    if (isClosed()) return;
+    yield chunk;
   }
 }
 

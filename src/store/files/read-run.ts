@@ -39,7 +39,7 @@ export function readRun(directory: string, runId: string, isAlive: Processes['is
       ...(isBlank ? [unknownText(path, bytes?.length === 0 ? 'is empty' : 'has no whole line')] : []),
       ...(sources === null ? [`"${sourcesPath(directory)}" is damaged: places in the file cannot be shown.`] : []),
     ],
-    logPaths: createRunLogs(logsPath(directory, snapshot.logs), snapshot.workflow).paths,
+    logs: createRunLogs(logsPath(directory, snapshot.logs), snapshot.workflow),
   };
 }
 

@@ -257,10 +257,10 @@ describe('a run in this process', () => {
   });
 
   it('continues without a log that cannot be opened, and warns', async () => {
-    const openLog = () => {
+    const open = () => {
       throw full;
     };
-    await withEngine({ wrapStore: withJournal(() => ({ openLog })) }, async ({ start }) => {
+    await withEngine({ wrapStore: withJournal(({ logs }) => ({ logs: { ...logs, open } })) }, async ({ start }) => {
       const state = await start(workflow({ steps: [step('a')] })).finished;
       expect([state.status, state.warnings.map(({ message }) => message)]).toEqual([
         'succeeded',
@@ -272,10 +272,10 @@ describe('a run in this process', () => {
   it.each(['output', 'stdout', 'stderr'] as const)(
     'does not run a step without the log that its "%s" needs',
     async (key) => {
-      const openLog = () => {
+      const open = () => {
         throw full;
       };
-      await withEngine({ wrapStore: withJournal(() => ({ openLog })) }, async ({ start }) => {
+      await withEngine({ wrapStore: withJournal(({ logs }) => ({ logs: { ...logs, open } })) }, async ({ start }) => {
         const state = await start(workflow({ steps: [step('a', { [key]: 'x' })] })).finished;
         const message = `"${key}" needs the log of the step: no space left on the device`;
         expect(stepState(state, 'a')).toMatchObject({ status: 'failed', message });

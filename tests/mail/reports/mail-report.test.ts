@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
 import { attachLogs } from '../../../src/mail/reports/mail-notice.ts';
 import { type ReportFacts, report } from '../../../src/mail/reports/mail-report.ts';
+import { createLogFile } from '../../../src/store/files/logs/log-file.ts';
+import type { RunLogs } from '../../../src/store/logs.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 
 function stepSummary(name: string, changes: Partial<StepSummary> = {}): StepSummary {
@@ -101,33 +103,31 @@ Retry with: wf retry run-1
 describe('attached logs', () => {
   function logsOf(sizes: readonly number[], attempts = 2) {
     const dir = temporaryDirectory();
-    const paths = (step: string, attempt: number) => ({
-      stdoutPath: join(dir, `${step}.${attempt}.out`),
-      stderrPath: join(dir, `${step}.${attempt}.err`),
-    });
+    const pathOf = (step: string, attempt: number, stream: string) => join(dir, `${step}.${attempt}.${stream}`);
     const steps = sizes.map((size, i) => {
-      writeFileSync(paths(`s${i}`, attempts).stdoutPath, '');
-      truncateSync(paths(`s${i}`, attempts).stdoutPath, size);
+      writeFileSync(pathOf(`s${i}`, attempts, 'stdout'), '');
+      truncateSync(pathOf(`s${i}`, attempts, 'stdout'), size);
       return stepSummary(`s${i}`, { attempts });
     });
-    return attachLogs({ steps, handlers: [] }, paths);
+    const file: RunLogs['file'] = (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream));
+    return attachLogs({ steps, handlers: [] }, { file });
   }
 
-  test('are those of the last attempt that are not empty', () => {
-    const { attachments, cut } = logsOf([3, 0]);
+  test('are those of the last attempt that are not empty', async () => {
+    const { attachments, cut } = await logsOf([3, 0]);
     expect({ attachments, cut }).toEqual({
       attachments: [{ filename: 's0.stdout.log', content: Buffer.alloc(3) }],
       cut: [],
     });
   });
 
-  test('are empty for a step that was not attempted', () => {
-    expect(logsOf([3], 0)).toEqual({ attachments: [], cut: [] });
+  test('are empty for a step that was not attempted', async () => {
+    expect(await logsOf([3], 0)).toEqual({ attachments: [], cut: [] });
   });
 
-  test('are limited to 1 MiB each and 10 MiB in total', () => {
+  test('are limited to 1 MiB each and 10 MiB in total', async () => {
     const mebibyte = 1024 * 1024;
-    const { attachments, cut } = logsOf([mebibyte + 1, ...Array.from({ length: 10 }, () => mebibyte)]);
+    const { attachments, cut } = await logsOf([mebibyte + 1, ...Array.from({ length: 10 }, () => mebibyte)]);
     expect(attachments).toHaveLength(10);
     expect(cut).toEqual([
       's0.stdout.log contains the last 1048576 of 1048577 bytes',

@@ -2,6 +2,8 @@ import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allRoutes } from '../../../src/server/routes.ts';
+import type { History } from '../../../src/service/history/history.ts';
+import type { StoredLogs } from '../../../src/store/logs.ts';
 import { apiServer } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
 import { openStream } from '../../support/stream-client.ts';
@@ -88,19 +90,18 @@ test('of the last lines, those are left out that other streams have printed befo
 test('a client that goes away leaves nothing behind', async () => {
   const { app, ...world } = await startedWorld();
   let following = 0;
-  const logFiles: typeof app.logFiles = {
-    ...app.logFiles,
+  const history = withLogs(app.history, (logs) => ({
     follow: (options) => {
       following += 1;
-      const follower = app.logFiles.follow(options);
+      const follower = logs.follow(options);
       const close = () => {
         following -= 1;
         follower.close();
       };
       return { ...follower, close };
     },
-  };
-  const server = await apiServer(allRoutes({ ...app, logFiles, loopLag }));
+  }));
+  const server = await apiServer(allRoutes({ ...app, history, loopLag }));
   const streams = await Promise.all([
     openStream(server, `${log}?follow=true`),
     openStream(server, '/api/v2/runs/r/logs?follow=true'),
@@ -149,8 +150,10 @@ test('a huge log without line ends shows only its end', async () => {
 
 test('a log that gets shorter while it is sent is not taken for a whole one', async () => {
   const { app } = await overWorld();
-  const logFiles = { ...app.logFiles, size: () => 1000 };
-  const server = await apiServer(allRoutes({ ...app, logFiles, loopLag }));
+  const history = withLogs(app.history, ({ file }) => ({
+    file: (...name) => ({ ...file(...name), size: async () => 1000 }),
+  }));
+  const server = await apiServer(allRoutes({ ...app, history, loopLag }));
   const stream = await openStream(server, log, { Connection: 'keep-alive' });
 
   expect(await stream.ended).toBe('broken');
@@ -193,9 +196,19 @@ function go({ directory }: Pick<ApiWorld, 'directory'>): void {
   writeFileSync(join(directory, 'go'), '');
 }
 
+/** The same runs with other logs. */
+function withLogs(history: History, change: (logs: StoredLogs) => Partial<StoredLogs>): History {
+  const read: History['read'] = async (runId) => {
+    const run = await history.read(runId);
+    if (run === null || run.stored === null) return run;
+    return { ...run, stored: { ...run.stored, logs: { ...run.stored.logs, ...change(run.stored.logs) } } };
+  };
+  return { ...history, read };
+}
+
 async function logPaths({ app }: ApiWorld): Promise<{ readonly out: string }> {
   const run = await app.history.read('r');
-  return { out: run?.stored?.logPaths('one', 1).stdoutPath ?? '' };
+  return { out: run?.stored?.logs.file('one', 1, 'stdout').path ?? '' };
 }
 
 /** Reads the first bytes of the log and goes away. */

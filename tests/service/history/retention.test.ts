@@ -44,7 +44,7 @@ function world() {
       { type: 'run.created', at, runId, workflow: name, group, file, trigger: 'cli', retryOf, params: [] },
       { type: 'run.owned', at, owner },
     ]);
-    const log = journal.openLog('load', 1);
+    const log = journal.logs.open('load', 1);
     writeFileSync(log.stdoutFd, 'x'.repeat(5000));
     closeLog(log);
     return journal;
@@ -336,7 +336,7 @@ describe('how runs go', () => {
     mkdirSync(join(runsDir, '.trash'));
     renameSync(join(runsDir, old), join(runsDir, '.trash/x'));
     const again = store.create({ runId: old, workflow: made, sources: [] }, { logDir });
-    closeLog(again.openLog('load', 1));
+    closeLog(again.logs.open('load', 1));
     begin(1);
     await apply();
     expect(readdirSync(join(logDir, 'etl', old))).toEqual(['00001-load.1.err', '00001-load.1.out']);

@@ -2,4 +2,4 @@ import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts
 
 // Follows a log and has nothing else to do.
 const [path = ''] = process.argv.slice(2);
-createLogFollower({ deliver: () => undefined }).follow('a', 1, { stdoutPath: path, stderrPath: path });
+createLogFollower(() => path, { deliver: () => undefined }).follow('a', 1);

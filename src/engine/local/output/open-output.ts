@@ -55,7 +55,7 @@ function openLog(
   attempt: number,
 ): { readonly log: AttemptLog; readonly problem: string | null } {
   try {
-    return { log: journal.openLog(step, attempt), problem: null };
+    return { log: journal.logs.open(step, attempt), problem: null };
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return { log: nullLog(), problem: error.message };

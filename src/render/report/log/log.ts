@@ -1,11 +1,9 @@
 import { spansOfLines } from '../../../page/run-view/log-text.tsx';
+import type { LogExcerpt } from '../../../store/log-ends.ts';
 import { createLineSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';
 import { byteText } from '../text.ts';
 import type { AnsiSpan } from './ansi-spans.ts';
-
-/** The beginning and the end of what one stream of an attempt has; one that is shown whole is all in `head`. */
-export type ShownLog = { readonly size: number; readonly head: Uint8Array; readonly tail: Uint8Array };
 
 const newline = 0x0a;
 /** Markup that is this much longer than its bytes is not worth it: then the text is shown without colours. */
@@ -20,7 +18,7 @@ type CutLog = {
 };
 
 /** The lines of a log with their colours. */
-export function cutLog(log: ShownLog): CutLog {
+export function cutLog(log: LogExcerpt): CutLog {
   if (log.tail.length === 0 && log.head.length === log.size)
     return { head: spansOf(log.head), missing: null, tail: [] };
   const head = upToLineEnd(log.head);

@@ -20,8 +20,9 @@ export type LogSizes = {
   readonly close: () => void;
 };
 
-type LogSizesParts = Pick<V2Parts, 'logFiles' | 'clock'> & {
+type LogSizesParts = Pick<V2Parts, 'clock'> & {
   readonly wake: () => void;
+  readonly fail: (error: unknown) => void;
 };
 
 const lookMs = 250;
@@ -32,34 +33,32 @@ const streams = ['stdout', 'stderr'] as const;
 type Attempt = { readonly step: string; readonly attempt: number };
 
 /** Sizes of the attempts of one run. */
-export function createLogSizes({ runId, stored }: PastRun, { logFiles, clock, wake }: LogSizesParts): LogSizes {
+export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }: LogSizesParts): LogSizes {
   const running = new Map<string, Attempt>();
   const known = new Map<string, number>();
   const changed = new Map<string, LogSize>();
   let cancelTimer: (() => void) | null = null;
-  const measure = ({ step, attempt }: Attempt) => {
-    const paths = stored?.logPaths(step, attempt);
-    if (paths === undefined) return;
+  const measure = async ({ step, attempt }: Attempt) => {
     for (const stream of streams) {
-      const size = logFiles.size(stream === 'stdout' ? paths.stdoutPath : paths.stderrPath);
+      const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
       const key = `${stream} ${attempt} ${step}`;
       if (size === (known.get(key) ?? 0)) continue;
       known.set(key, size);
       changed.set(key, { runId, step, attempt, stream, size });
     }
   };
-  const look = () => {
-    cancelTimer = null;
+  const look = async () => {
     for (const [key, attempt] of [...running].slice(0, MAX_ATTEMPTS_PER_LOOK)) {
-      measure(attempt);
-      running.delete(key);
+      if (!running.delete(key)) continue;
       running.set(key, attempt);
+      await measure(attempt);
     }
+    cancelTimer = null;
     if (changed.size > 0) wake();
     lookLater();
   };
   const lookLater = () => {
-    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + lookMs, look);
+    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + lookMs, () => void look().catch(fail));
   };
   return {
     add: (event, { isPast }) => {
@@ -72,8 +71,11 @@ export function createLogSizes({ runId, stored }: PastRun, { logFiles, clock, wa
         return;
       }
       running.delete(key);
-      if (!isPast) measure({ step, attempt });
-      for (const stream of streams) known.delete(`${stream} ${key}`);
+      const forget = () => {
+        for (const stream of streams) known.delete(`${stream} ${key}`);
+      };
+      if (isPast) return forget();
+      void measure({ step, attempt }).then(forget).then(wake).catch(fail);
     },
     take: () => {
       const sizes = [...changed.values()];

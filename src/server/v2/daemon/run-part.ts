@@ -29,7 +29,7 @@ type RunPartOptions = {
   readonly wake: () => void;
 };
 
-type RunPartTools = Pick<V2Parts, 'feeds' | 'history' | 'logFiles' | 'clock'>;
+type RunPartTools = Pick<V2Parts, 'feeds' | 'history' | 'clock'>;
 
 /** Follows a run until the signal is aborted or it is closed. */
 export function followRunPart(options: RunPartOptions, tools: RunPartTools): RunPart {
@@ -58,7 +58,7 @@ class FollowedRun implements RunPart {
     for (const event of missed) this.#mark(stepOf(event));
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
     this.#sent = this.#progress.position();
-    this.#sizes = createLogSizes(run, { ...tools, wake });
+    this.#sizes = createLogSizes(run, { ...tools, wake, fail: this.#fail });
     for (const event of after === null ? events : missed) this.#sizes.add(event, { isPast: after === null });
     signal.addEventListener('abort', this.close, { once: true });
     void this.#follow();

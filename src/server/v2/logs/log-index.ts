@@ -5,21 +5,22 @@ import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { findRun } from '../runs/find-run.ts';
+import { createLineIndexes, type LineIndexes } from './line-indexes.ts';
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
 export function stepLogIndex(parts: V2Parts): Handler {
-  return (request) => logIndex(request, parts);
+  const indexes = createLineIndexes();
+  return (request) => logIndex(request, indexes, parts);
 }
 
-async function logIndex({ params, query }: ApiRequest, parts: V2Parts): Promise<Reply> {
+async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, parts: V2Parts): Promise<Reply> {
   const { id = '', step = '' } = params;
   const { attempt, stream, after } = readQuery('stepLogIndex', query);
   const run = await findRun(id, parts);
   const last = attemptsOf(run, { step, attempt }).at(-1);
-  const paths = last === undefined ? undefined : run.stored?.logPaths(last.step, last.attempt);
-  const { indexes } = parts.logFiles;
-  if (paths === undefined) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });
-  const index = await indexes.of(stream === 'stdout' ? paths.stdoutPath : paths.stderrPath);
+  const file = last === undefined ? undefined : run.stored?.logs.file(last.step, last.attempt, stream);
+  if (file === undefined) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });
+  const index = await indexes.of(file);
   const known = knownDeltas(index.deltas, after);
   return jsonReply({
     size: index.size,

@@ -1,15 +1,14 @@
 import { isFinished } from '../../../core/run/run-state.ts';
 import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
 import { attemptsOf } from '../../../service/history/attempts.ts';
-import { followLogs, type LogView, showLogs } from '../../../service/history/log-view.ts';
+import { followLogs, type LogView, showLogs, tailStart } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { LogFiles, V2Parts } from '../parts.ts';
+import type { V2Parts } from '../parts.ts';
 import { findRun } from '../runs/find-run.ts';
-import { tailStart } from './log-tail.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -47,7 +46,7 @@ export function runLogs(parts: V2Parts): Handler {
           write: writer.write,
         });
         const reader = { ...lines, ...writer };
-        return sendLogs(run, wanted, { ...logView(parts, signal), reader, files: parts.logFiles });
+        return sendLogs(run, wanted, { ...following(parts, signal), reader });
       },
     };
   };
@@ -60,14 +59,9 @@ function wantedIn(query: URLSearchParams, accept: string | undefined): Wanted {
 }
 
 /** The parts of a view that do not depend on what is asked for. */
-export function logView(
-  { logFiles, feeds }: Pick<V2Parts, 'logFiles' | 'feeds'>,
-  signal: AbortSignal,
-): Pick<LogView, 'signal' | 'readLog' | 'followLogs' | 'follow'> {
+export function following({ feeds }: Pick<V2Parts, 'feeds'>, signal: AbortSignal): Pick<LogView, 'signal' | 'follow'> {
   return {
     signal,
-    readLog: logFiles.read,
-    followLogs: logFiles.follow,
     follow: async function* (run, until) {
       const known = run.stored?.events.length ?? 0;
       for await (const events of feeds.follow(run, known, until)) yield* events;
@@ -75,14 +69,10 @@ export function logView(
   };
 }
 
-async function sendLogs(
-  run: PastRun,
-  wanted: Wanted,
-  { files, ...view }: Omit<LogView, 'filter' | 'stream'> & { readonly files: LogFiles },
-): Promise<void> {
+async function sendLogs(run: PastRun, wanted: Wanted, view: Omit<LogView, 'filter' | 'stream'>): Promise<void> {
   const { step, attempt, stream, tail, follow } = wanted;
   const chosen = { filter: { step, attempt }, stream };
-  const start = tail === null ? {} : { start: tailStart(run, { ...chosen, lines: tail }, files) };
+  const start = tail === null ? {} : { start: await tailStart(run, chosen, tail) };
   const whole = { ...view, ...chosen, ...start };
   if (follow && !isFinished(run.state)) await followLogs(run, whole);
   else await showLogs(run, whole);

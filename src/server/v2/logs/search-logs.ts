@@ -29,16 +29,10 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
     stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, parts.clock);
       let left = MAX_HITS;
-      // The search continues without hits while the client waits.
-      const read = async function* (path: string, from: number) {
-        for await (const chunk of parts.logFiles.read(path, from)) {
-          if (writer.isClosed()) return;
-          yield chunk;
-        }
-      };
-      for await (const hit of searchLogs(run, { query: wanted, filter: chosen, stream, read })) {
+      const { isClosed } = writer;
+      for await (const hit of searchLogs(run, { query: wanted, filter: chosen, stream, isClosed })) {
         if (writer.isBehind()) await writer.caughtUp();
-        if (writer.isClosed()) return;
+        if (isClosed()) return;
         writer.write(`${JSON.stringify(hit)}\n`);
         left -= 1;
         if (left === 0) return;

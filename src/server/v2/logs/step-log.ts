@@ -2,6 +2,7 @@ import { isFinished } from '../../../core/run/run-state.ts';
 import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
 import { followLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
+import type { LogFile } from '../../../store/logs.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
@@ -9,7 +10,7 @@ import type { Handler, Reply } from '../../route.ts';
 import type { V2Parts } from '../parts.ts';
 import { findRun } from '../runs/find-run.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
-import { logView } from './run-logs.ts';
+import { following } from './run-logs.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -30,16 +31,16 @@ export function stepLog(parts: V2Parts): Handler {
     const last = attemptsOf(run, wanted).at(-1) ?? null;
     const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
     const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };
-    if (follow && !isFinished(run.state)) return followed(run, { ...wanted, headers: own }, parts);
+    const log = fileOf(run, wanted, last);
+    if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
     // No tag is given out, so there is nothing that could be asked for only if it is still the same.
     const range = headers['if-range'] === undefined ? headers.range : undefined;
-    return stored(pathOf(run, wanted, last), { range, offset: wanted.offset, headers: own }, parts);
+    return stored(log, { range, offset: wanted.offset, headers: own }, parts);
   };
 }
 
-function pathOf({ stored }: PastRun, { stream }: Wanted, last: AttemptReference | null): string | null {
-  const paths = last === null ? undefined : stored?.logPaths(last.step, last.attempt);
-  return (stream === 'stdout' ? paths?.stdoutPath : paths?.stderrPath) ?? null;
+function fileOf({ stored: found }: PastRun, { stream }: Wanted, last: AttemptReference | null): LogFile | null {
+  return (last === null ? null : found?.logs.file(last.step, last.attempt, stream)) ?? null;
 }
 
 type Part = {
@@ -48,8 +49,12 @@ type Part = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-function stored(path: string | null, { range, offset, headers }: Part, { logFiles, clock }: V2Parts): Reply {
-  const size = path === null ? 0 : logFiles.size(path);
+async function stored(
+  file: LogFile | null,
+  { range, offset, headers }: Part,
+  { clock }: Pick<V2Parts, 'clock'>,
+): Promise<Reply> {
+  const size = (await file?.size()) ?? 0;
   const found = byteRange(range, size);
   if (found === 'unsatisfiable') {
     throw new HttpError(416, `the log has ${size} bytes`, { headers: { 'Content-Range': `bytes */${size}` } });
@@ -62,7 +67,7 @@ function stored(path: string | null, { range, offset, headers }: Part, { logFile
     stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, clock);
       let left = to - from;
-      for await (const bytes of path === null ? [] : logFiles.read(path, from, to)) {
+      for await (const bytes of file?.read(from, to) ?? []) {
         left -= bytes.length;
         writer.write(bytes);
         if (writer.isBehind()) await writer.caughtUp();
@@ -74,23 +79,24 @@ function stored(path: string | null, { range, offset, headers }: Part, { logFile
   };
 }
 
-function followed(run: PastRun, wanted: Wanted & Pick<Part, 'headers'>, parts: V2Parts): Reply {
+type FollowedLog = Wanted & Pick<Part, 'headers'> & { readonly log: LogFile | null };
+
+function followed(run: PastRun, wanted: FollowedLog, parts: V2Parts): Reply {
   const { step, attempt, stream, offset, headers } = wanted;
   return {
     status: 200,
     headers: { ...headers, 'X-Accel-Buffering': 'no' },
     isQuiet: true,
-    stream: (output, signal) => {
+    stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, parts.clock);
       const reader = {
         push: ({ bytes }: { bytes: Uint8Array }) => writer.write(bytes),
         end: () => {},
         release: () => {},
       };
-      const view = { ...logView(parts, signal), reader: { ...reader, ...writer }, stream };
-      const start = (begun: AttemptReference) =>
-        Math.min(offset, parts.logFiles.size(pathOf(run, wanted, begun) ?? ''));
-      return followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start });
+      const view = { ...following(parts, signal), reader: { ...reader, ...writer }, stream };
+      const start = Math.min(offset, (await wanted.log?.size()) ?? 0);
+      await followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start: () => start });
     },
   };
 }

@@ -52,12 +52,9 @@ type Following = {
   readonly signal: AbortSignal;
 };
 
-async function sendEvents(
-  { run, after, wanted, writer, signal }: Following,
-  { feeds, clock, logFiles: files }: V2Parts,
-): Promise<void> {
+async function sendEvents({ run, after, wanted, writer, signal }: Following, { feeds, clock }: V2Parts): Promise<void> {
   const stop = beat(writer, clock);
-  const output = wanted && createOutputFrames(run, { after, wanted, writer, files });
+  const output = wanted && createOutputFrames(run, { after, wanted, writer });
   try {
     writer.write(comeBackLine);
     for await (const events of feeds.follow(run, after, signal)) {

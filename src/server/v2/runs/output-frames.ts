@@ -1,9 +1,8 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogChunk, LogOffsets } from '../../../store/store.ts';
+import type { LogChunk, LogOffsets } from '../../../store/logs.ts';
 import { HttpError } from '../../reply/http-error.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
-import type { LogFiles } from '../parts.ts';
 
 /** The requested output of steps within a stream of events, and the offsets at which it continues. */
 export type OutputRequest = {
@@ -25,21 +24,16 @@ export type OutputFrames = {
 /** Creates the sender of output; attempts that run after the first `after` events continue at their offsets. */
 export function createOutputFrames(
   run: PastRun,
-  {
-    after,
-    wanted,
-    writer,
-    files,
-  }: { after: number; wanted: OutputRequest; writer: StreamWriter; files: Pick<LogFiles, 'follow'> },
+  { after, wanted, writer }: { after: number; wanted: OutputRequest; writer: StreamWriter },
 ): OutputFrames {
   const sent = new Map<string, number>();
-  const follower = files.follow({ deliver: (chunk) => writer.write(frame(chunk, sent)), isBlocked: writer.isBehind });
+  const deliver = (chunk: LogChunk) => writer.write(frame(chunk, sent));
+  const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind });
   const follow = (step: string, attempt: number, offsets: LogOffsets) => {
-    const paths = run.stored?.logPaths(step, attempt);
-    if (paths === undefined || (wanted.step ?? step) !== step) return;
+    if ((wanted.step ?? step) !== step) return;
     sent.set(`stdout ${attemptKey(step, attempt)}`, offsets.stdout);
     sent.set(`stderr ${attemptKey(step, attempt)}`, offsets.stderr);
-    follower.follow(step, attempt, paths, offsets);
+    follower?.follow(step, attempt, offsets);
   };
   for (const { step, attempt } of underWay(run.stored?.events.slice(0, after) ?? [])) {
     follow(step, attempt, wanted.offsets.get(attemptKey(step, attempt)) ?? { stdout: 0, stderr: 0 });
@@ -47,12 +41,12 @@ export function createOutputFrames(
   return {
     before: async (event) => {
       if (event.type !== 'step.waiting' && event.type !== 'step.finished') return;
-      while (!follower.finish(event.step, event.attempt) && !writer.isClosed()) await writer.caughtUp();
+      while (follower?.finish(event.step, event.attempt) === false && !writer.isClosed()) await writer.caughtUp();
     },
     after: (event) => {
       if (event.type === 'step.started') follow(event.step, event.attempt, { stdout: 0, stderr: 0 });
     },
-    close: follower.close,
+    close: () => follower?.close(),
   };
 }
 

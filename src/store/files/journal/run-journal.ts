@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { removeDirectory } from '../../../remove-file.ts';
 import { systemProblem } from '../../../system-problem.ts';
+import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';
 import { type Ownership, releaseOwner } from '../control/owner.ts';
 import { createStopListener } from '../control/stop-listener.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
-import type { RunLogs } from '../logs/run-logs.ts';
+
 import { scratchPath } from '../run-directory.ts';
 import { createSync, type SyncParts } from './create-sync.ts';
 
@@ -13,7 +14,7 @@ import { createSync, type SyncParts } from './create-sync.ts';
 export type RunJournalParts = SyncParts & {
   readonly runId: string;
   readonly directory: string;
-  readonly logs: RunLogs;
+  readonly logs: LogStore;
   readonly ownership: Ownership;
 };
 
@@ -35,8 +36,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       return stored;
     },
     flush: commit.flush,
-    openLog: logs.open,
-    logPaths: logs.paths,
+    logs,
     scratch: () => {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
       return scratch;

@@ -12,7 +12,7 @@ export class FollowedFile {
   #fd: number | null = null;
   #offset: number;
 
-  constructor(path: string, offset = 0) {
+  constructor(path: string, offset: number) {
     this.#path = path;
     this.#offset = offset;
   }

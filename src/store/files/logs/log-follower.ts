@@ -1,4 +1,4 @@
-import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPaths } from '../../store.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogStream } from '../../logs.ts';
 import { FollowedFile } from './followed-file.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
@@ -9,11 +9,14 @@ const mostBytesAtOnce = 1024 * 1024;
 const bufferBytes = 64 * 1024;
 const start: LogOffsets = { stdout: 0, stderr: 0 };
 
+/** Locates a log, whether or not it exists. */
+export type LogPath = (step: string, attempt: number, stream: LogStream) => string;
+
 /** Polls the files: a watch on each would cost more, and is not available on every file system. */
-export function createLogFollower(options: LogFollowerOptions): LogFollower {
-  const follower = new Follower(options);
+export function createLogFollower(pathOf: LogPath, options: LogFollowerOptions): LogFollower {
+  const follower = new Follower(pathOf, options);
   return {
-    follow: (step, attempt, paths, read) => follower.follow(step, attempt, paths, read),
+    follow: (step, attempt, read) => follower.follow(step, attempt, read),
     finish: (step, attempt) => follower.finish(step, attempt),
     catchUp: (step, attempt) => follower.catchUp(step, attempt),
     close: () => follower.close(),
@@ -23,6 +26,7 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
 type Followed = Pick<LogChunk, 'step' | 'attempt'> & { readonly stdout: FollowedFile; readonly stderr: FollowedFile };
 
 class Follower {
+  readonly #pathOf: LogPath;
   readonly #deliver: (chunk: LogChunk) => void;
   readonly #isBlocked: () => boolean;
   readonly #followed = new Map<string, Followed>();
@@ -33,15 +37,16 @@ class Follower {
   /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
-  constructor({ deliver, isBlocked = () => false }: LogFollowerOptions) {
+  constructor(pathOf: LogPath, { deliver, isBlocked = () => false }: LogFollowerOptions) {
+    this.#pathOf = pathOf;
     this.#deliver = deliver;
     this.#isBlocked = isBlocked;
   }
 
-  follow(step: string, attempt: number, { stdoutPath, stderrPath }: LogPaths, read: LogOffsets = start): void {
+  follow(step: string, attempt: number, read: LogOffsets = start): void {
     if (this.#followed.has(key(step, attempt))) return;
-    const stdout = new FollowedFile(stdoutPath, read.stdout);
-    const stderr = new FollowedFile(stderrPath, read.stderr);
+    const stdout = new FollowedFile(this.#pathOf(step, attempt, 'stdout'), read.stdout);
+    const stderr = new FollowedFile(this.#pathOf(step, attempt, 'stderr'), read.stderr);
     const entry = { step, attempt, stdout, stderr };
     this.#followed.set(key(step, attempt), entry);
     this.#comeSoonTo(entry);

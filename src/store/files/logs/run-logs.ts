@@ -1,31 +1,38 @@
 import { closeSync } from 'node:fs';
 import { type HandlerKind, handlerName, type Workflow } from '../../../core/workflow.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
-import type { LogPaths } from '../../store.ts';
+import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
+import type { LogStore } from '../../logs.ts';
 import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/private-files.ts';
+import { createLogFile, readEnd } from './log-file.ts';
+import { createLogFollower, type LogPath } from './log-follower.ts';
 
 const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
 const longestSlug = 60;
 
-/** The log files of one run, two per attempt: `00003-load-rows.2.out` and `.err`. */
-export type RunLogs = {
-  /** Throws a plain error for a name that is neither a step nor a handler. */
-  readonly paths: (step: string, attempt: number) => LogPaths;
-  readonly open: (step: string, attempt: number) => AttemptLog;
-};
-
-/** Logs in their own directory, which is created with the first of them if missing. */
-export function createRunLogs(directory: string, workflow: Workflow): RunLogs {
+/**
+ * The log files of one run, two per attempt: `00003-load-rows.2.out` and `.err`. They have their own directory, which is
+ * created with the first of them if missing.
+ */
+export function createRunLogs(directory: string, workflow: Workflow): LogStore {
   let stems: ReadonlyMap<string, string> | null = null;
-  const paths = (step: string, attempt: number): LogPaths => {
+  const pathOf: LogPath = (step, attempt, stream) => {
     stems ??= fileStems(workflow);
     const stem = stems.get(step);
     if (stem === undefined) throw new Error(`there is no step "${step}"`);
-    // Not `join`, which would parse a long path again for each of the three callers per attempt.
-    const path = `${directory}/${stem}.${attempt}`;
-    return { stdoutPath: `${path}.out`, stderrPath: `${path}.err` };
+    // Not `join`, which would parse a long path again for each of the callers per attempt.
+    return `${directory}/${stem}.${attempt}.${stream === 'stdout' ? 'out' : 'err'}`;
   };
-  return { paths, open: (step, attempt) => openBoth(paths(step, attempt), directory) };
+  return {
+    directory,
+    file: (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream)),
+    follow: (options) => createLogFollower(pathOf, options),
+    tail: ({ step, attempt }) => tailOf((stream) => readEnd(pathOf(step, attempt, stream), MAX_TEXT_BYTES)),
+    open: (step, attempt) => {
+      const paths = { stdoutPath: pathOf(step, attempt, 'stdout'), stderrPath: pathOf(step, attempt, 'stderr') };
+      return openBoth(paths, directory);
+    },
+  };
 }
 
 /** Returns a function that recognizes the file names of a run's logs. */
@@ -46,7 +53,7 @@ function fileStems({ steps }: Workflow): ReadonlyMap<string, string> {
   return new Map(names.map((name, index) => [name, `${String(index + 1).padStart(5, '0')}-${slug(name, 'step')}`]));
 }
 
-function openBoth(paths: LogPaths, directory: string): AttemptLog {
+function openBoth(paths: Pick<AttemptLog, 'stdoutPath' | 'stderrPath'>, directory: string): AttemptLog {
   const stdoutFd = openLogFile(paths.stdoutPath, directory);
   try {
     return { ...paths, isDirect: true, stdoutFd, stderrFd: openLogFile(paths.stderrPath, directory) };

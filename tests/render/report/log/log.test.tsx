@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { cutLog, type ShownLog } from '../../../../src/render/report/log/log.ts';
+import { cutLog } from '../../../../src/render/report/log/log.ts';
 import { shareLogBudget } from '../../../../src/render/report/log/log-budget.ts';
+import type { LogExcerpt } from '../../../../src/store/log-ends.ts';
 
 const none = new Uint8Array(0);
 
-function shown(log: Partial<ShownLog> & { head: Uint8Array }): readonly (string | null)[] {
+function shown(log: Partial<LogExcerpt> & { head: Uint8Array }): readonly (string | null)[] {
   const { head, missing, tail } = cutLog({ size: log.head.length, tail: none, ...log });
   return [textOf(head), missing, textOf(tail)];
 }

@@ -31,7 +31,7 @@ test('the index leads to every 512th line, and goes on behind what is known when
     const { body } = await world.ask('GET', path, { headers: { Range: `bytes=${position}-${position + 3}` } });
     expect(body.split('\n')[0]).toBe(String((number + 1) * 512 + 1).slice(0, 4));
   }
-  const log = (await world.app.history.read('r'))?.stored?.logPaths('a', 1).stdoutPath ?? '';
+  const log = (await world.app.history.read('r'))?.stored?.logs.file('a', 1, 'stdout').path ?? '';
   appendFileSync(log, 'more\n'.repeat(600));
   appendFileSync(log, 'without end');
   expect(await indexOf(world, `after=${position}`)).toEqual({

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../../../../src/core/run/run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from '../../../../src/server/v2/runs/output-frames.ts';
 import { foldRun } from '../../../../src/service/history/fold-run.ts';
-import { createLogFollower } from '../../../../src/store/files/logs/log-follower.ts';
-import { findTail, logSize, readLogRange } from '../../../../src/store/files/logs/log-range.ts';
+import { createRunLogs } from '../../../../src/store/files/logs/run-logs.ts';
 import { withDirectory } from '../../../support/wf.ts';
 import { step as aStep, workflow as aWorkflow } from '../../../support/workflow.ts';
 
@@ -20,20 +18,16 @@ const events: readonly StoredEvent[] = [
 /** What is sent, event after event, from behind the first `after` of them on. */
 function sent(after: number, wanted: OutputRequest): Promise<readonly string[]> {
   return withDirectory(async (directory) => {
-    const pathOf = (step: string, attempt: number, stream: string) => join(directory, `${step}.${attempt}.${stream}`);
-    for (const name of ['a.1.stdout', 'b.2.stdout']) writeFileSync(join(directory, name), `${name}\n`);
-    writeFileSync(join(directory, 'a.1.stderr'), 'oh');
+    const logs = createRunLogs(directory, workflow);
+    writeFileSync(logs.file('a', 1, 'stdout').path ?? '', 'a.1.stdout\n');
+    writeFileSync(logs.file('a', 1, 'stderr').path ?? '', 'oh');
+    writeFileSync(logs.file('b', 2, 'stdout').path ?? '', 'b.2.stdout\n');
     const told: string[] = [];
-    const logPaths = (step: string, attempt: number) => ({
-      stdoutPath: pathOf(step, attempt, 'stdout'),
-      stderrPath: pathOf(step, attempt, 'stderr'),
-    });
-    const stored = { runId: 'r', workflow, sources: [], events, damage: [], logPaths };
+    const stored = { runId: 'r', workflow, sources: [], events, damage: [], logs };
     const run = { runId: 'r', state: foldRun(workflow, events).state, stored, damage: [] };
     const write = (frame: string | Uint8Array) => void told.push(shown(String(frame)));
     const writer = { write, isBehind: () => false, caughtUp: async () => {}, isClosed: () => false };
-    const files = { size: logSize, read: readLogRange, findTail, follow: createLogFollower };
-    const frames = createOutputFrames(run, { after, wanted, writer, files });
+    const frames = createOutputFrames(run, { after, wanted, writer });
     for (const event of events.slice(after)) {
       await frames.before(event);
       told.push(event.type);

@@ -1,4 +1,4 @@
-import type { logSize, readLogRange } from './log-range.ts';
+import type { LogFile } from '../../../store/logs.ts';
 
 /** Where the lines of a log begin, as far as the log was read. */
 export type LineIndex = {
@@ -9,9 +9,9 @@ export type LineIndex = {
   readonly deltas: readonly number[];
 };
 
-/** Indexes of logs by their paths. Those that were used last are kept, and continue at their end when a log has grown. */
+/** Indexes of logs. Those that were used last are kept, and continue at their end when a log has grown. */
 export type LineIndexes = {
-  readonly of: (path: string) => Promise<LineIndex>;
+  readonly of: (file: LogFile) => Promise<LineIndex>;
   /** Lines per entry of an index. */
   readonly every: number;
 };
@@ -25,15 +25,12 @@ type Growing = { size: number; lineEnds: number; endsWithLine: boolean; lastStar
 type Entry = { readonly index: Growing; reading: Promise<unknown> };
 
 /** No log is indexed yet. */
-export function createLineIndexes(files: {
-  readonly size: typeof logSize;
-  readonly read: typeof readLogRange;
-}): LineIndexes {
-  const kept = new Map<string, Entry>();
-  const entryOf = (path: string): Entry => {
+export function createLineIndexes(): LineIndexes {
+  const kept = new Map<LogFile['path'], Entry>();
+  const entryOf = ({ path }: LogFile, size: number): Entry => {
     const known = kept.get(path);
     // A log that has become shorter is another one.
-    const isSame = known !== undefined && files.size(path) >= known.index.size;
+    const isSame = known !== undefined && size >= known.index.size;
     const entry = isSame ? known : { index: emptyIndex(), reading: Promise.resolve() };
     kept.delete(path);
     kept.set(path, entry);
@@ -43,10 +40,10 @@ export function createLineIndexes(files: {
   };
   return {
     every: LINES_PER_DELTA,
-    of: async (path) => {
-      const entry = entryOf(path);
-      const reading = entry.reading.then(() => grow(entry.index, files.read(path, entry.index.size)));
-      entry.reading = reading.catch(() => kept.delete(path));
+    of: async (file) => {
+      const entry = entryOf(file, await file.size());
+      const reading = entry.reading.then(() => grow(entry.index, file.read(entry.index.size)));
+      entry.reading = reading.catch(() => kept.delete(file.path));
       await reading;
       const { size, lineEnds, endsWithLine, deltas } = entry.index;
       return { size, lines: lineEnds + (endsWithLine || size === 0 ? 0 : 1), deltas };
