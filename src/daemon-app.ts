@@ -159,6 +159,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     isElsewhere,
     stamps: createRunStamps(join(state, 'runs'), Date.now),
     memory: watchedRuns(join(state, 'daemon')),
+    recentCache: durableText(join(state, 'daemon', 'recent-runs')),
     endDeadGroups,
     over: metrics.countRun,
     log,

@@ -9,7 +9,7 @@ import type { StopTools } from '../service/runs/stop-run.ts';
 import type { AcceptedRun, RunActions } from '../service/service.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
-import { createRunIndex, type RunIndex } from './run-index.ts';
+import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
@@ -56,6 +56,7 @@ export type DaemonRunsParts = {
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly stamps: LifecycleParts['stamps'];
   readonly memory: LifecycleParts['memory'];
+  readonly recentCache: RunIndexParts['recentCache'];
   /** Ends the processes that dead carriers left in their control groups. */
   readonly endDeadGroups: () => Promise<void>;
   /** Called once for each finished run. */

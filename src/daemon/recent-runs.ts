@@ -1,81 +1,99 @@
 import type { RunStatus } from '../core/run/run.ts';
 import type { RunHead } from '../core/run/summary.ts';
+import { WfError } from '../errors.ts';
 import type { RunArchive } from '../store/store.ts';
 import { createSlices } from '../turns.ts';
 import { readHead } from './read-head.ts';
+import type { RunStamps } from './run-list.ts';
 
 /** The data of a past run for a row of ticks. */
 export type RecentRun = { readonly runId: string; readonly status: RunStatus; readonly durationMs: number | null };
 
-/** The last runs of workflows. Finished runs are read once. */
-export type RecentRuns = {
-  /** Returns the last runs, newest first; null if `read` has not reached the workflow yet. */
-  readonly of: (file: string) => readonly RecentRun[] | null;
-  /**
-   * Reads the last runs of these workflows. Resolves when all are read, or `MAX_AWAITED_RUNS` of them; the others are
-   * read afterwards, and `changed` is called for each of their workflows.
-   */
-  readonly read: (files: readonly string[]) => Promise<void>;
-  /** Keeps a finished run that was read for another reason. */
-  readonly keep: (head: RunHead) => void;
-  /** Drops a run that may have changed. */
-  readonly forget: (runId: string) => void;
-};
+/** A text that survives the daemon. It is a cache: losing it costs time. Both functions may throw a `WfError`. */
+export type RecentCache = { readonly read: () => string | null; readonly write: (text: string) => void };
 
 export type RecentRunsParts = {
   readonly archive: RunArchive;
+  readonly stamps: Pick<RunStamps, 'ofRun'>;
+  readonly recentCache: RecentCache;
+  /** Returns the files of all workflows with runs. */
+  readonly files: () => readonly string[];
   /** Returns the ids of all runs of a workflow, newest first. */
   readonly idsOf: (file: string) => readonly string[];
   /** Returns a run if it is known. */
   readonly knownRun: (runId: string) => RunHead | null;
   readonly changed: (file: string) => void;
+  readonly report: (error: unknown) => void;
 };
+
+/** A finished run, and the stamp of its journal, which changes if a step is marked. */
+type Kept = { readonly run: RecentRun; readonly stamp: string };
 
 /** Runs kept for each workflow. */
 const MAX_RECENT = 20;
-/** The maximum number of runs for which a request waits. */
-const MAX_AWAITED_RUNS = 2000;
+/** The maximum number of journals for which a request waits. */
+const MAX_AWAITED_READS = 500;
+/** Runs read before the cache is written, at the end of a request. */
+const MAX_UNCACHED_RUNS = 500;
 /** The maximum time of reading runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** Creates the list; runs are read by `read`. */
-export function createRecentRuns(parts: RecentRunsParts): RecentRuns {
-  return new LocalRecentRuns(parts);
-}
-
-class LocalRecentRuns implements RecentRuns {
+/** The last runs of workflows. A finished run is read once, by this daemon or an earlier one. */
+export class RecentRuns {
   readonly #parts: RecentRunsParts;
   readonly #files = new Set<string>();
   /** Finished runs by id. */
-  readonly #runs = new Map<string, RecentRun>();
+  readonly #runs = new Map<string, Kept>();
+  /** The runs that an earlier daemon has read and this one has not compared with their journals; null: not loaded. */
+  #cached: Map<string, Kept> | null = null;
+  #uncached = 0;
+  #reads = 0;
 
   constructor(parts: RecentRunsParts) {
     this.#parts = parts;
   }
 
+  /** Returns the last runs, newest first; null if `read` has not reached the workflow yet. */
   readonly of = (file: string): readonly RecentRun[] | null => {
     if (!this.#files.has(file)) return null;
     return this.#idsOf(file).flatMap((runId) => this.#run(runId) ?? []);
   };
 
+  /**
+   * Reads the last runs of these workflows. Resolves when all are read, or `MAX_AWAITED_READS` journals; the others are
+   * read afterwards, and `changed` is called for each of their workflows.
+   */
   readonly read = async (files: readonly string[]): Promise<void> => {
     const missing = files.filter((file) => !this.#files.has(file));
     const pause = createSlices(sliceMs);
-    let awaited = 0;
+    const before = this.#reads;
     for (const [index, file] of missing.entries()) {
-      awaited += this.#readOne(file);
+      this.#readOne(file);
       await pause();
-      if (awaited < MAX_AWAITED_RUNS) continue;
+      if (this.#reads - before < MAX_AWAITED_READS) continue;
       void this.#readLater(missing.slice(index + 1));
       return;
     }
+    if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   };
 
-  readonly keep = (head: RunHead): void => void this.#runs.set(head.runId, recentRun(head));
+  /** Keeps a finished run that was read for another reason. */
+  keep(head: RunHead, stamp: string): void {
+    const known = this.#runs.get(head.runId) ?? this.#loadCache().get(head.runId);
+    if (known?.stamp !== stamp) this.#uncached += 1;
+    this.#runs.set(head.runId, { run: recentRun(head), stamp });
+    if (this.#runs.size > 2 * MAX_RECENT * (this.#files.size + 100)) this.#forgetOld();
+  }
 
-  readonly forget = (runId: string): void => {
+  /** Drops a run that may have changed. */
+  forget(runId: string): void {
     this.#runs.delete(runId);
-  };
+  }
+
+  /** Writes the cache for the next daemon. */
+  close(): void {
+    if (this.#uncached > 0) this.#writeCache();
+  }
 
   async #readLater(files: readonly string[]): Promise<void> {
     for (const file of files) {
@@ -84,14 +102,12 @@ class LocalRecentRuns implements RecentRuns {
       this.#parts.changed(file);
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
+    if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   }
 
-  /** Reads the last runs of a workflow and returns their number. */
-  #readOne(file: string): number {
-    const before = this.#runs.size;
+  #readOne(file: string): void {
     for (const runId of this.#idsOf(file)) this.#run(runId);
     this.#files.add(file);
-    return this.#runs.size - before;
   }
 
   #idsOf(file: string): readonly string[] {
@@ -99,20 +115,70 @@ class LocalRecentRuns implements RecentRuns {
   }
 
   #run(runId: string): RecentRun | null {
-    const known = this.#parts.knownRun(runId);
-    const kept = known === null ? this.#runs.get(runId) : recentRun(known);
-    if (kept !== undefined) return kept;
-    const found = readHead(this.#parts.archive, runId);
-    if (found === null) return null;
-    if (found.isFinished) this.keep(found.head);
-    if (this.#runs.size > 2 * MAX_RECENT * (this.#files.size + 100)) this.#forgetOld();
-    return recentRun(found.head);
+    const { archive, stamps, knownRun } = this.#parts;
+    const known = knownRun(runId);
+    if (known !== null) return recentRun(known);
+    const kept = this.#runs.get(runId);
+    if (kept !== undefined) return kept.run;
+    const stamp = stamps.ofRun(runId);
+    const cached = this.#loadCache().get(runId);
+    if (cached?.stamp === stamp) {
+      this.#runs.set(runId, cached);
+      return cached.run;
+    }
+    this.#reads += 1;
+    const found = readHead(archive, runId);
+    if (found?.isFinished) this.keep(found.head, stamp);
+    return found === null ? null : recentRun(found.head);
   }
 
   #forgetOld(): void {
-    const recent = new Set([...this.#files].flatMap((file) => this.#idsOf(file)));
+    const recent = this.#recentIds();
     for (const runId of this.#runs.keys()) if (!recent.has(runId)) this.#runs.delete(runId);
   }
+
+  #recentIds(): ReadonlySet<string> {
+    return new Set(this.#parts.files().flatMap((file) => this.#idsOf(file)));
+  }
+
+  #loadCache(): ReadonlyMap<string, Kept> {
+    this.#cached ??= this.#tried(() => parseCache(this.#parts.recentCache.read() ?? '')) ?? new Map();
+    return this.#cached;
+  }
+
+  #writeCache(): void {
+    this.#uncached = 0;
+    const cached = this.#loadCache();
+    const kept = [...this.#recentIds()].flatMap((runId) => this.#runs.get(runId) ?? cached.get(runId) ?? []);
+    const lines = kept.map(({ run: { runId, status, durationMs }, stamp }) =>
+      JSON.stringify([runId, status, durationMs, stamp]),
+    );
+    this.#tried(() => this.#parts.recentCache.write(`${lines.join('\n')}\n`));
+  }
+
+  #tried<Result>(work: () => Result): Result | null {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#parts.report(error);
+      return null;
+    }
+  }
+}
+
+/** Lines that this version does not understand are skipped. */
+function parseCache(text: string): Map<string, Kept> {
+  const cached = new Map<string, Kept>();
+  for (const line of text.split('\n')) {
+    try {
+      const [runId, status, durationMs, stamp] = JSON.parse(line);
+      cached.set(runId, { run: { runId, status, durationMs }, stamp });
+    } catch {
+      // The run is read from its journal.
+    }
+  }
+  return cached;
 }
 
 function recentRun({ runId, status, durationMs }: RunHead): RecentRun {

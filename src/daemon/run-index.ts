@@ -1,7 +1,7 @@
 import type { RunHead } from '../core/run/summary.ts';
 import { createSlices } from '../turns.ts';
 import { readHead } from './read-head.ts';
-import { createRecentRuns, type RecentRuns } from './recent-runs.ts';
+import { type RecentCache, RecentRuns } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
 import { RunList } from './run-list.ts';
 
@@ -18,8 +18,10 @@ const usualPauseMs = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
+export type RunIndexParts = LifecycleParts & { readonly recentCache: RecentCache };
+
 /** Creates an empty index; the first `refresh`, or `open`, fills it. */
-export function createRunIndex(parts: LifecycleParts): RunIndex {
+export function createRunIndex(parts: RunIndexParts): RunIndex {
   return new LocalRunIndex(parts);
 }
 
@@ -29,7 +31,7 @@ export function createRunIndex(parts: LifecycleParts): RunIndex {
  * unfinished runs, and for lists when `refresh` is called. All other methods return the state of the last check.
  */
 class LocalRunIndex {
-  readonly #parts: LifecycleParts;
+  readonly #parts: RunIndexParts;
   readonly #list: RunList;
   readonly #lifecycle: RunLifecycle;
   #number = 0;
@@ -51,12 +53,13 @@ class LocalRunIndex {
   #takeBackTimer = () => {};
   #isClosed = false;
 
-  constructor(parts: LifecycleParts) {
+  constructor(parts: RunIndexParts) {
     this.#parts = parts;
     this.#list = new RunList(parts);
     this.#lifecycle = new RunLifecycle(parts);
-    this.recent = createRecentRuns({
-      archive: parts.archive,
+    this.recent = new RecentRuns({
+      ...parts,
+      files: this.#list.files,
       idsOf: this.runIdsOf,
       knownRun: (runId) => this.#entries.get(runId)?.head ?? null,
       changed: (file) => {
@@ -78,6 +81,7 @@ class LocalRunIndex {
     this.#isClosed = true;
     this.#takeBackTimer();
     await this.#checking?.catch(this.#parts.report);
+    this.recent.close();
     await this.#lifecycle.close();
   };
 
@@ -107,10 +111,7 @@ class LocalRunIndex {
   readonly version = (): number => this.#number;
 
   /** Returns the newest run of a workflow, by the absolute path of its file. */
-  readonly lastRunOf = (file: string): RunHead | null => {
-    const [last] = this.runIdsOf(file);
-    return last === undefined ? null : (this.#entries.get(last)?.head ?? null);
-  };
+  readonly lastRunOf = (file: string): RunHead | null => this.#entries.get(this.runIdsOf(file)[0] ?? '')?.head ?? null;
 
   /** Returns the ids of all runs of a workflow, newest first. */
   readonly runIdsOf = (file: string): readonly string[] => this.#list.idsOf(file);
@@ -203,11 +204,10 @@ class LocalRunIndex {
 
   /** Adds new runs, the oldest first; at the start only those that may be unfinished, or whose finish is not reported yet. */
   async #addUnfinished(fresh: readonly string[]): Promise<void> {
-    const { archive, memory } = this.#parts;
-    const left = new Set(this.#isFirstList ? memory.read() : []);
+    const left = new Set(this.#isFirstList ? this.#parts.memory.read() : []);
     const pause = createSlices(sliceMs);
     for (const runId of fresh.toReversed()) {
-      if (!this.#isFirstList || left.has(runId) || archive.mayGoOn(runId)) this.#lifecycle.add(runId);
+      if (!this.#isFirstList || left.has(runId) || this.#parts.archive.mayGoOn(runId)) this.#lifecycle.add(runId);
       await pause();
     }
   }
@@ -232,14 +232,13 @@ class LocalRunIndex {
   }
 
   #read(runId: string, isUnfinished: boolean): void {
-    const { archive, stamps } = this.#parts;
-    const stamp = stamps.ofRun(runId);
-    const found = readHead(archive, runId, isUnfinished);
+    const stamp = this.#parts.stamps.ofRun(runId);
+    const found = readHead(this.#parts.archive, runId, isUnfinished);
     if (found === null) return;
     const { head, isFinished, events } = found;
     const known = this.#entries.get(runId);
     this.#entries.set(runId, { head, isFinished, stamp });
-    if (isFinished) this.recent.keep(head);
+    if (isFinished) this.recent.keep(head, stamp);
     if (isUnfinished && events !== null) this.#lifecycle.learn(runId, events, stamp);
     this.#number += 1;
     for (const look of this.#attended.get(runId) ?? []) look();

@@ -47,6 +47,9 @@ export class RunList {
   /** Returns the ids of the runs of a workflow, newest first. */
   readonly idsOf = (file: string): readonly string[] => this.#idsByFile.get(file) ?? [];
 
+  /** Returns the files of all workflows with runs. */
+  readonly files = (): readonly string[] => [...this.#idsByFile.keys()];
+
   /** Returns the newest run of each workflow. */
   lastIds(): readonly string[] {
     return [...this.#idsByFile.values()].flatMap(([last]) => last ?? []);

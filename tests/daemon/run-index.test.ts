@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createControl } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { createRunIndex, type RunIndex } from '../../src/daemon/run-index.ts';
+import { createRunIndex } from '../../src/daemon/run-index.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
 import { readPastRun, summarizePastRun } from '../../src/service/history/past-run.ts';
 import { createRunStamps } from '../../src/store/files/listing/run-stamps.ts';
@@ -156,6 +156,33 @@ test('the finish of a run that is not the last of its workflow is reported to li
   await runIndex.close();
 });
 
+test('a daemon reads the last run of each workflow, and of its other runs only those that have changed', async () => {
+  const { runIndex, look, run, runs, reads, file, control, nextIndex } = world({ 'a.yaml': failing, 'b.yaml': quick });
+  const files = [file('a'), file('b')];
+  const [first = ''] = [await run('a'), await run('a'), await run('a'), await run('b'), await run('b')];
+  await runs.settled();
+  await look();
+  await runIndex.recent.read(files);
+  await runIndex.recent.read(files);
+  expect(reads()).toBe(5);
+  const recent = files.map(runIndex.recent.of);
+  expect(recent.map((each) => each?.length)).toEqual([3, 2]);
+  await runIndex.close();
+  await markStep(first, { step: 'a', status: 'succeeded', by: 'me' }, control);
+
+  const before = reads();
+  const next = nextIndex();
+  await next.refresh();
+  await next.recent.read(files);
+
+  const [second, third] = recent[0] ?? [];
+  expect(next.recent.of(file('a'))).toEqual([second, third, { ...recent[0]?.[2], status: 'succeeded' }]);
+  expect(next.recent.of(file('b'))).toEqual(recent[1]);
+  // The last runs, the marked one, and its workflow.
+  expect(reads() - before).toBe(4);
+  await next.close();
+});
+
 test('a finished run reads the same with and without its workflow', async () => {
   const canceled = 'steps: [{name: a, command: sleep 60}]\nhandlerOn: {cancel: {command: "true"}}\n';
   const files = { 'ok.yaml': `params: P=1\n${quick}`, 'bad.yaml': failing, 'stopped.yaml': canceled };
@@ -204,7 +231,8 @@ function world(files: Readonly<Record<string, string>>) {
     throw error;
   };
   const ignore = () => {};
-  const runIndex: RunIndex = createRunIndex({
+  let cache: string | null = null;
+  const indexParts: Parameters<typeof createRunIndex>[0] = {
     archive: {
       ...archive,
       read: counted(archive.read),
@@ -225,6 +253,7 @@ function world(files: Readonly<Record<string, string>>) {
       },
     },
     memory: { read: () => [], write: ignore },
+    recentCache: { read: () => cache, write: (text) => (cache = text) },
     listener: {
       waits: ignore,
       begun: (runId) => told.push(`${runId} began`),
@@ -233,7 +262,8 @@ function world(files: Readonly<Record<string, string>>) {
       gone: (runId) => told.push(`${runId} is gone`),
     },
     report: fail,
-  });
+  };
+  const runIndex = createRunIndex(indexParts);
   onTestFinished(async () => {
     await runs.settled();
     rmSync(directory, { recursive: true });
@@ -244,6 +274,8 @@ function world(files: Readonly<Record<string, string>>) {
     control,
     runsDir,
     reads: () => reads,
+    /** The index of the next daemon. */
+    nextIndex: () => createRunIndex(indexParts),
     lists: () => lists,
     /** Resolves when the time of the directory of runs shows each change. */
     untilExact: () => expect.poll(stamps.ofList).not.toBeNull(),
