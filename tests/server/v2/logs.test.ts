@@ -87,6 +87,19 @@ test('of the last lines, those are left out that other streams have printed befo
   expect([await tail.ended, tail.text()]).toEqual(['whole', 'err\nthree\n']);
 });
 
+test('an unfinished line of a running step is not one of its last lines', async () => {
+  const world = await startedWorld();
+  const { out } = await logPaths(world);
+  appendFileSync(out, 'half a line');
+  const tail = '/api/v2/runs/r/logs?tail=1&step=one&stream=stdout';
+
+  expect((await world.ask('GET', tail)).body).toBe('two\n');
+  const followed = await openStream(world, `${tail}&follow=true`);
+  await followed.until('two\n');
+  go(world);
+  expect([await followed.ended, followed.text()]).toEqual(['whole', 'two\nhalf a linethree\n']);
+});
+
 test('a client that goes away leaves nothing behind', async () => {
   const { app, ...world } = await startedWorld();
   let following = 0;
