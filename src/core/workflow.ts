@@ -14,11 +14,33 @@ export type JsonObject = { readonly [key: string]: Json };
 /** One entry of `env`; the value may refer to the process's environment, earlier entries and parameters. */
 export type Assignment = { readonly name: string; readonly value: Template };
 
+/** The values that a declared parameter takes. Absent limits do not apply. */
+export type ParamRule = {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  /** The run does not start without a value. */
+  readonly required?: true;
+  readonly choices?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** In characters. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** In RE2 syntax, searched for in the value. */
+  readonly pattern?: string;
+  /** For people. */
+  readonly description?: string;
+};
+
 /**
  * One default parameter: positional if `name` is null. The value may contain backtick substitutions. `open`: the file
- * gives no value; it is empty if the user cannot be prompted.
+ * gives no value; it is empty if the user cannot be prompted. `rule`: what a declared parameter accepts.
  */
-export type ParamDefault = { readonly name: string | null; readonly value: Template; readonly open?: true };
+export type ParamDefault = {
+  readonly name: string | null;
+  readonly value: Template;
+  readonly open?: true;
+  readonly rule?: ParamRule;
+};
 
 /**
  * A condition for a step or a workflow to run, or for a step to repeat. With `expected`, the evaluated condition must

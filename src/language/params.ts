@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Param } from '../core/run/run.ts';
 import type { ParamDefault } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
+import { declaredParam, isDeclaration } from './declared-params.ts';
 import type { Source } from './diagnostic.ts';
 import type { OpenTextMap, OpenTexts } from './raw.ts';
 import { isJsonObject } from './raw.ts';
@@ -54,7 +55,8 @@ export function parseParamTemplates(text: string): ParamDefault[] {
 export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
   if (params === undefined) return [];
   if (typeof params === 'string') return parseParamTemplates(params);
-  if (isList(params)) return params.flatMap((entry) => (typeof entry === 'string' ? [listEntry(entry)] : ofMap(entry)));
+  if (isList(params))
+    return params.flatMap((entry) => (typeof entry === 'string' ? [listEntry(entry)] : ofEntry(entry)));
   return ofMap(params);
 }
 
@@ -154,9 +156,13 @@ function listEntry(entry: string): ParamDefault {
   return { name, value: name === null ? entry : entry.slice(name.length + 1) };
 }
 
+function ofEntry(entry: OpenTextMap): ParamDefault[] {
+  return isDeclaration(entry) ? [declaredParam(entry)] : ofMap(entry);
+}
+
 function ofMap(map: OpenTextMap): ParamDefault[] {
   return Object.entries(map).map(([name, value]) =>
-    value === null ? { name, value: '', open: true } : { name, value },
+    typeof value === 'string' ? { name, value } : { name, value: '', open: true },
   );
 }
 

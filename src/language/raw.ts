@@ -8,8 +8,8 @@ export type TextMap = { readonly [name: string]: string };
 export type NamedTexts = TextMap | readonly (string | TextMap)[];
 /** `params` of a workflow; null stands for a parameter without a value. */
 export type OpenTexts = OpenTextMap | readonly (string | OpenTextMap)[];
-/** A map of texts, in which null stands for a missing value. */
-export type OpenTextMap = { readonly [name: string]: string | null };
+/** A map of texts, in which null stands for a missing value; lists are for the `enum` of a declared parameter. */
+export type OpenTextMap = { readonly [name: string]: string | null | readonly string[] };
 export type RawCondition = string | RawConditionMap;
 type RawConditionMap = { readonly condition?: string; readonly expected?: string; readonly negate?: boolean };
 export type RawConditions = RawCondition | readonly RawCondition[];

@@ -41,6 +41,20 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal', () => {
     });
   });
 
+  it('is asked again for a declared parameter until the answer is valid', async () => {
+    const yaml =
+      'params:\n  - {name: N, type: integer, required: true}\n  - {name: O, type: integer}\nsteps:\n  - name: a\n    command: echo "got $N"\n';
+    await onTerminal({ yaml }, async (terminal) => {
+      await untilShown(terminal, 'N:');
+      terminal.type('two', 'Enter');
+      await untilShown(terminal, '"N" must be an integer, got "two"');
+      terminal.type('2', 'Enter');
+      const screen = await untilShown(terminal, 'code 0');
+      expect(screen).toContain('got 2');
+      expect(screen).not.toContain('O:');
+    });
+  });
+
   it('is not asked for what is given, by name or by place', async () => {
     await onAsking({ args: '-p TOKEN=hunter2 -- me' }, async (terminal) => {
       const screen = await untilShown(terminal, 'code 0');

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { checkGivenParams, openParams } from '../../service/runs/given-params.ts';
+import { checkGivenParams, openParams, paramFault } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import type { AccessOptions } from '../access/open-service.ts';
@@ -55,9 +55,10 @@ export async function prepareRun(
   const loaded = getWorkflow(reference, places);
   collectGarbage();
   // Do not prompt for a run that cannot start.
-  checkGivenParams(loaded.workflow, given);
+  checkGivenParams(loaded.workflow, given, { isComplete: false });
   const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
   if (params === null) return null;
+  checkGivenParams(loaded.workflow, params);
   const request: StartRequest = {
     ...loaded,
     params,
@@ -82,6 +83,6 @@ async function completeParams(
   if (!isInteractive(console)) return given;
   const { askParams } = await import('../terminal/ask.ts');
   const secrets = new Set(workflow.secrets.map(({ name }) => name));
-  const answers = await askParams({ names, secrets }, console);
+  const answers = await askParams({ names, secrets, faultOf: (param) => paramFault(workflow, param) }, console);
   return answers === null ? null : [...given, ...answers];
 }

@@ -6,7 +6,12 @@ import { escapeControls } from '../../render/text/sanitize.ts';
 import type { Console } from './console.ts';
 
 /** The parameters to prompt for; input for one of `secrets` is not echoed. */
-export type Questions = { readonly names: readonly string[]; readonly secrets: ReadonlySet<string> };
+export type Questions = {
+  readonly names: readonly string[];
+  readonly secrets: ReadonlySet<string>;
+  /** Why a value is invalid, so that the user is prompted again; null if it is valid. */
+  readonly faultOf: (param: Param) => string | null;
+};
 
 type Answer = { readonly text: string } | 'interrupted' | 'ended';
 
@@ -14,14 +19,21 @@ type Answer = { readonly text: string } | 'interrupted' | 'ended';
  * Prompts for the value of each parameter; returns null on Ctrl-C. Throws a `WfError` `usage` if the input ends before the last
  * answer.
  */
-export async function askParams({ names, secrets }: Questions, { err }: Console): Promise<readonly Param[] | null> {
+export async function askParams(
+  { names, secrets, faultOf }: Questions,
+  { err }: Console,
+): Promise<readonly Param[] | null> {
   await err.drained();
   const answers: Param[] = [];
   for (const name of names) {
-    const answer = await ask(name, secrets.has(name));
-    if (answer === 'interrupted') return null;
-    if (answer === 'ended') throw notAnswered(name);
-    answers.push({ name, value: answer.text });
+    for (let fault: string | null = ''; fault !== null; ) {
+      const answer = await ask(name, secrets.has(name));
+      if (answer === 'interrupted') return null;
+      if (answer === 'ended') throw notAnswered(name);
+      fault = faultOf({ name, value: answer.text });
+      if (fault === null) answers.push({ name, value: answer.text });
+      else process.stderr.write(`${escapeControls(fault)}\n`);
+    }
   }
   return answers;
 }

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { typedValue } from '../../core/param-rule.ts';
 import type { Param } from '../../core/run/run.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import type { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
@@ -36,7 +38,12 @@ export async function prepare(
   try {
     if (secrets.problem !== null) throw new EvaluationProblem(secrets.problem);
     const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, substitute);
-    const env = { ...processEnv, ...variables, ...runEnvironment(runId, workflow.name) };
+    const env = {
+      ...processEnv,
+      ...variables,
+      ...runEnvironment(runId, workflow.name),
+      ...paramsJson(workflow, params),
+    };
     const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
     const runVariables = new RunVariables(
       env,
@@ -65,6 +72,20 @@ export async function prepare(
 /** Variables that describe the run to every step, also under the names that tools with the same file format use. */
 function runEnvironment(runId: string, workflow: string): Environment {
   return { WF_RUN_ID: runId, WF_WORKFLOW: workflow, DAG_NAME: workflow, DAG_REQUEST_ID: runId };
+}
+
+/** The named parameters as JSON with their declared types, without secrets; absent if there are none. */
+function paramsJson({ params: declared, secrets }: Workflow, params: readonly Param[]): Environment {
+  const hidden = new Set(secrets.map(({ name }) => name));
+  const rules = new Map(declared.map(({ name, rule }) => [name, rule]));
+  const entries = params.flatMap(({ name, value }) => {
+    if (name === null || hidden.has(name)) return [];
+    const rule = rules.get(name);
+    return [[name, rule === undefined ? value : typedValue(value, rule)] as const];
+  });
+  if (entries.length === 0) return {};
+  const json = JSON.stringify(Object.fromEntries(entries));
+  return { WF_PARAMS_JSON: json, DAGU_PARAMS_JSON: json };
 }
 
 function keepOutput(directory: string, name: string, value: string): string {

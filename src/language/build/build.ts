@@ -9,6 +9,7 @@ import type {
 } from '../../core/workflow.ts';
 import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
+import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
 import type { RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList } from '../raw.ts';
@@ -50,7 +51,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     schedule: scheduleOf(merged),
     params: parseParamDefaults(merged.params),
     env: [...envOf(base?.env), ...envOf(root.env)],
-    secrets: [...secretsOf(base?.secrets), ...secretsOf(root.secrets)],
+    secrets: withSecretParams([...secretsOf(base?.secrets), ...secretsOf(root.secrets)], merged.params),
     preconditions: preconditionsOf(merged.preconditions),
     steps: stepsOf(input),
     handlers: handlersOf(merged, input),
@@ -138,6 +139,14 @@ function secretsOf(secrets: RawWorkflow['secrets']): SecretSource[] {
     const { name = '', env = null, file = null } = typeof secret === 'string' ? { name: secret } : secret;
     return { name, env, file };
   });
+}
+
+/** A parameter that is declared as a secret counts as listed under `secrets`. */
+function withSecretParams(secrets: readonly SecretSource[], params: RawWorkflow['params']): SecretSource[] {
+  const listed = new Set(secrets.map(({ name }) => name));
+  const declared = Array.isArray(params) ? params.filter((entry) => typeof entry === 'object') : [];
+  const names = declared.flatMap((entry) => (isSecretDeclaration(entry) ? [String(entry['name'])] : []));
+  return [...secrets, ...names.filter((name) => !listed.has(name)).map((name) => ({ name, env: null, file: null }))];
 }
 
 function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {

@@ -1,8 +1,9 @@
 import { VARIABLE_NAME } from '../build/assignments.ts';
 import { parameterNames } from '../build/functions.ts';
+import { declarationFaults, declaredParam, isDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList, type RawAction, type RawConditions } from '../raw.ts';
+import { asList, type OpenTextMap, type RawAction, type RawConditions } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
@@ -54,31 +55,45 @@ function nameProblems(entry: StepEntry): Problem[] {
 function paramProblems(file: SpecFile): Problem[] {
   const { params } = file.raw;
   if (params === undefined) return [];
-  const declared = declaredParams(params);
-  if (declared.length > 0) return declared.map((index) => declaredParam(file, index));
-  return parseParamDefaults(params).flatMap(({ name }) => {
+  const names = parseParamDefaults(params).flatMap(({ name }) => {
     if (name === null || VARIABLE_NAME.test(name)) return [];
     return [problem('invalid-name', spotIn(file, ['params']), `"${name}" is not the name of a parameter`)];
   });
+  if (typeof params === 'string') return names;
+  const entries = isList(params) ? params : [params];
+  return [
+    ...names,
+    ...entries.flatMap((entry, index) =>
+      typeof entry === 'string' ? [] : entryProblems(file, isList(params) ? ['params', index] : ['params'], entry),
+    ),
+  ];
 }
 
-/** Keys that describe a parameter, besides its `name`. */
-const DECLARING = new Set(
-  'type default eval required enum choices minimum maximum minlength maxlength pattern secret description'.split(' '),
-);
-
-/** The entries of a list of parameters that declare a parameter in the form of newer programs of this family. */
-function declaredParams(params: Exclude<SpecFile['raw']['params'], undefined>): number[] {
-  if (typeof params === 'string' || !isList(params)) return [];
-  return params.flatMap((entry, index) => {
-    if (typeof entry === 'string' || entry['name'] === undefined) return [];
-    return Object.keys(entry).some((key) => DECLARING.has(canonicalKey(key))) ? [index] : [];
+function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[] {
+  if (!isDeclaration(entry)) {
+    return Object.entries(entry).flatMap(([name, value]) => {
+      if (!Array.isArray(value)) return [];
+      const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
+      return [
+        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not a list`, {
+          help,
+        }),
+      ];
+    });
+  }
+  const faults = declarationFaults(entry).map(({ key, message }) => {
+    const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
+    const spot = spotIn(file, written === null ? path : [...path, written]);
+    return problem('wrong-value', spot, `parameter "${String(entry['name'])}": ${message}`);
   });
+  if (faults.length > 0 || !isScheduled(file) || declaredParam(entry).rule?.required !== true) return faults;
+  const message = `parameter "${String(entry['name'])}" is required, but a scheduled run is started without parameters`;
+  return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
 }
 
-function declaredParam(file: SpecFile, index: number): Problem {
-  const message = 'a parameter declared with "name" and a type or limits is not supported yet';
-  return problem('not-supported', spotIn(file, ['params', index]), message, { help: 'Write "- NAME: default".' });
+function isScheduled({ raw: { schedule } }: SpecFile): boolean {
+  if (schedule === undefined) return false;
+  return typeof schedule === 'string' || Array.isArray(schedule) || 'start' in schedule || 'restart' in schedule;
 }
 
 function functionNameProblems(file: SpecFile): Problem[] {

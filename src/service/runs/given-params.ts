@@ -1,9 +1,11 @@
+import { checkParam } from '../../core/param-rule.ts';
 import type { Param } from '../../core/run/run.ts';
 import { workflowMentions } from '../../core/words/mentions.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
+import { matches } from '../../language/declared-params.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
@@ -21,22 +23,29 @@ const longestName = 60;
 /** A rejected parameter, and how the file could accept it. */
 type Fault = { readonly message: string; readonly help: string };
 
+/** `isComplete` false: required parameters may still be missing, since the user is prompted for them. */
+type CheckOptions = { readonly isComplete: boolean };
+
 /**
- * Checks that the workflow declares or mentions the name or position of every given parameter. Throws a `WfError`
- * `invalid-params` that lists the faults.
+ * Checks that the workflow declares or mentions the name or position of every given parameter, that declared ones have
+ * a valid value, and that none is missing. Throws a `WfError` `invalid-params` that lists the faults.
  */
-export function checkGivenParams(workflow: Workflow, given: readonly Param[]): void {
-  if (given.length === 0) return;
+export function checkGivenParams(
+  workflow: Workflow,
+  given: readonly Param[],
+  { isComplete }: CheckOptions = { isComplete: true },
+): void {
+  if (given.length === 0 && !workflow.params.some(({ rule }) => rule?.required === true)) return;
   const names = refusedNames(workflow, given);
   const shown = names.slice(0, mostFaults).map((name) => nameFault(name, workflow));
   const refused = new Set<string | null>(names);
   const taken = given.filter(({ name }) => !refused.has(name));
-  const faults = [...shown, ...positionFaults(workflow, taken)];
+  const faults = [...shown, ...positionFaults(workflow, taken), ...valueFaults(workflow, taken, isComplete)];
   const [first] = faults;
   if (first === undefined) return;
   const more = names.length > mostFaults ? [`and ${names.length - mostFaults} more names`] : [];
   throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
-    help: first.help,
+    ...(first.help === '' ? {} : { help: first.help }),
   });
 }
 
@@ -101,6 +110,28 @@ function positionFaults(workflow: Workflow, given: readonly Param[]): readonly F
   ];
 }
 
+/** Faults of declared parameters, each named in the message. */
+function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: boolean): readonly Fault[] {
+  return mergeParams(workflow.params, given).flatMap(({ name, value, rule, isTemplate }) => {
+    if (rule === undefined || name === null) return [];
+    const help = `-p ${name}=...`;
+    if (isTemplate) {
+      return isComplete && rule.required ? [{ message: `"${name}" is required: ${help}`, help: '' }] : [];
+    }
+    const fault = paramFault(workflow, { name, value });
+    return fault === null ? [] : [{ message: fault, help: rule.description ?? '' }];
+  });
+}
+
+/** Why a value is not valid for a declared parameter, as a sentence; null if it is valid. */
+export function paramFault({ params, secrets }: Workflow, { name, value }: Param): string | null {
+  const rule = params.find((param) => param.name === name)?.rule;
+  const checked = rule === undefined ? { value } : checkParam(value, rule, matches);
+  if (!('fault' in checked)) return null;
+  const isShown = value !== '' && !secrets.some((secret) => secret.name === name);
+  return `"${name}" ${checked.fault}${isShown ? `, got ${JSON.stringify(cut(value))}` : ''}`;
+}
+
 function declaredNames({ params }: Workflow): readonly string[] {
   return params.flatMap(({ name }) => name ?? []);
 }
@@ -111,7 +142,7 @@ function cut(name: string): string {
 
 /** Returns the names of the parameters that neither the file nor the caller sets, in the order of the file. */
 export function openParams({ params }: Pick<Workflow, 'params'>, given: readonly Param[]): readonly string[] {
-  const open = new Set(params.flatMap((param) => (param.open && param.name !== null ? [param.name] : [])));
+  const open = new Set(params.flatMap((param) => ((param.open || param.rule?.required) && param.name !== null ? [param.name] : [])));
   if (open.size === 0) return [];
   return mergeParams(params, given).flatMap(({ name, isTemplate }) =>
     isTemplate && name !== null && open.has(name) ? [name] : [],

@@ -48,14 +48,14 @@ export async function planRun(workflow: Workflow, given: readonly Param[], proce
   if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
   const known = knownSecrets(workflow, given, processEnv);
   const env = { ...processEnv, ...known.variables };
-  const evaluated = await evaluateEnvironment(workflow, given, env, asWritten);
+  const evaluated = await evaluateEnvironment(withoutRules(workflow), given, env, asWritten);
   for (const name of known.names) known.secrets.add(evaluated.variables[name] ?? '');
   const secrets = secretsAtRest(workflow, known);
   return hide(await plan(workflow, given, env), { secrets, names: known.names });
 }
 
 async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
-  const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, asWritten);
+  const { params, variables } = await evaluateEnvironment(withoutRules(workflow), given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
   for (const { output } of workflow.steps) if (output !== null) known.set(output, `\${${output}}`);
@@ -73,6 +73,12 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
     handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
     skipped: await plannedSkip(workflow, workflow.preconditions, (name) => known.get(name)),
   };
+}
+
+/** Given values were checked before; a default that runs a command is known, and checked, only during a run. */
+function withoutRules(workflow: Workflow): Workflow {
+  const params = workflow.params.map(({ rule: _, ...param }) => param);
+  return { ...workflow, params };
 }
 
 /** Returns a command substitution as written, since a plan runs no command. */

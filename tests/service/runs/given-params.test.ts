@@ -2,8 +2,18 @@ import { describe, expect, it, test } from 'vitest';
 import type { Param } from '../../../src/core/run/run.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
 import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
-import { checkGivenParams } from '../../../src/service/runs/given-params.ts';
+import { checkGivenParams, openParams } from '../../../src/service/runs/given-params.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';
+
+/** With declared parameters. */
+const declared = workflow({
+  params: parseParamDefaults([
+    { name: 'ENV', enum: ['dev', 'prod'], required: 'yes' },
+    { name: 'PORT', type: 'integer', default: '80' },
+    { name: 'KEY', maxLength: '3', secret: 'true' },
+  ]),
+  secrets: [{ name: 'KEY', env: null, file: null }],
+});
 
 const deploy = taking('ENV=staging TAG=latest');
 
@@ -21,6 +31,11 @@ test.each<[string, Workflow, string]>([
   ['a b c', deploy, 'positional parameter 3 is not used: the workflow takes 2 (ENV, TAG)'],
   ['ENV=x a b c', deploy, 'positional parameters 3 to 4 are not used: the workflow takes 2 (ENV, TAG)'],
   ['a', taking(''), 'positional parameter 1 is not used: the workflow takes none'],
+  ['', declared, '"ENV" is required: -p ENV=...'],
+  ['PORT=80a', declared, '"ENV" is required: -p ENV=...\n"PORT" must be an integer, got "80a"'],
+  ['ENV=', declared, '"ENV" is required and cannot be empty'],
+  ['stage', declared, '"ENV" must be one of dev, prod, got "stage"'],
+  ['ENV=dev KEY=sesame', declared, '"KEY" must have at most 3 characters'],
   ['a b c', mentioning('echo $2'), 'positional parameter 3 is not used: the workflow takes 2'],
   [
     'ENVV=1 TAGG=2 a b c',
@@ -35,6 +50,11 @@ test.each<[string, Workflow, string]>([
   expect(() => checkGivenParams(flow, parseParams(given))).toThrow(
     expect.objectContaining({ code: 'invalid-params', message }),
   );
+});
+
+test('a missing required parameter is no fault while the user is prompted for it', () => {
+  expect(() => checkGivenParams(declared, [], { isComplete: false })).not.toThrow();
+  expect(openParams(declared, [])).toEqual(['ENV']);
 });
 
 test.each<[string, Workflow]>([

@@ -1,8 +1,10 @@
+import { checkParam } from '../../../core/param-rule.ts';
 import type { Param } from '../../../core/run/run.ts';
 import { expandText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
 import { withoutPaths } from '../../../core/words/shell-paths.ts';
-import type { Assignment, Template, Workflow } from '../../../core/workflow.ts';
+import type { Assignment, ParamRule, Template, Workflow } from '../../../core/workflow.ts';
+import { matches } from '../../../language/declared-params.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -36,7 +38,7 @@ export async function evaluateEnvironment(
 }
 
 /** A parameter before evaluation: given values are data, defaults are still templates. */
-type PendingParam = Param & { readonly isTemplate: boolean };
+type PendingParam = Param & { readonly isTemplate: boolean; readonly rule?: ParamRule };
 
 /**
  * Replaces defaults by given parameters: named ones by name, the others in order at the positions that no name took; a
@@ -48,7 +50,7 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
   const place = (param: Param, index: number) => {
     const taken = merged[index];
     if (!taken) return;
-    merged[index] = { ...param, name: taken.name, isTemplate: false };
+    merged[index] = { ...taken, ...param, name: taken.name, isTemplate: false };
     placed.add(param);
   };
   const isNamed = ({ name }: Param) => name !== null;
@@ -114,8 +116,20 @@ class Evaluation {
     const param = this.#params[index];
     const place = this.#paramSlots[index];
     if (!param || !place) return '';
-    if (!param.isTemplate) place.value = param.value;
-    return this.#once(place, param.value, (name) => this.#lookup(name, index, this.#env.length));
+    if (!param.isTemplate) place.value ??= this.#checked(param, param.value, place.label);
+    if (place.value !== null) return place.value;
+    const value = await this.#once(place, param.value, (name) => this.#lookup(name, index, this.#env.length));
+    place.value = this.#checked(param, value, place.label);
+    return place.value;
+  }
+
+  /** The value in the form that steps see. An empty default stands for no value. */
+  #checked({ name, rule, isTemplate }: PendingParam, value: string, label: string): string {
+    if (rule === undefined || (isTemplate && value === '')) return value;
+    const checked = checkParam(value, rule, matches);
+    if ('value' in checked) return checked.value;
+    const isSecret = this.#secrets.some((secret) => secret.name === name);
+    throw new EvaluationProblem(`${label} ${checked.fault}${isSecret ? '' : `, got ${JSON.stringify(value)}`}`);
   }
 
   async #entry(index: number): Promise<string> {

@@ -1,4 +1,5 @@
 import { assignments } from '../../build/assignments.ts';
+import { evaluatedTexts, isDeclaration } from '../../declared-params.ts';
 import type { NamedTexts, OpenTexts, RawAction } from '../../raw.ts';
 import { at, conditionUses, type LocatedUse, substitutedUses } from './entry-uses.ts';
 
@@ -25,7 +26,10 @@ function paramUses(params: Settings['params']): LocatedUse[] {
   return entries.flatMap((entry, index) => {
     const path = ['params', ...(isList(params) ? [index] : [])];
     if (typeof entry === 'string') return at(path, substitutedUses(entry));
-    return Object.entries(entry).flatMap(([name, value]) => at([...path, name], substitutedUses(value ?? '')));
+    const texts = isDeclaration(entry) ? evaluatedTexts(entry) : Object.entries(entry);
+    return texts.flatMap(([name, value]) =>
+      typeof value === 'string' ? at([...path, name], substitutedUses(value)) : [],
+    );
   });
 }
 

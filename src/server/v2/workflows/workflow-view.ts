@@ -1,4 +1,5 @@
 import { buildGraph } from '../../../core/graph.ts';
+import { literalText, references, splitBackticks } from '../../../core/words/interpolate.ts';
 import { noSchedule, type Step, type Workflow } from '../../../core/workflow.ts';
 import { graphView } from '../../../render/graph/graph-json.ts';
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
@@ -56,12 +57,31 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
     ...presentJson(listed, presentView(listed, parts), parts),
     definition: definition(listed, access, parts),
     params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],
+    parameters: workflow === null ? [] : parameterViews(workflow),
     env: workflow?.env ?? [],
     steps: workflow?.steps.map(stepView) ?? [],
     handlers: Object.values(workflow?.handlers ?? {}).flatMap((handler) => (handler === null ? [] : stepView(handler))),
     graph: workflow === null ? null : graphView(buildGraph(workflow)),
     active: parts.runIndex.activeOf(listed.file).map(({ runId }) => runId),
   };
+}
+
+/**
+ * The named parameters with what each accepts, for forms. `default`: null if the file gives none, or one that is
+ * evaluated when the run starts, which is `eval` then.
+ */
+function parameterViews({ params, secrets }: Workflow): readonly object[] {
+  const hidden = new Set(secrets.map(({ name }) => name));
+  return params.flatMap(({ name, value, open, rule }) => {
+    if (name === null) return [];
+    const { type = 'string', required = false, ...limits } = rule ?? {};
+    const parts = splitBackticks(value);
+    const isEvaluated = references(value).length > 0 || parts.some((part) => 'command' in part);
+    const isOpen = open === true || (rule !== undefined && value === '');
+    const literal = parts.map((part) => ('text' in part ? literalText(part.text) : '')).join('');
+    const given = { default: isOpen || isEvaluated ? null : literal, ...(isEvaluated ? { eval: value } : {}) };
+    return [{ name, type, ...given, required, secret: hidden.has(name), ...limits }];
+  });
 }
 
 /** A read-only login sees no secrets, and nothing of an invalid file, whose secrets cannot be found. */

@@ -1,0 +1,154 @@
+import { checkParam } from '../core/param-rule.ts';
+import type { ParamDefault, ParamRule } from '../core/workflow.ts';
+import { patternProblem, patternTest } from './check/pattern.ts';
+import type { OpenTextMap } from './raw.ts';
+import { canonicalKey } from './read/canonical-key.ts';
+
+/** A key of a declared parameter and why its value is invalid; `key` null: the entry as a whole. */
+export type DeclarationFault = { readonly key: string | null; readonly message: string };
+
+/** The keys that declare a parameter, besides its `name`, by their canonical form. */
+const KEYS = [
+  ...['type', 'default', 'eval', 'required', 'enum', 'choices', 'minimum', 'maximum', 'minLength', 'maxLength'],
+  ...['pattern', 'secret', 'description'],
+] as const;
+type Key = (typeof KEYS)[number];
+
+const keysByForm = new Map(KEYS.map((key) => [canonicalKey(key), key]));
+const types = ['string', 'integer', 'number', 'boolean'] as const;
+const TRUE = /^(?:true|yes|on|y)$/i;
+const FALSE = /^(?:false|no|off|n)$/i;
+
+/** Whether an entry of `params` is a declaration: it has a `name` and at least one key that says more about it. */
+export function isDeclaration(entry: OpenTextMap): boolean {
+  return typeof entry['name'] === 'string' && Object.keys(entry).some((key) => keysByForm.has(canonicalKey(key)));
+}
+
+/** The parameter that a valid declaration declares. */
+export function declaredParam(entry: OpenTextMap): ParamDefault {
+  const { name, values } = fieldsOf(entry);
+  const given = values.get('default');
+  const evaluated = values.get('eval');
+  const value = typeof evaluated === 'string' ? evaluated : asTemplate(typeof given === 'string' ? given : '');
+  return { name, value, rule: ruleOf(values) };
+}
+
+/** Whether the declaration makes the parameter a secret. */
+export function isSecretDeclaration(entry: OpenTextMap): boolean {
+  return isDeclaration(entry) && flag(fieldsOf(entry).values.get('secret')) === true;
+}
+
+/** The entries of a declaration whose texts are evaluated: all others are literal. */
+export function evaluatedTexts(entry: OpenTextMap): readonly (readonly [key: string, value: Value])[] {
+  return Object.entries(entry).filter(([key]) => canonicalKey(key) === 'eval');
+}
+
+/** What is wrong with a declaration. */
+export function declarationFaults(entry: OpenTextMap): readonly DeclarationFault[] {
+  const { values, unknown } = fieldsOf(entry);
+  const faults: DeclarationFault[] = unknown.map((key) => ({
+    key,
+    message: `unknown key "${key}" of a declared parameter; it takes ${KEYS.join(', ')}`,
+  }));
+  const type = types.find((known) => known === (values.get('type') ?? 'string'));
+  if (type === undefined) {
+    return [...faults, { key: 'type', message: `"type" must be one of ${types.join(', ')}` }];
+  }
+  for (const [key, value] of values) {
+    const message = valueFault(key, value, type === 'integer' || type === 'number' ? 'number' : type);
+    if (message !== null) faults.push({ key, message });
+  }
+  const [one, other] = (['default', 'eval', 'required'] as const).filter((key) => isSet(values.get(key)));
+  if (one !== undefined && other !== undefined) {
+    faults.push({ key: other, message: `"${one}" and "${other}" exclude each other` });
+  }
+  return faults.length > 0 ? faults : defaultFault(values);
+}
+
+type Value = OpenTextMap[string];
+type Values = ReadonlyMap<Key, Value>;
+
+function fieldsOf(entry: OpenTextMap): { name: string; values: Values; unknown: readonly string[] } {
+  const values = new Map<Key, Value>();
+  const unknown: string[] = [];
+  for (const [written, value] of Object.entries(entry)) {
+    if (written === 'name') continue;
+    const key = keysByForm.get(canonicalKey(written));
+    if (key === undefined) unknown.push(written);
+    else if (value !== null) values.set(key, value);
+  }
+  return { name: String(entry['name']), values, unknown };
+}
+
+function ruleOf(values: Values): ParamRule {
+  const type = types.find((known) => known === values.get('type')) ?? 'string';
+  const choices = values.get('enum') ?? values.get('choices');
+  const limits = (['minimum', 'maximum', 'minLength', 'maxLength'] as const).flatMap((key) => {
+    const value = values.get(key);
+    return value === undefined ? [] : [[key, Number(value)] as const];
+  });
+  const texts = (['pattern', 'description'] as const).flatMap((key) => {
+    const value = values.get(key);
+    return typeof value === 'string' ? [[key, value] as const] : [];
+  });
+  return {
+    type,
+    ...(flag(values.get('required')) === true ? { required: true } : {}),
+    ...(isList(choices) ? { choices } : {}),
+    ...Object.fromEntries(limits),
+    ...Object.fromEntries(texts),
+  };
+}
+
+/** Why the value of a key is invalid; null if it is valid. `kind`: the kind of the parameter. */
+function valueFault(key: Key, value: Value, kind: string): string | null {
+  if (key === 'enum' || key === 'choices') {
+    if (!isList(value) || value.length === 0) return `"${key}" must be a list of values`;
+    return kind === 'boolean' ? `"${key}" has no meaning for a boolean` : null;
+  }
+  if (typeof value !== 'string') return `"${key}" must be a single value`;
+  if (key === 'required' || key === 'secret') return flag(value) === null ? `"${key}" must be true or false` : null;
+  if (key === 'minimum' || key === 'maximum') {
+    if (kind !== 'number') return `"${key}" is for numbers: add "type: integer" or "type: number"`;
+    return Number.isFinite(Number(value)) && value.trim() !== '' ? null : `"${key}" must be a number`;
+  }
+  if (key === 'minLength' || key === 'maxLength') {
+    if (kind !== 'string') return `"${key}" is for text`;
+    return /^\d+$/.test(value) ? null : `"${key}" must be a whole number`;
+  }
+  if (key !== 'pattern') return null;
+  if (kind !== 'string') return '"pattern" is for text';
+  const problem = patternProblem(value);
+  return problem === null ? null : `"${value}" is not a regular expression: ${problem}`;
+}
+
+function defaultFault(values: Values): readonly DeclarationFault[] {
+  const value = values.get('default');
+  if (typeof value !== 'string') return [];
+  const checked = checkParam(value, ruleOf(values), matches);
+  return 'fault' in checked ? [{ key: 'default', message: `the default "${value}" ${checked.fault}` }] : [];
+}
+
+/** Whether an RE2 pattern finds something in a text. */
+export function matches(pattern: string, text: string): boolean {
+  return patternTest(pattern)(text);
+}
+
+function isList(value: Value | undefined): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+function isSet(value: Value | undefined): boolean {
+  return value !== undefined && flag(value) !== false;
+}
+
+function flag(value: Value | undefined): boolean | null {
+  if (typeof value !== 'string') return null;
+  if (TRUE.test(value)) return true;
+  return FALSE.test(value) ? false : null;
+}
+
+/** A template that stands for exactly this text. */
+function asTemplate(text: string): string {
+  return text.replace(/[$`]/g, '\\$&');
+}
