@@ -1210,6 +1210,22 @@ export interface components {
                 value: string;
                 open: boolean;
             }[];
+            parameters: {
+                name: string;
+                /** @enum {string} */
+                type: "string" | "integer" | "number" | "boolean";
+                default: string | null;
+                eval?: string;
+                required: boolean;
+                secret: boolean;
+                choices?: string[];
+                minimum?: number;
+                maximum?: number;
+                minLength?: number;
+                maxLength?: number;
+                pattern?: string;
+                description?: string;
+            }[];
             env: {
                 name: string;
                 value: string;

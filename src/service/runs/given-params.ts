@@ -140,9 +140,14 @@ function cut(name: string): string {
   return name.length > longestName ? `${name.slice(0, longestName)}...` : name;
 }
 
-/** Returns the names of the parameters that neither the file nor the caller sets, in the order of the file. */
+/**
+ * Returns the names of the parameters that neither the file nor the caller sets, in the order of the file: those without
+ * a value, and required ones.
+ */
 export function openParams({ params }: Pick<Workflow, 'params'>, given: readonly Param[]): readonly string[] {
-  const open = new Set(params.flatMap((param) => ((param.open || param.rule?.required) && param.name !== null ? [param.name] : [])));
+  const open = new Set(
+    params.flatMap((param) => ((param.open || param.rule?.required) && param.name !== null ? [param.name] : [])),
+  );
   if (open.size === 0) return [];
   return mergeParams(params, given).flatMap(({ name, isTemplate }) =>
     isTemplate && name !== null && open.has(name) ? [name] : [],
