@@ -30,7 +30,7 @@ const TYPE = { dependencyTypes: ['type-only', 'type-import'] };
 const FOLDERS = {
   core: {},
   language: {
-    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'os', 'path'],
   },
@@ -63,7 +63,7 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      '(descriptors|regular-file|system-problem|turns)[.]ts$',
+      '(descriptors|pattern-test|regular-file|system-problem|turns)[.]ts$',
     ],
     packages: ['re2js'],
     builtins: [ANY],
@@ -75,7 +75,7 @@ const FOLDERS = {
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'render/text/step-title[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
+      '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$',
     ],
     builtins: [ANY],
   },

@@ -1,6 +1,7 @@
 import { checkParam } from '../core/param-rule.ts';
 import type { ParamDefault, ParamRule } from '../core/workflow.ts';
-import { patternProblem, patternTest } from './check/pattern.ts';
+import { matchesPattern } from '../pattern-test.ts';
+import { patternProblem } from './check/pattern.ts';
 import type { OpenTextMap } from './raw.ts';
 import { canonicalKey } from './read/canonical-key.ts';
 
@@ -125,13 +126,8 @@ function valueFault(key: Key, value: Value, kind: string): string | null {
 function defaultFault(values: Values): readonly DeclarationFault[] {
   const value = values.get('default');
   if (typeof value !== 'string') return [];
-  const checked = checkParam(value, ruleOf(values), matches);
+  const checked = checkParam(value, ruleOf(values), matchesPattern);
   return 'fault' in checked ? [{ key: 'default', message: `the default "${value}" ${checked.fault}` }] : [];
-}
-
-/** Whether an RE2 pattern finds something in a text. */
-export function matches(pattern: string, text: string): boolean {
-  return patternTest(pattern)(text);
 }
 
 function isList(value: Value | undefined): value is readonly string[] {

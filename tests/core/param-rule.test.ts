@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { checkParam, typedValue } from '../../src/core/param-rule.ts';
 import type { ParamRule } from '../../src/core/workflow.ts';
-import { matches } from '../../src/language/declared-params.ts';
+import { matchesPattern } from '../../src/pattern-test.ts';
 
-const check = (text: string, rule: Partial<ParamRule>) => checkParam(text, { type: 'string', ...rule }, matches);
+const check = (text: string, rule: Partial<ParamRule>) => checkParam(text, { type: 'string', ...rule }, matchesPattern);
 
 describe('a declared parameter', () => {
   test.each<[string, Partial<ParamRule>, string]>([

@@ -19,13 +19,6 @@ export function patternProblem(pattern: string): string | null {
   }
 }
 
-/** Returns a function that searches a text for a valid pattern. */
-export function patternTest(pattern: string): (text: string) => boolean {
-  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
-  const compiled = engine.compile(pattern);
-  return (text) => compiled.matcher(text).find();
-}
-
 /** One letter, escape or class of a pattern, a count of repetitions, or a parenthesis. */
 const PARTS = /\\[pP]|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 /** Maximum repetitions that the engine accepts. */

@@ -5,8 +5,8 @@ import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
-import { matches } from '../../language/declared-params.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
+import { matchesPattern } from '../../pattern-test.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
 const steeringNames = new Set([
@@ -126,7 +126,7 @@ function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: bo
 /** Why a value is not valid for a declared parameter, as a sentence; null if it is valid. */
 export function paramFault({ params, secrets }: Workflow, { name, value }: Param): string | null {
   const rule = params.find((param) => param.name === name)?.rule;
-  const checked = rule === undefined ? { value } : checkParam(value, rule, matches);
+  const checked = rule === undefined ? { value } : checkParam(value, rule, matchesPattern);
   if (!('fault' in checked)) return null;
   const isShown = value !== '' && !secrets.some((secret) => secret.name === name);
   return `"${name}" ${checked.fault}${isShown ? `, got ${JSON.stringify(cut(value))}` : ''}`;

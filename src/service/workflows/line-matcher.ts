@@ -1,5 +1,6 @@
 import { WfError } from '../../errors.ts';
-import { patternProblem, patternSize, patternTest } from '../../language/check/pattern.ts';
+import { patternProblem, patternSize } from '../../language/check/pattern.ts';
+import { patternTest } from '../../pattern-test.ts';
 
 /** Whether a line matches the search. */
 export type LineMatcher = (line: string) => boolean;

@@ -4,7 +4,7 @@ import { expandText, namesIn, splitBackticks } from '../../../core/words/interpo
 import { PathProblem } from '../../../core/words/json-path.ts';
 import { withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Assignment, ParamRule, Template, Workflow } from '../../../core/workflow.ts';
-import { matches } from '../../../language/declared-params.ts';
+import { matchesPattern } from '../../../pattern-test.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ class Evaluation {
   /** The value in the form that steps see. An empty default stands for no value. */
   #checked({ name, rule, isTemplate }: PendingParam, value: string, label: string): string {
     if (rule === undefined || (isTemplate && value === '')) return value;
-    const checked = checkParam(value, rule, matches);
+    const checked = checkParam(value, rule, matchesPattern);
     if ('value' in checked) return checked.value;
     const isSecret = this.#secrets.some((secret) => secret.name === name);
     throw new EvaluationProblem(`${label} ${checked.fault}${isSecret ? '' : `, got ${JSON.stringify(value)}`}`);
