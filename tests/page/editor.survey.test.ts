@@ -141,6 +141,11 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
           () => page.getByRole('button', { name: 'History' }).click(),
           () => page.getByRole('button', { name: 'Cancel' }).click(),
           () => page.goBack(),
+          async () => {
+            await page.keyboard.press('Control+k');
+            await page.getByRole('combobox').fill('runs');
+            await page.keyboard.press('Enter');
+          },
         ];
         for (const leave of leaveBy) {
           await leave();

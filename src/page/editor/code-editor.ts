@@ -70,6 +70,8 @@ export function createCodeEditor(host: HTMLElement, { text, label, schema, onTex
       ],
     }),
   });
+  // A long text can be scrolled with the keyboard alone, without a change of the selection.
+  view.scrollDOM.tabIndex = 0;
   void schema.then((known) => view.dispatch({ effects: help.reconfigure(schemaHelp(known)) }));
   return {
     focus: () => view.focus(),

@@ -5,6 +5,7 @@ import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { isUtc } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
+import { leaving } from '../data/unsaved.ts';
 import { focusRow } from './row-keys.ts';
 
 const Palette = lazy(() => import('./palette.tsx').then((part) => part.Palette));
@@ -28,8 +29,8 @@ export function Keyboard(): JSX.Element | null {
           shown.value = 'keys';
         },
         '/': () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
-        'g w': () => route(pathOf(to.workflows)),
-        'g r': () => route(pathOf(to.runs)),
+        'g w': () => leaving(() => route(pathOf(to.workflows))),
+        'g r': () => leaving(() => route(pathOf(to.runs))),
         j: () => focusRow(1),
         k: () => focusRow(-1),
         t: () => {

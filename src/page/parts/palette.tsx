@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
+import { leaving } from '../data/unsaved.ts';
 import { readWorkflows, workflows } from '../data/workflows.ts';
 import { StatusIcon } from './status-icon.tsx';
 
@@ -22,7 +23,7 @@ export function Palette({ onClose }: { onClose: () => void }): JSX.Element {
   const go = (destination: Destination | undefined) => {
     if (destination === undefined) return;
     onClose();
-    route(pathOf(destination.address));
+    leaving(() => route(pathOf(destination.address)));
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Enter') go(found[chosen.value]);
