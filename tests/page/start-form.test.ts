@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { fieldsOf, givenParams, startCommand } from '../../src/page/data/start-form.ts';
+import {
+  acceptedNames,
+  type Filled,
+  faultOf,
+  fieldsOf,
+  filledByLink,
+  filledByRun,
+  givenParams,
+  startCommand,
+  startRequest,
+} from '../../src/page/data/start-form.ts';
 
 const fields = fieldsOf([
   { name: 'DAY', value: '`date +%F`', open: false },
@@ -16,22 +26,65 @@ test('a field has the name of its parameter, or its position', () => {
 });
 
 test('without a value of its own, a run gets the defaults of the file', () => {
-  expect(givenParams(fields, {})).toBeNull();
+  expect(givenParams(fields, filled())).toBeNull();
   expect(startCommand('etl', null)).toBe('wf run etl');
 });
 
 test('each value is one parameter, whatever is in it', () => {
-  const params = givenParams(fields, { DAY: 'a "b" $(c)\nd' });
+  const params = givenParams(fields, filled({ DAY: 'a "b" $(c)\nd' }));
 
   expect(params).toEqual(['DAY=a "b" $(c)\nd']);
   expect(startCommand('etl', params)).toBe(`wf run etl -- 'DAY=a "b" $(c)\nd'`);
 });
 
 test('an empty value can be given', () => {
-  expect(givenParams(fields, { DAY: '' })).toEqual(['DAY=']);
+  expect(givenParams(fields, filled({ DAY: '' }))).toEqual(['DAY=']);
 });
 
 test('a position is given with those before it', () => {
-  expect(givenParams(fields, { '3': "it's" })).toEqual(['two', "it's"]);
+  expect(givenParams(fields, filled({ '3': "it's" }))).toEqual(['two', "it's"]);
   expect(startCommand('etl', ["it's"])).toBe("wf run etl -- 'it'\\''s'");
 });
+
+test('further parameters come last, and a further position is given with the defaults before it', () => {
+  expect(givenParams(fields, filled({}, [{ name: 'MORE', value: 'x y' }]))).toEqual(['MORE=x y']);
+  expect(givenParams(fields, filled({}, [{ name: '', value: 'four' }]))).toEqual(['two', '', 'four']);
+  expect(givenParams(fields, filled({}, [{ name: '', value: '' }]))).toBeNull();
+});
+
+test('a link and a past run fill in what the file declares, and add the rest', () => {
+  const more = { values: { DAY: '1', '2': 'b' }, free: [{ name: 'MORE', value: 'x' }] };
+  expect(filledByLink(fields, { 'p.DAY': '1', 'p.2': 'b', 'p.MORE': 'x', tab: 'spec' })).toEqual(more);
+  const params = [
+    { name: 'DAY', value: '1' },
+    { name: null, value: 'b' },
+    { name: 'TOKEN', value: '***', masked: true as const },
+    { name: 'MORE', value: 'x' },
+  ];
+  expect(filledByRun(fields, { params })).toEqual(more);
+});
+
+test('a file accepts the names that it mentions and does not set', () => {
+  const of = (definition: string) =>
+    acceptedNames({ definition, params: [{ name: 'DAY', value: '', open: false }], env: [], steps: [] });
+
+  expect(of('command: echo $DAY')).toBeNull();
+  expect(of('command: echo $DAY ${MODE}')).toEqual(['MODE']);
+  expect(of('command: echo "$@"')).toEqual([]);
+});
+
+test('a request has the same parameters, quoted for the shell and for JSON', () => {
+  expect(startRequest('http://h/api', [`A=it's "1"`])).toBe(
+    `curl -X POST -H 'Content-Type: application/json' -d '{"params":["A=it'\\''s \\"1\\""]}' http://h/api`,
+  );
+});
+
+test('a problem belongs to the parameter that it names', () => {
+  const message = 'unknown parameter "A": it takes B\nunknown parameter "C": it takes B';
+
+  expect([faultOf('C', message), faultOf('B', message)]).toEqual(['unknown parameter "C": it takes B', null]);
+});
+
+function filled(values: Filled['values'] = {}, free: Filled['free'] = []): Filled {
+  return { values, free };
+}

@@ -27,12 +27,6 @@ export function retryRun(id: string, runId: string, part: RetryPart): Promise<Ru
   return ask(api.POST('/api/v2/runs/{id}/retry', { params: { path: { id } }, body: { ...part, runId } }));
 }
 
-/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
-export function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
-  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
-  return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
-}
-
 /** A new id of a run: a UUID of version 7, which sorts by its time. */
 export function newRunId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,4 +1,5 @@
-import type { WorkflowDetail } from '../api/types.ts';
+import { mentionsIn } from '../../core/words/mentions.ts';
+import type { RunHead, WorkflowDetail } from '../api/types.ts';
 
 /** A parameter in the form that starts a workflow. */
 export type Field = {
@@ -14,6 +15,12 @@ export type Field = {
   readonly isPositional: boolean;
 };
 
+/** A parameter that the file does not declare; without a name it is positional. */
+export type FreeParam = { readonly name: string; readonly value: string };
+
+/** What was filled in: values by the keys of fields, where no value keeps the default, and further parameters. */
+export type Filled = { readonly values: Readonly<Record<string, string>>; readonly free: readonly FreeParam[] };
+
 /** The fields of a form for the parameters of a file. */
 export function fieldsOf(params: WorkflowDetail['params']): readonly Field[] {
   return params.map(({ name, value, open }, index) => ({
@@ -27,25 +34,82 @@ export function fieldsOf(params: WorkflowDetail['params']): readonly Field[] {
 }
 
 /**
+ * The names that a file mentions and does not set itself: a run accepts them as parameters. Null if it accepts no others than
+ * those that it declares.
+ */
+export function acceptedNames({
+  definition,
+  params,
+  env,
+  steps,
+}: Pick<WorkflowDetail, 'definition' | 'params' | 'env' | 'steps'>): readonly string[] | null {
+  const { names, position } = mentionsIn([definition ?? '']);
+  const outputs = steps.map(({ output }) => output);
+  const own = new Set<unknown>([...params.map(({ name }) => name), ...env.map(({ name }) => name), ...outputs]);
+  const free = [...names].filter((name) => !own.has(name));
+  return free.length === 0 && position <= params.length ? null : free;
+}
+
+/** What a link fills in (`p.DAY=2026-03-01`). */
+export function filledByLink(fields: readonly Field[], query: Readonly<Record<string, string>>): Filled {
+  const given = Object.entries(query).flatMap(([key, value]) =>
+    key.startsWith('p.') ? [{ name: key.slice(2), value }] : [],
+  );
+  return filledBy(fields, given);
+}
+
+/** What fills in the parameters of a past run; secret ones stay as they are. */
+export function filledByRun(fields: readonly Field[], { params }: Pick<RunHead, 'params'>): Filled {
+  const given = params.flatMap(({ name, value, masked }, index) =>
+    masked ? [] : [{ name: name ?? String(index + 1), value }],
+  );
+  return filledBy(fields, given);
+}
+
+function filledBy(fields: readonly Field[], given: readonly FreeParam[]): Filled {
+  const known = new Set(fields.map(({ key }) => key));
+  const isPosition = (name: string) => /^\d+$/.test(name);
+  return {
+    values: Object.fromEntries(given.flatMap(({ name, value }) => (known.has(name) ? [[name, value]] : []))),
+    free: given
+      .filter(({ name }) => !known.has(name))
+      .map(({ name, value }) => ({ name: isPosition(name) ? '' : name, value })),
+  };
+}
+
+/**
  * The parameters to start with, each as one entry: `NAME=value`, or a positional value. What was not filled in keeps its
  * default. Positions before a given one are given too, since the API tells positions by their order. Null: none is given.
  */
-export function givenParams(
-  fields: readonly Field[],
-  values: Readonly<Record<string, string>>,
-): readonly string[] | null {
-  const lastGiven = fields.findLastIndex(({ key, isPositional }) => isPositional && values[key] !== undefined);
-  const given = fields.flatMap(({ key, standard, isPositional }, index) => {
+export function givenParams(fields: readonly Field[], { values, free }: Filled): readonly string[] | null {
+  const further = free.filter(({ name, value }) => name !== '' || value !== '');
+  const hasFurtherPosition = further.some(({ name }) => name === '');
+  const lastGiven = hasFurtherPosition
+    ? fields.length
+    : fields.findLastIndex(({ key, isPositional }) => isPositional && values[key] !== undefined);
+  const declared = fields.flatMap(({ key, standard, isPositional }, index) => {
     const value = values[key];
     if (isPositional) return index <= lastGiven ? [value ?? standard] : [];
     return value === undefined ? [] : [`${key}=${value}`];
   });
+  const given = [...declared, ...further.map(({ name, value }) => (name === '' ? value : `${name}=${value}`))];
   return given.length === 0 ? null : given;
 }
 
 /** The command that starts the same run from a shell. */
 export function startCommand(name: string, params: readonly string[] | null): string {
   return ['wf', 'run', quoted(name), ...(params === null ? [] : ['--', ...params.map(quoted)])].join(' ');
+}
+
+/** The command that sends the same request from a shell. */
+export function startRequest(address: string, params: readonly string[] | null): string {
+  const body = params === null ? '{}' : JSON.stringify({ params });
+  return `curl -X POST -H 'Content-Type: application/json' -d ${quoted(body)} ${quoted(address)}`;
+}
+
+/** What is wrong with a parameter, of the problems of a start. */
+export function faultOf(name: string, message: string): string | null {
+  return message.split('\n').find((line) => line.includes(`"${name}"`)) ?? null;
 }
 
 function quoted(word: string): string {

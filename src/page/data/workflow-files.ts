@@ -29,6 +29,25 @@ export async function saveText(name: string, { text, tag }: TaggedText, allowInv
   return saved.tag;
 }
 
+/** Creates a file in a group; answers the id of the workflow. A text with errors is saved, too. */
+export async function createWorkflow(name: string, group: string, text: string): Promise<string> {
+  const params = { path: { name }, header: { 'If-None-Match': '*' }, query: { group, allowInvalid: true } };
+  return (await ask(api.PUT('/api/v2/workflows/{name}/source', { params, body: text, ...yaml }))).id;
+}
+
+/** Renames a file or moves it to another group; answers the new id. */
+export async function renameWorkflow(name: string, body: { to: string; group: string }): Promise<string> {
+  const { tag } = await readText(name);
+  const params = { path: { name }, header: { 'If-Match': tag } };
+  return (await ask(api.POST('/api/v2/workflows/{name}/rename', { params, body }))).id;
+}
+
+/** Deletes a file. */
+export async function deleteWorkflow(name: string): Promise<void> {
+  const { tag } = await readText(name);
+  await ask(api.DELETE('/api/v2/workflows/{name}', { params: { path: { name }, header: { 'If-Match': tag } } }));
+}
+
 /** The problems of a text that will be that of a workflow. */
 export async function checkText(workflow: string, text: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
   const request = api.POST('/api/v2/validate', { params: { query: { workflow } }, body: text, signal, ...yaml });

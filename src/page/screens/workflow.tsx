@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
@@ -12,6 +13,7 @@ import { leaving } from '../data/unsaved.ts';
 import { isBroken } from '../data/workflow-state.ts';
 import { Diagnostics } from '../parts/diagnostics.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { Menu } from '../parts/menu.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
@@ -21,9 +23,11 @@ import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 import { SourceText } from '../run-view/source.tsx';
 import { HistoryGrid } from './history-grid.tsx';
+import type { WorkflowChange } from './workflow-changes.tsx';
 
 // The texts of the screen are there before its drawing.
 const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
+const WorkflowChanges = lazy(() => import('./workflow-changes.tsx').then((part) => part.WorkflowChanges));
 const EditorPane = lazy(() => import('../editor/editor-pane.tsx').then((part) => part.EditorPane));
 
 type Shown = {
@@ -87,6 +91,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
             Start
           </a>
         )}
+        {!isReadOnly.value && <ChangeMenu detail={detail} />}
       </div>
       <p class="facts quiet">
         {detail.description !== '' && <span>{detail.description}</span>}
@@ -113,6 +118,36 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
         />
       )}
     </section>
+  );
+}
+
+/** Renames, copies and deletes the file. */
+function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
+  const change = useSignal<WorkflowChange | null>(null);
+  const choose = (chosen: WorkflowChange) => () =>
+    leaving(() => {
+      change.value = chosen;
+    });
+  return (
+    <>
+      <Menu
+        label={`More for ${detail.name}`}
+        items={[
+          { text: 'Rename or move', act: choose('rename') },
+          { text: 'Copy', act: choose('copy') },
+          { text: 'Delete', act: choose('delete') },
+        ]}
+      />
+      {change.value !== null && (
+        <WorkflowChanges
+          change={change.value}
+          workflow={detail}
+          onClose={() => {
+            change.value = null;
+          }}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { lazy } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
@@ -18,6 +20,10 @@ import { Ago, momentText, relativeText, Took } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 
+const NewWorkflow = lazy(() => import('./new-workflow.tsx').then((part) => part.NewWorkflow));
+
+const StartDialog = lazy(() => import('../parts/start-dialog.tsx').then((part) => part.StartDialog));
+
 /** All workflows of the daemon, with their last runs. */
 export function Workflows(): JSX.Element {
   useTitle('Workflows');
@@ -34,7 +40,33 @@ function Empty(): JSX.Element {
       <h1>No workflows yet</h1>
       <p>The daemon shows the workflow files of its directory. This writes a first one:</p>
       <pre>wf init hello.yaml</pre>
+      {!isReadOnly.value && <p>Or write it here:</p>}
+      <NewButton />
     </section>
+  );
+}
+
+function NewButton(): JSX.Element | null {
+  const isOpen = useSignal(false);
+  if (isReadOnly.value) return null;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        New
+      </button>
+      {isOpen.value && (
+        <NewWorkflow
+          onClose={() => {
+            isOpen.value = false;
+          }}
+        />
+      )}
+    </>
   );
 }
 
@@ -62,6 +94,8 @@ function WorkflowTable({ all }: { all: readonly Workflow[] }): JSX.Element {
           onInput={(event) => change({ find: event.currentTarget.value })}
         />
         <Chips all={all} filter={filter} change={change} />
+        <span class="space" />
+        <NewButton />
       </div>
       {shown.length === 0 && (
         <p class="empty">
@@ -152,12 +186,39 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
         {nextText(workflow)}
         <ScheduleSwitch workflow={workflow} />
       </span>
-      {!isReadOnly.value && (
-        <a class="button" href={to.start(id)} aria-label={`Start ${name}`}>
-          Start
-        </a>
-      )}
+      {!isReadOnly.value && <StartButton id={id} name={name} />}
     </li>
+  );
+}
+
+/** A link to the form, which opens here. */
+function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <a
+        class="button"
+        href={to.start(id)}
+        aria-label={`Start ${name}`}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          event.stopPropagation();
+          isOpen.value = true;
+        }}
+      >
+        Start
+      </a>
+      {isOpen.value && (
+        <StartDialog
+          id={id}
+          name={name}
+          onClose={() => {
+            isOpen.value = false;
+          }}
+        />
+      )}
+    </>
   );
 }
 

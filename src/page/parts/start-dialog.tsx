@@ -1,0 +1,38 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { pathOf, to } from '../api/address.ts';
+import { api, ask } from '../api/client.ts';
+import { createResource } from '../data/resource.ts';
+import { Loading } from './loading.tsx';
+import { ProblemBox } from './problem-box.tsx';
+import { StartForm } from './start-form.tsx';
+
+/** The form that starts a workflow, above the list. */
+export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { route } = useLocation();
+  const workflow = useMemo(
+    () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }))),
+    [id],
+  );
+  useEffect(() => {
+    dialog.current?.showModal();
+    void workflow.refresh();
+  }, [workflow]);
+  const { value, problem } = workflow.known.value;
+  return (
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="start-title" onClose={onClose} onCancel={onClose}>
+      <div class="dialog-head">
+        <h2 id="start-title">
+          Start <bdi>{name}</bdi>
+        </h2>
+        <button type="button" class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
+          ×
+        </button>
+      </div>
+      {value !== null && <StartForm workflow={value} query={{}} onStarted={(runId) => route(pathOf(to.run(runId)))} />}
+      {value === null && (problem === null ? <Loading /> : <ProblemBox problem={problem} />)}
+    </dialog>
+  );
+}

@@ -1,0 +1,301 @@
+import { type Signal, useComputed, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { runLook } from '../../render/report/status-look.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { api, ask } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import type { RunHead, RunSummary, WorkflowDetail } from '../api/types.ts';
+import { isOffline } from '../data/connection.ts';
+import { newRunId } from '../data/run-actions.ts';
+import {
+  acceptedNames,
+  type Field,
+  type Filled,
+  faultOf,
+  fieldsOf,
+  filledByLink,
+  filledByRun,
+  givenParams,
+  startCommand,
+  startRequest,
+} from '../data/start-form.ts';
+import { isBroken } from '../data/workflow-state.ts';
+import { copyText } from '../log/copy-text.ts';
+import { Diagnostics } from './diagnostics.tsx';
+import { ProblemBox } from './problem-box.tsx';
+import { momentText } from './time.tsx';
+
+type StartFormProps = {
+  readonly workflow: WorkflowDetail;
+  /** The query of a link, which fills the form. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly onStarted: (runId: string) => void;
+};
+
+/** The fields of a start, and what starts it. */
+export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
+  const fields = useMemo(() => fieldsOf(workflow.params), [workflow]);
+  const filled = useSignal<Filled>(filledByLink(fields, query));
+  const problem = useSignal<ApiProblem | null>(null);
+  const isPending = useSignal(false);
+  // Made once, so that a double click starts one run.
+  const runId = useMemo(newRunId, [workflow.id]);
+  const params = useComputed(() => givenParams(fields, filled.value));
+  const start = async (event: Event) => {
+    event.preventDefault();
+    if (isPending.value) return;
+    isPending.value = true;
+    problem.value = null;
+    try {
+      const run = await startRun(workflow.id, runId, params.value);
+      onStarted(run.runId);
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+      isPending.value = false;
+    }
+  };
+  if (isBroken(workflow)) return <Diagnostics diagnostics={workflow.diagnostics} text={workflow.definition} />;
+  const fault = (name: string) => faultOf(name, problem.value?.message ?? '');
+  const names = [...fields.map(({ key }) => key), ...filled.value.free.map(({ name }) => name)];
+  const isShownBeside = problem.value !== null && names.some((name) => name !== '' && fault(name) !== null);
+  const setValue = (key: string, value: string | null) => {
+    const { [key]: _, ...rest } = filled.value.values;
+    filled.value = { ...filled.value, values: value === null ? rest : { ...rest, [key]: value } };
+  };
+  return (
+    <form class="start-form" onSubmit={(event) => void start(event)}>
+      <PastRuns workflow={workflow} onChoose={(run) => (filled.value = filledByRun(fields, run))} />
+      {fields.length === 0 && <p class="quiet">This workflow declares no parameters.</p>}
+      {fields.map((field) => (
+        <FieldInput
+          key={field.key}
+          field={field}
+          value={filled.value.values[field.key]}
+          fault={fault(field.key)}
+          onValue={(value) => setValue(field.key, value)}
+        />
+      ))}
+      <FreeParams workflow={workflow} filled={filled} fault={fault} />
+      {problem.value !== null && !isShownBeside && <ProblemBox problem={problem.value} />}
+      <div class="form-buttons">
+        <button type="submit" class="main" disabled={isPending.value || isOffline.value}>
+          {isPending.value ? 'Starting' : 'Start'}
+        </button>
+      </div>
+      <Commands
+        commands={[
+          ['In a shell', 'command', startCommand(workflow.id, params.value)],
+          ['Over the API', 'request', startRequest(apiAddress(workflow.id), params.value)],
+        ]}
+      />
+    </form>
+  );
+}
+
+/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
+function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
+  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
+  return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
+}
+
+function apiAddress(id: string): string {
+  return new URL(`api/v2/workflows/${encodeURIComponent(id)}/runs`, document.baseURI).href;
+}
+
+/** Fills the form from a past run. */
+function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) => void }): JSX.Element | null {
+  const { id, recent } = props.workflow;
+  const runs = useSignal<readonly RunHead[]>([]);
+  useEffect(() => {
+    if (recent === null || recent.length === 0) return;
+    const params = { path: { name: id }, query: { limit: 20 } };
+    ask(api.GET('/api/v2/workflows/{name}/runs', { params })).then(
+      (page) => {
+        runs.value = page.runs.filter((run) => run.params.length > 0);
+      },
+      // The form works without them.
+      () => {},
+    );
+  }, [id]);
+  if (runs.value.length === 0) return null;
+  return (
+    <p class="as-of">
+      <label for="as-of">As of run</label>
+      <select
+        id="as-of"
+        onChange={(event) => {
+          const run = runs.value.find(({ runId }) => runId === event.currentTarget.value);
+          if (run !== undefined) props.onChoose(run);
+        }}
+      >
+        <option value="">Choose a run</option>
+        {runs.value.map((run) => (
+          <option key={run.runId} value={run.runId}>
+            {`${momentText(run.createdAt)}  ${runLook(run.status).word}  ${shortId(run.runId)}`}
+          </option>
+        ))}
+      </select>
+    </p>
+  );
+}
+
+type InputProps = {
+  readonly field: Field;
+  readonly value: string | undefined;
+  readonly fault: string | null;
+  /** Null: as the file has it. */
+  readonly onValue: (value: string | null) => void;
+};
+
+/** A parameter: empty, it keeps its default, unless an empty value was chosen. */
+function FieldInput({ field, value, fault, onValue }: InputProps): JSX.Element {
+  const id = `param-${field.key}`;
+  const isEmpty = value === '';
+  return (
+    <div class="field">
+      <div class="field-head">
+        <label for={id}>{field.label}</label>
+        {(isEmpty || field.standard !== '') && (
+          <button type="button" class="plain" onClick={() => onValue(value === undefined ? '' : null)}>
+            {value === undefined ? 'Use an empty value' : 'Use the default'}
+          </button>
+        )}
+      </div>
+      <ValueInput
+        id={id}
+        value={value ?? ''}
+        placeholder={isEmpty ? 'empty' : field.standard}
+        isInvalid={fault !== null}
+        onValue={(text) => onValue(text === '' && value !== '' ? null : text)}
+      />
+      <p class={fault === null ? 'field-note quiet' : 'field-note field-problem'} id={`${id}-note`}>
+        {fault ?? noteOf(field, isEmpty)}
+      </p>
+    </div>
+  );
+}
+
+/** A text of one line or more: Enter starts, Shift-Enter begins another line. */
+function ValueInput(props: {
+  id: string;
+  label?: string;
+  value: string;
+  placeholder: string;
+  isInvalid: boolean;
+  onValue: (text: string) => void;
+}): JSX.Element {
+  const lines = (props.value || props.placeholder).split('\n').length;
+  return (
+    <textarea
+      id={props.id}
+      aria-label={props.label}
+      rows={Math.min(lines, 12)}
+      value={props.value}
+      placeholder={props.placeholder}
+      spellcheck={false}
+      autocomplete="off"
+      aria-invalid={props.isInvalid}
+      aria-describedby={`${props.id}-note`}
+      onInput={(event) => props.onValue(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        event.currentTarget.form?.requestSubmit();
+      }}
+    />
+  );
+}
+
+function noteOf({ isOpen, standard, isEvaluated }: Field, isEmpty: boolean): string {
+  if (isEmpty) return 'The value is empty.';
+  if (isOpen) return 'The file gives no value.';
+  if (isEvaluated) return 'The default is evaluated at the start.';
+  return standard === '' ? 'The default is empty.' : '';
+}
+
+/** Parameters that the file mentions without declaring them. */
+function FreeParams(props: {
+  workflow: WorkflowDetail;
+  filled: Signal<Filled>;
+  fault: (name: string) => string | null;
+}): JSX.Element | null {
+  const { workflow, filled, fault } = props;
+  const accepted = useMemo(() => acceptedNames(workflow), [workflow]);
+  const { free } = filled.value;
+  if (accepted === null && free.length === 0) return null;
+  const change = (rows: Filled['free']) => {
+    filled.value = { ...filled.value, free: rows };
+  };
+  return (
+    <fieldset class="free">
+      <legend>More parameters</legend>
+      <datalist id="free-names">
+        {accepted?.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {free.map((row, index) => (
+        <div class="free-row" key={index}>
+          <input
+            type="text"
+            list="free-names"
+            aria-label={`Name of parameter ${index + 1}`}
+            placeholder="NAME"
+            autocomplete="off"
+            spellcheck={false}
+            value={row.name}
+            onInput={(event) => change(free.with(index, { ...row, name: event.currentTarget.value.trim() }))}
+          />
+          <ValueInput
+            id={`free-${index}`}
+            label={`Value of parameter ${index + 1}`}
+            value={row.value}
+            placeholder="value"
+            isInvalid={row.name !== '' && fault(row.name) !== null}
+            onValue={(value) => change(free.with(index, { ...row, value }))}
+          />
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove parameter ${index + 1}`}
+            onClick={() => change(free.toSpliced(index, 1))}
+          >
+            ×
+          </button>
+          <p class="field-note field-problem" id={`free-${index}-note`}>
+            {row.name === '' ? '' : fault(row.name)}
+          </p>
+        </div>
+      ))}
+      <button type="button" onClick={() => change([...free, { name: '', value: '' }])}>
+        Add a parameter
+      </button>
+    </fieldset>
+  );
+}
+
+/** Commands that start the same run, to be copied. */
+function Commands({ commands }: { commands: readonly (readonly [string, string, string])[] }): JSX.Element {
+  const copied = useSignal('');
+  return (
+    <dl class="commands">
+      {commands.map(([title, name, text]) => (
+        <div key={name}>
+          <dt>{title}</dt>
+          <dd>
+            <code class={name}>{text}</code>
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Copy: ${title}`}
+              onClick={() => void copyText(text).then((isCopied) => (copied.value = isCopied ? name : ''))}
+            >
+              {copied.value === name ? 'Copied' : 'Copy'}
+            </button>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'params.yaml': `
+params: { TEXT: plain, EMPTY: full, DAY: "\`date +%F\`" }
+steps:
+  - name: show
+    command: printf '<%s>' "$TEXT" "$EMPTY" "$EXTRA"
+`,
+  'strict.yaml': 'params: { ONE: 1 }\nsteps:\n  - name: show\n    command: echo $ONE\n',
+};
+const odd = `it's "a"  b\n$(x) $HOME; #é`;
+
+/** The words that a shell reads from a command. */
+function words(command: string, program: string): readonly string[] {
+  const script = `${program}() { printf '%s\\0' "$@"; }; ${command}`;
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+}
+
+describeWith('chromium', browserPath !== null, 'the form that starts a workflow in a browser', () => {
+  it('starts one run with each value as it was typed, and offers the same as commands', async () => {
+    await withPage(files, async ({ open, daemon }) => {
+      const page = await open('/');
+      await page.getByRole('link', { name: 'Start params' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Start params' });
+      await dialog.getByLabel('TEXT', { exact: true }).fill(odd);
+      expect(await dialog.getByLabel('DAY', { exact: true }).getAttribute('placeholder')).toBe('`date +%F`');
+      await dialog.getByRole('button', { name: 'Use an empty value' }).first().click();
+      await dialog.getByRole('button', { name: 'Add a parameter' }).click();
+      await dialog.getByLabel('Name of parameter 1').fill('EXTRA');
+      await dialog.getByLabel('Value of parameter 1').fill(' x ');
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      const params = [`TEXT=${odd}`, 'EMPTY=', 'EXTRA= x '];
+      const command = (await dialog.locator('.command').textContent()) ?? '';
+      expect(words(command, 'wf')).toEqual(['run', 'params.yaml', '--', ...params]);
+      const request = words((await dialog.locator('.request').textContent()) ?? '', 'curl');
+      expect(request.at(-1)).toBe(`${daemon.url}/api/v2/workflows/params.yaml/runs`);
+      expect(JSON.parse(request.at(-2) ?? '')).toEqual({ params });
+
+      await dialog.getByRole('button', { name: 'Start', exact: true }).dblclick();
+      await page.locator('.run-header').waitFor();
+      const { runs } = JSON.parse(await daemon.get('/api/v2/runs'));
+      expect(runs.length).toBe(1);
+      expect(runs[0].params.slice(0, 2)).toEqual([
+        { name: 'TEXT', value: odd },
+        { name: 'EMPTY', value: '' },
+      ]);
+      expect(runs[0].params.at(-1)).toEqual({ name: 'EXTRA', value: ' x ' });
+    });
+  });
+
+  it('is filled by a link and by a past run, and starts nothing by itself', async () => {
+    await withPage(files, async ({ open, daemon }) => {
+      const body = JSON.stringify({ params: { TEXT: 'of the past' } });
+      const headers = { 'Content-Type': 'application/json' };
+      await fetch(`${daemon.url}/api/v2/workflows/params/runs`, { method: 'POST', body, headers });
+      const query = new URLSearchParams({ 'p.TEXT': odd, 'p.EXTRA': '1' });
+      const page = await open(`/w/params.yaml/start?${query}`);
+      const text = page.getByLabel('TEXT', { exact: true });
+      await text.waitFor();
+      expect([await text.inputValue(), await page.getByLabel('Value of parameter 1').inputValue()]).toEqual([odd, '1']);
+
+      await page.getByLabel('As of run').selectOption({ index: 1 });
+      await expect.poll(() => text.inputValue()).toBe('of the past');
+      expect(await page.getByLabel('Value of parameter 1').count()).toBe(0);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(JSON.parse(await daemon.get('/api/v2/runs')).runs.length).toBe(1);
+    });
+  });
+
+  it('shows beside a field what the daemon refuses', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        const page = await open('/w/strict.yaml/start?p.TWO=2', { viewport: { width: 390, height: 800 } });
+        await page.getByRole('button', { name: 'Start', exact: true }).click();
+        await page.locator('.free-row', { hasText: 'unknown parameter "TWO"' }).waitFor();
+        expect(await page.getByLabel('Value of parameter 1').getAttribute('aria-invalid')).toBe('true');
+        expect(await accessibilityProblems(page)).toEqual([]);
+
+        await page.getByRole('button', { name: 'Remove parameter 1' }).click();
+        expect(await page.getByRole('button', { name: 'Add a parameter' }).count()).toBe(0);
+        await page.getByLabel('ONE', { exact: true }).fill('11');
+        await page.keyboard.press('Enter');
+        await page.locator('.run-header').waitFor();
+        expect(JSON.parse(await daemon.get('/api/v2/runs')).runs.length).toBe(1);
+      },
+      { expected: [/status of 400/] },
+    );
+  });
+});
