@@ -36,6 +36,23 @@ describeWith('chromium', browserPath !== null, 'what all screens of the page hav
     });
   });
 
+  it('moves through lists with j and k', async () => {
+    await withPage({ ...files, 'other.yaml': files['hello.yaml'] }, async ({ open }) => {
+      const page = await open('/');
+      await page.locator('.row').nth(1).waitFor();
+      const focused = () => page.evaluate<string>('document.activeElement.textContent');
+
+      await page.keyboard.press('j');
+      expect(await focused()).toBe('hello');
+      await page.keyboard.press('j');
+      expect(await focused()).toBe('other');
+      await page.keyboard.press('k');
+      expect(await focused()).toBe('hello');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'hello' }).waitFor();
+    });
+  });
+
   it('switches a schedule off and on, and shows the last runs', async () => {
     await withPage(files, async ({ open, start }) => {
       await start('hello');

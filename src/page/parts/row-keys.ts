@@ -1,17 +1,22 @@
+/** Rows of lists: of workflows and runs, of steps, of a timeline, of a history. */
+const ROWS = 'main .row, main .step-rows li, main .timeline tbody tr, main .grid tbody tr';
+
 /** Moves the focus to the link of the next row of a list, or of the one before; `Enter` then follows it. */
 export function focusRow(step: 1 | -1): void {
-  const links = Array.from(document.querySelectorAll<HTMLElement>('main [data-row] a, main a[data-row]'));
-  const rows = links.filter((link, index) => rowOf(link) !== rowOf(links[index - 1]));
-  const current = rows.findIndex((link) => rowOf(link) === rowOf(document.activeElement));
-  const next = current === -1 ? rows.findIndex(isVisible) : current + step;
-  rows[next]?.focus();
+  const links = Array.from(document.querySelectorAll<HTMLElement>(ROWS)).flatMap(
+    (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
+  );
+  const current = links.findIndex((link) => link.closest(ROWS)?.contains(document.activeElement));
+  const next = links[current === -1 ? links.findIndex(isVisible) : current + step];
+  next?.focus();
   // The bar above the page covers what is scrolled below it.
-  rows[next]?.scrollIntoView({ block: 'nearest' });
+  next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The row that an element is in. */
-export function rowOf(element: Element | null | undefined): HTMLElement | null {
-  return element?.closest<HTMLElement>('[data-row]') ?? null;
+/** The number of the row that has the focus, in a list that has numbers; null: none. */
+export function focusedRow(): number | null {
+  const row = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'];
+  return row === undefined ? null : Number(row);
 }
 
 function isVisible(element: HTMLElement): boolean {

@@ -24,7 +24,7 @@ export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowPr
   const params = run.params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)).join(' ');
   const about = [run.error ?? '', params].filter((text) => text !== '').join(' · ');
   return (
-    <li class={`row run-row ${choice ? 'with-choice' : ''}`} data-row {...attributes}>
+    <li class={`row run-row ${choice ? 'with-choice' : ''}`} {...attributes}>
       {choice && (
         <label class="choice">
           <input

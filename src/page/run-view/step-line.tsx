@@ -25,17 +25,24 @@ export function StepLine({ step, now, name }: LineProps): JSX.Element {
   );
 }
 
-type RowProps = { readonly step: StepView; readonly href: string; readonly isSelected: boolean; readonly now: number };
+type RowProps = {
+  readonly step: StepView;
+  readonly href: string;
+  readonly isSelected: boolean;
+  readonly now: number;
+  /** In a list of which not every row is in the document: the index of the row, and how many rows there are. */
+  readonly place?: { readonly index: number; readonly count: number };
+};
 
 /** A step as a row that chooses it. */
-export function StepRow({ step, href, isSelected, now }: RowProps): JSX.Element {
+export function StepRow({ step, href, isSelected, now, place }: RowProps): JSX.Element {
   const name = (
     <span class="name">
       <bdi>{step.name}</bdi>
     </span>
   );
   return (
-    <li>
+    <li {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
       <a class={`step-row ${step.status}`} href={href} aria-current={isSelected ? 'true' : undefined}>
         <StepLine step={step} now={now} name={name} />
       </a>

@@ -31,7 +31,7 @@ export function Timeline(props: TimelineProps): JSX.Element {
   const { rows, scale, outside, brush } = props;
   const bars = Math.max(20, Math.floor(MAX_BARS / Math.max(1, rows.length)));
   return (
-    <table class="timeline">
+    <table class="timeline" {...(outside && { 'aria-rowcount': outside.above + rows.length + outside.below + 1 })}>
       <thead>
         <tr>
           <th scope="col">Step</th>
@@ -53,8 +53,8 @@ export function Timeline(props: TimelineProps): JSX.Element {
       </thead>
       <tbody>
         <Gap rows={outside?.above ?? 0} />
-        {rows.map((row) => (
-          <Row key={row.step.name} row={row} bars={bars} {...props} />
+        {rows.map((row, index) => (
+          <Row key={row.step.name} row={row} number={outside && outside.above + index + 2} bars={bars} {...props} />
         ))}
         <Gap rows={outside?.below ?? 0} />
       </tbody>
@@ -83,14 +83,19 @@ function Gap({ rows }: { rows: number }): JSX.Element | null {
   return rows === 0 ? null : <tr style={{ height: `${rows * ROW_HEIGHT}px` }} />;
 }
 
-type RowProps = TimelineProps & { readonly row: TimelineRow; readonly bars: number };
+type RowProps = TimelineProps & {
+  readonly row: TimelineRow;
+  readonly bars: number;
+  /** In a table of which not every row is in the document, from 1. */
+  readonly number: number | undefined;
+};
 
-function Row({ row: { step, readyAt }, bars, scale, now, hrefOf, selected, critical }: RowProps): JSX.Element {
+function Row({ row: { step, readyAt }, number, bars, scale, now, hrefOf, selected, critical }: RowProps): JSX.Element {
   const { name, status, durationMs, history } = step;
   const look = stepLook(status);
   const names = [critical.has(name) && 'critical', name === selected && 'selected'].filter(Boolean).join(' ');
   return (
-    <tr class={names || undefined} data-name={name} data-status={status}>
+    <tr class={names || undefined} aria-rowindex={number} data-name={name} data-status={status}>
       <th scope="row">
         <a href={hrefOf(name)}>
           <StatusIcon look={look} label={look.word} />

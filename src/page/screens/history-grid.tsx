@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { runLook, stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
@@ -7,6 +8,7 @@ import type { WorkflowGrid } from '../api/types.ts';
 import { cellStatus, median } from '../data/grid-cells.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { momentText } from '../parts/time.tsx';
+import { useDrawnRows } from '../parts/virtual-list.tsx';
 
 const BAR_HEIGHT = 36;
 
@@ -18,9 +20,11 @@ export function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
   const durations = runs.flatMap(({ durationMs }) => durationMs ?? []);
   const middle = median(durations);
   const longest = Math.max(1, ...durations);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, last, before, after } = useDrawnRows(body, grid.steps.length);
   return (
     <section class="card grid-area" tabIndex={0} aria-label="Runs and their steps">
-      <table class="grid">
+      <table class="grid" aria-rowcount={grid.steps.length + 1}>
         <caption>
           {runs.length === 1 ? '1 run' : `${runs.length} runs`}
           {middle !== null && `, median ${formatDuration(middle)}`}
@@ -35,19 +39,21 @@ export function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
             ))}
           </tr>
         </thead>
-        <tbody>
-          {grid.steps.map((step, row) => (
-            <tr key={step}>
+        <tbody ref={body}>
+          {before > 0 && <tr style={{ height: `${before}px` }} />}
+          {grid.steps.slice(first, last).map((step, index) => (
+            <tr key={step} data-row={first + index} aria-rowindex={first + index + 2}>
               <th scope="row">
                 <bdi>{step}</bdi>
               </th>
               {runs.map((run) => (
                 <td key={run.runId}>
-                  <Cell run={run} step={step} status={cellStatus(run.cells, row)} />
+                  <Cell run={run} step={step} status={cellStatus(run.cells, first + index)} />
                 </td>
               ))}
             </tr>
           ))}
+          {after > 0 && <tr style={{ height: `${after}px` }} />}
         </tbody>
       </table>
     </section>

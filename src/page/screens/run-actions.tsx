@@ -11,9 +11,9 @@ import { isReadOnly } from '../data/daemon.ts';
 import type { ShownRun } from '../data/run.ts';
 import { newRunId, type RetryPart, retryRun, stopRun } from '../data/run-actions.ts';
 import { isActive } from '../data/workflow-state.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 
+const ConfirmDialog = lazy(() => import('../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
 
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
@@ -75,21 +75,23 @@ function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; prob
         {isStopping ? 'Stopping' : 'Stop'}
       </button>
       {isAsking.value && (
-        <ConfirmDialog
-          title={`Stop ${head.workflow} ${shortId(head.runId)}?`}
-          action="Stop the run"
-          onConfirm={() => void stop()}
-          onCancel={() => {
-            isAsking.value = false;
-          }}
-        >
-          <p>
-            {running === 0
-              ? 'No step is running.'
-              : `${counted(running, 'step')} ${running === 1 ? 'is' : 'are'} running.`}{' '}
-            No further step starts; handlers still run.
-          </p>
-        </ConfirmDialog>
+        <ErrorBoundary>
+          <ConfirmDialog
+            title={`Stop ${head.workflow} ${shortId(head.runId)}?`}
+            action="Stop the run"
+            onConfirm={() => void stop()}
+            onCancel={() => {
+              isAsking.value = false;
+            }}
+          >
+            <p>
+              {running === 0
+                ? 'No step is running.'
+                : `${counted(running, 'step')} ${running === 1 ? 'is' : 'are'} running.`}{' '}
+              No further step starts; handlers still run.
+            </p>
+          </ConfirmDialog>
+        </ErrorBoundary>
       )}
     </>
   );

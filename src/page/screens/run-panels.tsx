@@ -75,13 +75,13 @@ function StepRows({ steps, selected }: { steps: readonly StepView[]; selected: s
   return (
     <ul class="step-rows rows" ref={area} onScroll={onScroll}>
       {first > 0 && <li aria-hidden="true" style={{ height: `${first * ROW_HEIGHT}px` }} />}
-      {steps.slice(first, end).map((step) => row(step, selected))}
+      {steps.slice(first, end).map((step, index) => row(step, selected, { index: first + index, count: steps.length }))}
       {end < steps.length && <li aria-hidden="true" style={{ height: `${(steps.length - end) * ROW_HEIGHT}px` }} />}
     </ul>
   );
 }
 
-function row(step: StepView, selected: string | null): JSX.Element {
+function row(step: StepView, selected: string | null, place?: { index: number; count: number }): JSX.Element {
   return (
     <StepRow
       key={step.name}
@@ -89,6 +89,7 @@ function row(step: StepView, selected: string | null): JSX.Element {
       href={hrefOfStep(step.name)}
       isSelected={step.name === selected}
       now={now.value}
+      {...(place && { place })}
     />
   );
 }

@@ -10,7 +10,7 @@ import { isUtc } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { rowOf } from '../parts/row-keys.ts';
+import { focusedRow } from '../parts/row-keys.ts';
 import { RunRow } from '../parts/run-row.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
@@ -97,8 +97,8 @@ function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
   useEffect(() => {
     if (isReadOnly.value) return;
     const toggleFocused = (isRange: boolean) => {
-      const row = rowOf(document.activeElement);
-      if (row !== null) toggle(Number(row.dataset['row']), isRange);
+      const row = focusedRow();
+      if (row !== null) toggle(row, isRange);
     };
     return listenToKeys({ x: () => toggleFocused(false), X: () => toggleFocused(true) });
   }, [list, batch]);
