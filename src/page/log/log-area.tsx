@@ -68,7 +68,10 @@ export function LogArea(props: AreaProps): JSX.Element {
   useLayoutEffect(() => scroller.current?.drawn({ lines, first: drawn.first, isWrapped, isFollowing }));
   const revealed = useRef<Jump | null>(null);
   useLayoutEffect(() => {
-    if (jump !== null && lines > 0) scroller.current?.show(jump.line);
+    if (jump === null || lines === 0) return;
+    scroller.current?.show(jump.line);
+    // A link to lines leads past the header of the run.
+    area.current?.scrollIntoView({ block: 'nearest' });
   }, [jump, lines > 0]);
   // The match of a long line can be far to the right, which is known when the line has arrived.
   useLayoutEffect(() => {
