@@ -55,6 +55,7 @@ export type DaemonApp = {
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   readonly queue: DaemonRuns['queue'];
+  readonly putFirst: DaemonRuns['putFirst'];
   readonly moments: Scheduler['moments'];
   readonly missed: Scheduler['missed'];
   /** Version, process and zone of the daemon. */
@@ -198,6 +199,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     feeds: createRunFeeds(history),
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
+    putFirst: runs.putFirst,
     moments: (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
     info: () => ({ ...info, version: options.version ?? '' }),

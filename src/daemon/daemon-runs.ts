@@ -33,6 +33,7 @@ export type DaemonRuns = {
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
   readonly queue: () => RunQueueState;
+  readonly putFirst: StartQueue['putFirst'];
 };
 
 /** The runs of a daemon that take a place, at most `limit`, and those that wait for one, in the order in which they start. */
@@ -102,6 +103,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     close: runIndex.close,
     depth: queue.depth,
     queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
+    putFirst: queue.putFirst,
   };
 }
 

@@ -25,6 +25,8 @@ export type StartQueue = {
   readonly isFull: () => boolean;
   /** Queues a run. A known run is ignored. */
   readonly add: (runId: string) => void;
+  /** Makes a waiting run the next one that starts; false if it does not wait. */
+  readonly putFirst: (runId: string) => boolean;
   /** Counts a run of a process that this daemon did not start, until `leave`. */
   readonly occupy: (runId: string) => void;
   /** Removes a run that has finished or no longer waits. */
@@ -106,6 +108,14 @@ class LocalStartQueue implements StartQueue {
     this.#leftAlone.delete(runId);
     this.#waiting.add(runId);
     this.#startNext();
+  };
+
+  readonly putFirst = (runId: string): boolean => {
+    if (!this.#waiting.delete(runId)) return false;
+    const others = [...this.#waiting];
+    this.#waiting.clear();
+    for (const each of [runId, ...others]) this.#waiting.add(each);
+    return true;
   };
 
   readonly occupy = (runId: string): void => {

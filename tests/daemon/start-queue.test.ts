@@ -55,6 +55,17 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const accepted = (runId: string) => async () => ({ runId, isNew: true });
 
 describe('a queue of runs', () => {
+  it('starts the run next that was put first, and the others in their order', async () => {
+    const { queue, launched, end } = queueWith({ running: 1, waiting: 5 });
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    queue.open();
+
+    expect([queue.putFirst('d'), queue.putFirst('a'), queue.putFirst('x')]).toEqual([true, false, false]);
+    expect(queue.waiting()).toEqual(['d', 'b', 'c']);
+    for (const runId of ['a', 'd', 'b']) await end(runId);
+    expect(launched).toEqual(['a', 'd', 'b', 'c']);
+  });
+
   it('starts nothing before it is open and after it is closed', () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 5 });
     queue.add('a');

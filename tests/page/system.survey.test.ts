@@ -28,4 +28,26 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
       { options: ['--max-concurrent-runs', '1'] },
     );
   });
+
+  it('makes a waiting run the next one', async () => {
+    await withPage(
+      files,
+      async ({ open, start, stop }) => {
+        const runIds = [await start('slow'), await start('slow'), await start('due')];
+        const page = await open('/system');
+        const names = page.getByRole('list', { name: 'Running and waiting runs' }).locator('.name');
+        await expect.poll(() => names.allTextContents()).toEqual(['slow', 'slow', 'due']);
+        expect(await page.getByRole('button', { name: /^Run next/ }).count()).toBe(1);
+        await page.getByRole('button', { name: /^Run next: due/ }).click();
+
+        await expect.poll(() => names.allTextContents()).toEqual(['slow', 'due', 'slow']);
+        expect(await accessibilityProblems(page)).toEqual([]);
+        await stop(runIds[0] ?? '');
+        await page.goto(page.url().replace('system', `runs/${runIds[2]}`));
+        await page.getByText('Succeeded after').waitFor();
+        await stop(runIds[1] ?? '');
+      },
+      { options: ['--max-concurrent-runs', '1'] },
+    );
+  });
 });

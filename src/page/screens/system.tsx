@@ -1,8 +1,14 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
-import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunQueue } from '../api/types.ts';
+import { api, ask } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '../api/types.ts';
 import { now } from '../data/clock.ts';
+import { isOffline } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { createSystem } from '../data/system.ts';
 import { Loading } from '../parts/loading.tsx';
@@ -56,6 +62,15 @@ function Health({ info, queue }: { info: DaemonInfo; queue: RunQueue }): JSX.Ele
 }
 
 function Queue({ queue: { running, waiting } }: { queue: RunQueue }): JSX.Element {
+  const problem = useSignal<ApiProblem | null>(null);
+  const runNext = async (id: string) => {
+    problem.value = null;
+    try {
+      await ask(api.PUT('/api/v2/queue/{id}', { params: { path: { id } }, body: { position: 'first' } }));
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+    }
+  };
   return (
     <>
       <h2>Queue</h2>
@@ -63,12 +78,40 @@ function Queue({ queue: { running, waiting } }: { queue: RunQueue }): JSX.Elemen
         <p class="quiet">No run is running or waiting.</p>
       ) : (
         <ul class="card rows" aria-label="Running and waiting runs">
-          {[...running, ...waiting].map((run) => (
+          {running.map((run) => (
             <RunRow key={run.runId} run={run} />
+          ))}
+          {waiting.map((run, index) => (
+            <RunRow
+              key={run.runId}
+              run={run}
+              note={index > 0 && !isReadOnly.value && <NextButton run={run} onPress={() => runNext(run.runId)} />}
+            />
           ))}
         </ul>
       )}
+      {problem.value !== null && <ProblemBox problem={problem.value} />}
     </>
+  );
+}
+
+function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<void> }): JSX.Element {
+  const isPending = useSignal(false);
+  const press = async () => {
+    isPending.value = true;
+    await onPress();
+    isPending.value = false;
+  };
+  return (
+    <button
+      type="button"
+      class="tag"
+      aria-label={`Run next: ${run.workflow} ${shortId(run.runId)}`}
+      disabled={isPending.value || isOffline.value}
+      onClick={() => void press()}
+    >
+      Run next
+    </button>
   );
 }
 

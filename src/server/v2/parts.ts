@@ -31,6 +31,8 @@ export type V2Parts = Pick<
     readonly running: readonly string[];
     readonly waiting: readonly string[];
   };
+  /** Makes a waiting run the next one that starts; false if it does not wait. */
+  readonly putFirst: (runId: string) => boolean;
   /** What schedules do between two moments, `limit` at most, in the order of time. */
   readonly moments: (from: number, to: number, limit: number) => readonly ScheduledMoment[];
   /** How many moments passed without anything being started. */

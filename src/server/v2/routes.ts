@@ -1,7 +1,7 @@
 import type { Route } from '../route.ts';
 import { showConfig, showInfo } from './daemon/info.ts';
 import { followAll } from './daemon/live-events.ts';
-import { showQueue } from './daemon/queue.ts';
+import { moveInQueue, showQueue } from './daemon/queue.ts';
 import { showSchedule } from './daemon/schedule.ts';
 import { logIn, logOut, showSession } from './daemon/session.ts';
 import { stepLogIndex } from './logs/log-index.ts';
@@ -62,6 +62,7 @@ export function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
     { ...get, path: `${run}/logs/search`, handle: searchLogsOfRun(parts) },
     { ...get, path: '/api/v2/queue', handle: showQueue(parts) },
+    { ...put, path: '/api/v2/queue/{id}', handle: moveInQueue(parts) },
     { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
     { ...get, path: '/api/v2/info', handle: showInfo(parts) },
     { ...get, path: '/api/v2/config', handle: showConfig(parts) },

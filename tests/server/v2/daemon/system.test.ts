@@ -110,3 +110,33 @@ test('the daemon describes itself and its settings, without a secret', async () 
   expect(places.workflows).toBe(dags);
   expect(settings).toContainEqual(expect.objectContaining({ key: 'dags', value: dags }));
 });
+
+test('a waiting run can be made the next one, and no other', async () => {
+  await withDaemons({ 'slow.yaml': 'steps: [{name: a, command: sleep 30}]\n' }, async ({ serve }) => {
+    const { get, url } = await serve('--max-concurrent-runs', '1', '--on-shutdown', 'stop');
+    const send = async (method: string, path: string, body: object) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = await fetch(`${url}/api/v2/${path}`, { method, headers, body: JSON.stringify(body) });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const first = { position: 'first' };
+    for (const runId of ['run-1', 'run-2', 'run-3']) await send('POST', 'workflows/slow/runs', { runId });
+    const order = async () => {
+      const { running, waiting } = JSON.parse(await get('/api/v2/queue'));
+      return [...running, ...waiting].map(({ runId }: { runId: string }) => runId);
+    };
+    await expect.poll(order).toEqual(['run-1', 'run-2', 'run-3']);
+
+    const moved = await send('PUT', 'queue/run-3', first);
+    expect([moved.status, moved.body.waiting.map(({ runId }: { runId: string }) => runId)]).toEqual([
+      200,
+      ['run-3', 'run-2'],
+    ]);
+    expect(await order()).toEqual(['run-1', 'run-3', 'run-2']);
+    expect((await send('PUT', 'queue/run-1', first)).body.detail).toBe('the run run-1 does not wait');
+    expect((await send('PUT', 'queue/run-9', first)).status).toBe(404);
+    expect((await send('PUT', 'queue/run-2', { position: 'last' })).status).toBe(400);
+    for (const runId of ['run-2', 'run-3', 'run-1']) await send('POST', `runs/${runId}/stop`, {});
+    await expect.poll(order).toEqual([]);
+  });
+});
