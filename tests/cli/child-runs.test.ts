@@ -92,7 +92,7 @@ retry what failed: wf retry p1
         expect(failures).toContain(`<code>${run}</code>`);
         expect(failures).toContain(`<code>wf report ${shortId(run)}</code>`);
       }
-      expect(failures).toMatch(/aria-label="last lines of press">jammed\n/);
+      expect(failures).toMatch(/aria-label="Last lines of press">jammed\n/);
       const [, command = ''] = /<code>(wf logs \S+ press)<\/code>/.exec(failures) ?? [];
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
