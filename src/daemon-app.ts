@@ -6,13 +6,12 @@ import type { Config } from './config/config.ts';
 import { listPlaces, listSettings } from './config/listed-settings.ts';
 import { readLogForwarding } from './config/log-forwarding.ts';
 import type { ProcessIdentity } from './core/run/run.ts';
-import type { Workflow } from './core/workflow.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
-import { type ListedNames, listedNames } from './daemon/catalog/find-listed.ts';
+import { listedNames } from './daemon/catalog/find-listed.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
-import { createLiveChanges, type LiveChanges } from './daemon/live-changes.ts';
+import { createLiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
-import { createRunFeeds, type RunFeeds } from './daemon/run-feeds.ts';
+import { createRunFeeds } from './daemon/run-feeds.ts';
 import type { RunIndex } from './daemon/run-index.ts';
 import { schedulerLine } from './daemon/schedule/event-line.ts';
 import { createScheduler, type Scheduler } from './daemon/schedule/scheduler.ts';
@@ -26,10 +25,11 @@ import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import { startThread } from './processes/start-thread.ts';
 import type { History } from './service/history/history.ts';
+import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
 import type { RunActions } from './service/service.ts';
-import { type CheckResult, checkText } from './service/workflows/load-workflow.ts';
+import { checkText } from './service/workflows/load-workflow.ts';
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
-import { createWorkflowEditor, type WorkflowEditor } from './service/workflows/workflow-editor.ts';
+import { createWorkflowEditor } from './service/workflows/workflow-editor.ts';
 import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
@@ -40,18 +40,16 @@ import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-stamps.ts';
 import { createRunNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
-import type { SessionStore, Suspensions } from './store/store.ts';
+import type { SessionStore } from './store/store.ts';
 import type { SystemProblem } from './system-problem.ts';
 
 /** The services of a daemon. */
 export type DaemonApp = {
   readonly catalog: Catalog;
-  readonly names: ListedNames;
+  readonly workflows: ServedWorkflows;
   readonly runIndex: RunIndex;
   readonly history: History;
   readonly runs: RunActions;
-  readonly suspensions: Suspensions;
-  readonly editor: WorkflowEditor;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   readonly queue: DaemonRuns['queue'];
@@ -67,14 +65,6 @@ export type DaemonApp = {
   /** What changes, of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
-  /** Checks the text of a workflow. */
-  readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
-  /** Masks the secrets that a workflow spells out. */
-  readonly shown: (workflow: Workflow) => Workflow;
-  /** Masks the secrets in the text of a workflow file. */
-  readonly shownText: (text: string, workflow: Workflow) => string;
-  /** The next start of a workflow. */
-  readonly nextOf: Scheduler['nextOf'];
   /** Upcoming scheduled starts. */
   readonly upcoming: Scheduler['upcoming'];
   readonly metrics: Metrics;
@@ -169,7 +159,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { runIndex } = runs;
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
-  const nextOf: Scheduler['nextOf'] = (entry) => scheduler?.nextOf(entry) ?? null;
   const info = {
     node: process.version,
     host: hostname(),
@@ -177,25 +166,36 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     startedAt: new Date(),
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
+  const workflows: ServedWorkflows = {
+    ...createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
+    ...listedNames(catalog),
+    list: catalog.list,
+    version: catalog.version,
+    check: (text, beside) =>
+      checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
+    suspend: suspensions.set,
+    isSuspended: suspensions.isSuspended,
+    suspensionStamp: suspensions.stamp,
+    nextOf: (workflow) => scheduler?.nextOf(workflow) ?? null,
+    shown: (workflow) => shownWorkflow(workflow, [], processEnv),
+    shownText: (text, workflow) => shownText(text, workflow, processEnv),
+  };
   const changes = createLiveChanges({
     queue: runs.queue,
     scheduleStamp: () => scheduler?.stamp() ?? null,
     runIndex,
     catalog,
-    suspensions,
-    nextOf,
+    workflows,
     daemon: () => ({ version: options.version ?? '', running: runIndex.running(), queued: runs.depth() }),
     clock: systemClock,
     report,
   });
   return {
     catalog,
-    names: listedNames(catalog),
+    workflows,
     runIndex,
     history,
     runs: runs.actions,
-    suspensions,
-    editor: createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
     feeds: createRunFeeds(history),
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
@@ -206,11 +206,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
     changes,
     clock: systemClock,
-    check: (text, beside) =>
-      checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
-    shown: (workflow) => shownWorkflow(workflow, [], processEnv),
-    shownText: (text, workflow) => shownText(text, workflow, processEnv),
-    nextOf,
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
     refusal: createTrialWrite(join(state, 'daemon'), Date.now),

@@ -1,3 +1,5 @@
+import type { NumberedChange } from '../service/served.ts';
+
 /** Changes in order, numbered from 1; only the newest are kept. */
 export type ChangeLog<Change> = {
   /** Adds a change. `key` identifies its subject: older changes with the same key are dropped. */
@@ -7,9 +9,6 @@ export type ChangeLog<Change> = {
   /** Returns the changes after a position, one for each key; null if the log no longer goes back to the position. */
   readonly since: (position: number) => readonly NumberedChange<Change>[] | null;
 };
-
-/** A change and its number. */
-export type NumberedChange<Change> = { readonly position: number; readonly change: Change };
 
 /** Creates an empty log that keeps at most `maxChanges` changes. */
 export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {

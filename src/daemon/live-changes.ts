@@ -1,49 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../engine/clock.ts';
-import type { ListedWorkflow } from '../service/workflows/listed-workflow.ts';
-import type { Suspensions } from '../store/store.ts';
+import type { AttendedRun, Change, DaemonStatus, LiveChanges, ServedWorkflows } from '../service/served.ts';
 import type { Catalog } from './catalog/catalog.ts';
-import { createChangeLog, type NumberedChange } from './change-log.ts';
+import { createChangeLog } from './change-log.ts';
 import type { RunIndex } from './run-index.ts';
-
-/** The subject of a change; the reader requests its present state. */
-export type Change =
-  | { readonly kind: 'run'; readonly runId: string }
-  | { readonly kind: 'workflow'; readonly file: string }
-  | { readonly kind: 'daemon' | 'queue' | 'schedule' };
-
-/** The variable state of the daemon. */
-export type DaemonStatus = {
-  readonly version: string;
-  /** The number of running runs. */
-  readonly running: number;
-  /** The number of queued runs. */
-  readonly queued: number;
-};
-
-/**
- * The changes of all runs and workflows, for any number of readers, each at its own pace: a reader keeps a position, and
- * the log keeps later changes. Without readers, nothing is checked.
- */
-export type LiveChanges = {
-  /** Identifies this process; positions of another daemon, or from before a restart, are invalid. */
-  readonly epoch: string;
-  readonly position: () => number;
-  /** Returns the changes after a position; null: the position is unknown or too old. */
-  readonly since: (position: number) => readonly NumberedChange<Change>[] | null;
-  /** Adds a reader and resolves after the first check. An attended run is checked even after it has finished. */
-  readonly join: (wake: () => void, attended: AttendedRun | null) => Promise<() => void>;
-  readonly daemon: () => DaemonStatus;
-};
-
-/** A run that a reader shows in detail; `look` is called after each of its changes. */
-export type AttendedRun = { readonly runId: string; readonly look: () => void };
 
 export type LiveChangesParts = {
   readonly runIndex: Pick<RunIndex, 'refresh' | 'watch' | 'attend'>;
-  readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
-  readonly suspensions: Pick<Suspensions, 'isSuspended' | 'stamp'>;
-  readonly nextOf: (listed: ListedWorkflow) => Date | null;
+  readonly catalog: Pick<Catalog, 'watch'>;
+  readonly workflows: Pick<ServedWorkflows, 'list' | 'version' | 'isSuspended' | 'suspensionStamp' | 'nextOf'>;
   readonly daemon: () => DaemonStatus;
   readonly queue: () => object;
   /** Returns a text that changes with what schedules do next, suspensions apart; null before there is a scheduler. */
@@ -132,11 +97,11 @@ class Changes {
   async #lookNow(): Promise<void> {
     await this.#parts.runIndex.refresh();
     this.#compareSchedules();
-    const { daemon, queue, scheduleStamp, suspensions } = this.#parts;
+    const { daemon, queue, scheduleStamp, workflows } = this.#parts;
     this.#compare('daemon', JSON.stringify(daemon()));
     this.#compare('queue', JSON.stringify(queue()));
     const schedule = scheduleStamp();
-    if (schedule !== null) this.#compare('schedule', `${schedule} ${suspensions.stamp()}`);
+    if (schedule !== null) this.#compare('schedule', `${schedule} ${workflows.suspensionStamp()}`);
   }
 
   #compare(kind: 'daemon' | 'queue' | 'schedule', state: string): void {
@@ -147,8 +112,8 @@ class Changes {
 
   /** Compares all schedules if one may have changed. */
   #compareSchedules(): void {
-    const { catalog, suspensions, clock } = this.#parts;
-    const key = `${catalog.version()} ${suspensions.stamp()}`;
+    const { workflows, clock } = this.#parts;
+    const key = `${workflows.version()} ${workflows.suspensionStamp()}`;
     if (key === this.#schedulesOf && clock.now() < this.#schedulesUntil) return;
     this.#schedulesOf = key;
     const before = this.#schedules;
@@ -161,13 +126,13 @@ class Changes {
   }
 
   #readSchedules(): ReadonlyMap<string, string> {
-    const { catalog, suspensions, nextOf, clock } = this.#parts;
+    const { workflows, clock } = this.#parts;
     const soon = clock.now() + scheduleDelayMs;
     this.#schedulesUntil = Number.POSITIVE_INFINITY;
     return new Map(
-      catalog.list().map((listed) => {
-        const isSuspended = suspensions.isSuspended(listed.file);
-        const next = nextOf(listed)?.getTime() ?? null;
+      workflows.list().map((listed) => {
+        const isSuspended = workflows.isSuspended(listed.file);
+        const next = workflows.nextOf(listed)?.getTime() ?? null;
         const isAwaited = !isSuspended && (listed.workflow?.schedule.start.length ?? 0) > 0;
         if (next !== null || isAwaited) this.#schedulesUntil = Math.min(this.#schedulesUntil, next ?? soon);
         return [listed.file, `${isSuspended} ${next}`];

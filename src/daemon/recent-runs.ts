@@ -1,13 +1,10 @@
-import type { RunStatus } from '../core/run/run.ts';
 import type { RunHead } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
+import type { RecentRun } from '../service/served.ts';
 import type { RunArchive } from '../store/store.ts';
 import { createSlices } from '../turns.ts';
 import { readHead } from './read-head.ts';
 import type { RunStamps } from './run-list.ts';
-
-/** The data of a past run for a row of ticks. */
-export type RecentRun = { readonly runId: string; readonly status: RunStatus; readonly durationMs: number | null };
 
 /** A text that survives the daemon. It is a cache: losing it costs time. Both functions may throw a `WfError`. */
 export type RecentCache = { readonly read: () => string | null; readonly write: (text: string) => void };

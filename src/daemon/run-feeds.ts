@@ -1,16 +1,7 @@
 import type { StoredEvent } from '../core/run/run.ts';
 import type { History } from '../service/history/history.ts';
 import type { PastRun } from '../service/history/past-run.ts';
-
-/** The events of runs for any number of followers; followers of one run share one reader of its journal. */
-export type RunFeeds = {
-  /**
-   * Yields batches of a run's events after the first `afterSeq`: stored events and then new ones, at the pace of the
-   * follower. Ends after the last event of the run, or when the signal is aborted. An event whose `seq` is not higher
-   * than that of its predecessor replaces all events from that `seq`.
-   */
-  readonly follow: (run: PastRun, afterSeq: number, signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
-};
+import type { RunFeeds } from '../service/served.ts';
 
 /** The maximum number of events in a batch. */
 const mostAtOnce = 500;

@@ -1,4 +1,5 @@
 import type { RunHead } from '../core/run/summary.ts';
+import type { ServedRuns } from '../service/served.ts';
 import { createSlices } from '../turns.ts';
 import { readHead } from './read-head.ts';
 import { type RecentCache, RecentRuns } from './recent-runs.ts';
@@ -30,7 +31,7 @@ export function createRunIndex(parts: RunIndexParts): RunIndex {
  * ones with their lifecycle. Other processes change runs, so the index checks the directory of the runs: every second for
  * unfinished runs, and for lists when `refresh` is called. All other methods return the state of the last check.
  */
-class LocalRunIndex {
+class LocalRunIndex implements ServedRuns {
   readonly #parts: RunIndexParts;
   readonly #list: RunList;
   readonly #lifecycle: RunLifecycle;
@@ -85,7 +86,6 @@ class LocalRunIndex {
     await this.#lifecycle.close();
   };
 
-  /** Checks for changes, at most some times a second. Reads only new and changed runs. */
   readonly refresh = (): Promise<void> => {
     if (this.#checking !== null) {
       const isEnough = this.#readsHeads && !this.#isTouched;
@@ -97,7 +97,6 @@ class LocalRunIndex {
     return this.#begin(true);
   };
 
-  /** Makes the next `refresh` check in any case. `runId`: a finished run that was changed. */
   readonly touch = (runId?: string): void => {
     this.#isTouched = true;
     this.#checkedFinishedAt = Number.NEGATIVE_INFINITY;
@@ -107,16 +106,12 @@ class LocalRunIndex {
     this.#notify(runId, this.#list.fileOf(runId));
   };
 
-  /** Returns a number that changes with the results of `lastRunOf` and `activeOf`. */
   readonly version = (): number => this.#number;
 
-  /** Returns the newest run of a workflow, by the absolute path of its file. */
   readonly lastRunOf = (file: string): RunHead | null => this.#entries.get(this.runIdsOf(file)[0] ?? '')?.head ?? null;
 
-  /** Returns the ids of all runs of a workflow, newest first. */
   readonly runIdsOf = (file: string): readonly string[] => this.#list.idsOf(file);
 
-  /** Returns the unfinished runs of a workflow, queued ones too, newest first. */
   readonly activeOf = (file: string): readonly RunHead[] => this.active().filter((run) => run.file === file);
 
   /** Returns every unfinished run, newest first. */
@@ -129,7 +124,6 @@ class LocalRunIndex {
   /** Returns the number of runs that a process runs, whatever started them. */
   readonly running = (): number => this.#lifecycle.running();
 
-  /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
   readonly headOf = (runId: string): RunHead | null =>
     this.#entries.get(runId)?.head ?? readHead(this.#parts.archive, runId)?.head ?? null;
 

@@ -1,13 +1,13 @@
 import type { RunSummary } from '../core/run/summary.ts';
-import type { RunIndex } from '../daemon/run-index.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
+import type { ServedRuns } from '../service/served.ts';
 import type { AcceptedRun } from '../service/service.ts';
 
 /** The dependencies of reading an accepted run. */
 export type AcceptedParts = {
   readonly history: Pick<History, 'read' | 'summarize'>;
-  readonly runIndex: Pick<RunIndex, 'touch'>;
+  readonly runIndex: Pick<ServedRuns, 'touch'>;
 };
 
 /**

@@ -1,16 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { loadWorkflow } from '../../language/load.ts';
-import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { ServedWorkflows } from '../../service/served.ts';
+import type { ListedPlaces } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
-export type Catalog = {
-  /** Returns every workflow, invalid ones too, in the order of their paths. The list is the same object until `version` changes. */
-  readonly list: () => readonly ListedWorkflow[];
-  /** Returns a number that changes with `list`, for caches of values derived from it. */
-  readonly version: () => number;
+export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
   /** Scans now, for a caller that has changed a file. Synchronous unless a large file is read. */
   readonly refresh: () => Promise<void>;
   /** Calls a listener within two seconds of a change, until the returned function is called. */

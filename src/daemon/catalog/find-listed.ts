@@ -1,22 +1,12 @@
 import { parse } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
+import type { ServedWorkflows } from '../../service/served.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { Catalog } from './catalog.ts';
 
-/** The names of a catalog's workflows for clients. */
-export type ListedNames = {
-  /**
-   * Returns the workflow of a name: its file's base name, with or without extension, and with `group/` before it if the
-   * name is ambiguous (`/name`: in no group). Throws a `WfError`: `not-found`, `conflict` if several match.
-   */
-  readonly find: (name: string) => ListedWorkflow;
-  /** Returns the shortest unambiguous name, with extension. */
-  readonly nameOf: (workflow: ListedWorkflow) => string;
-};
-
 /** Creates the lookup of names in the catalog. A name is never used as a path. */
-export function listedNames(catalog: Catalog): ListedNames {
+export function listedNames(catalog: Catalog): Pick<ServedWorkflows, 'get' | 'nameOf'> {
   let version: number | null = null;
   let indexed: Index = { full: new Map(), short: new Map() };
   const names = () => {
@@ -26,7 +16,7 @@ export function listedNames(catalog: Catalog): ListedNames {
     return indexed;
   };
   return {
-    find: (name) => {
+    get: (name) => {
       const { full, short } = names();
       const [only, ...others] = full.get(name) ?? short.get(name) ?? [];
       if (only === undefined) throw noSuchWorkflow(name, catalog.list());

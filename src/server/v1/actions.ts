@@ -29,7 +29,7 @@ const actions: { readonly [name: string]: Action } = {
 /** `POST /api/v1/dags/{name}`: performs an action on a workflow. */
 export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {
-    const listed = parts.names.find(request.params['name'] ?? '');
+    const listed = parts.workflows.get(request.params['name'] ?? '');
     const fields = actionFields(request);
     const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
     if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
@@ -83,10 +83,10 @@ async function retry(listed: ListedWorkflow, fields: ActionFields, parts: V1Part
 /** The unsuccessful steps; if all succeeded, every step. */
 const retrySelections: readonly RetrySelection[] = [{ steps: 'unfinished' }, { steps: 'all' }];
 
-function suspend({ file }: ListedWorkflow, fields: ActionFields, { suspensions }: V1Parts): object {
+function suspend({ file }: ListedWorkflow, fields: ActionFields, { workflows }: V1Parts): object {
   const value = requireField(fields, 'value', 'value');
   if (value !== 'true' && value !== 'false') throw new HttpError(400, '"value" must be "true" or "false"');
-  suspensions.set(file, value === 'true');
+  workflows.suspend(file, value === 'true');
   return {};
 }
 
@@ -101,13 +101,13 @@ async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, part
   return {};
 }
 
-async function save(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): Promise<object> {
-  await editor.save(listed, requireField(fields, 'value', 'value'));
+async function save(listed: ListedWorkflow, fields: ActionFields, { workflows }: V1Parts): Promise<object> {
+  await workflows.save(listed, requireField(fields, 'value', 'value'));
   return {};
 }
 
-async function rename(listed: ListedWorkflow, fields: ActionFields, { editor }: V1Parts): Promise<object> {
-  return { NewDagID: basename(await editor.rename(listed, requireField(fields, 'value', 'value'))) };
+async function rename(listed: ListedWorkflow, fields: ActionFields, { workflows }: V1Parts): Promise<object> {
+  return { NewDagID: basename(await workflows.rename(listed, requireField(fields, 'value', 'value'))) };
 }
 
 /** Refreshes the index, so that it contains the newest runs. */

@@ -18,18 +18,18 @@ const filesPerTurn = 20;
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
 /** `POST /api/v1/dags`: creates a workflow. */
-export function createDag({ editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
+export function createDag({ workflows }: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {
     const fields = actionFields(request);
     if (fields.action !== 'new') throw unknownAction(fields.action, ['new']);
-    return jsonReply({ DagID: basename(await editor.create(requireField(fields, 'value', 'value'))) });
+    return jsonReply({ DagID: basename(await workflows.create(requireField(fields, 'value', 'value'))) });
   };
 }
 
 /** `DELETE /api/v1/dags/{name}`: removes the file of a workflow and keeps its past runs. */
-export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => Promise<Reply> {
+export function deleteDag({ workflows }: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' } }) => {
-    await editor.remove(names.find(name));
+    await workflows.remove(workflows.get(name));
     return jsonReply({});
   };
 }
@@ -37,7 +37,7 @@ export function deleteDag({ names, editor }: V1Parts): (request: ApiRequest) => 
 /** `GET /api/v1/dags/{name}/spec`: the text of a workflow, as plain YAML if the client prefers that. */
 export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   return ({ params: { name = '' }, headers, access }) => {
-    const listed = parts.names.find(name);
+    const listed = parts.workflows.get(name);
     const text = fileText(listed, access, parts);
     if (prefers(headers.accept, yamlTypes, ['application/json'])) {
       return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
@@ -54,22 +54,22 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
     if (expression === '') throw new HttpError(400, '"q" is missing: what to search for');
     const matches = lineMatcher(expression);
     const Results: object[] = [];
-    for (const [index, listed] of parts.catalog.list().entries()) {
+    for (const [index, listed] of parts.workflows.list().entries()) {
       if (index % filesPerTurn === filesPerTurn - 1) await new Promise((resolve) => setImmediate(resolve));
       const Matches = matchesIn(fileText(listed, access, parts), matches);
       if (Matches.length === 0) continue;
-      const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+      const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
       const DAG = { ...workflowView(listed, workflow), Location: listed.file };
-      Results.push({ Name: parts.names.nameOf(listed), DAG, Matches });
+      Results.push({ Name: parts.workflows.nameOf(listed), DAG, Matches });
     }
     return jsonReply({ Results, Errors: [] });
   };
 }
 
 /** `GET /api/v1/tags`: every tag of a workflow, in lower case, sorted. */
-export function listTags({ catalog }: V1Parts): () => Reply {
+export function listTags({ workflows }: V1Parts): () => Reply {
   return () => {
-    const tags = new Set(catalog.list().flatMap(({ workflow }) => tagsOf(workflow)));
+    const tags = new Set(workflows.list().flatMap(({ workflow }) => tagsOf(workflow)));
     return jsonReply({ Tags: [...tags].sort(), Errors: [] });
   };
 }

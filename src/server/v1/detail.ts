@@ -55,9 +55,9 @@ function missing(name: string, tab: Tab, { message, help }: WfError): object {
   return { ...head(name, tab, [message]), DAG, message, detailedMessage: help ?? message };
 }
 
-function findOrNull(name: string, { names }: V1Parts): ListedWorkflow | WfError {
+function findOrNull(name: string, { workflows }: V1Parts): ListedWorkflow | WfError {
   try {
-    return names.find(name);
+    return workflows.get(name);
   } catch (error) {
     if (isNotFound(error)) return error;
     throw error;
@@ -71,11 +71,11 @@ async function runToShow(listed: ListedWorkflow, handle: string | null, parts: V
 }
 
 function dagView({ listed, run, access }: Omit<Shown, 'step'>, parts: V1Parts): object {
-  const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   const subject = { name: listed.name, params: defaultParams(workflow) };
   return {
     ...fileView(listed, access, parts),
-    Suspended: parts.suspensions.isSuspended(listed.file),
+    Suspended: parts.workflows.isSuspended(listed.file),
     DAG: workflowDetailView(listed, workflow),
     Status: run === null ? neverRunView(workflow, subject) : runDetailView(run),
   };

@@ -32,14 +32,14 @@ type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params
  * suspension changes; then only the data of changed files is rebuilt.
  */
 export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  const { runIndex, catalog, suspensions } = parts;
+  const { runIndex, workflows } = parts;
   const texts: FileTexts = new WeakMap();
   let cacheKey = '';
   const cache = new Map<string, Page>();
   return async ({ query, access }) => {
     const wanted = { ...wantedIn(query), access };
     await runIndex.refresh();
-    const key = `${catalog.version()} ${runIndex.version()} ${suspensions.stamp()}`;
+    const key = `${workflows.version()} ${runIndex.version()} ${workflows.suspensionStamp()}`;
     if (key !== cacheKey || cache.size > mostCached) cache.clear();
     cacheKey = key;
     const name = JSON.stringify(wanted);
@@ -56,11 +56,11 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
 }
 
 function makePage({ page, limit, access, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
-  const all = parts.catalog.list();
+  const all = parts.workflows.list();
   const fitting = all.filter((listed) => listed.workflow !== null && fits(listed, filter));
   const errors = all.flatMap((listed) => {
     const error = isInGroup(listed, filter.group) ? errorOf(listed, access, parts) : null;
-    return error === null ? [] : [`${parts.names.nameOf(listed)}: ${error}`];
+    return error === null ? [] : [`${parts.workflows.nameOf(listed)}: ${error}`];
   });
   const entries = fitting
     .slice((page - 1) * limit, page * limit)
@@ -93,13 +93,13 @@ function entryText(
 ): string {
   const { dag, params } = texts.get(listed) ?? readTexts(listed, parts);
   texts.set(listed, { dag, params });
-  const isSuspended = parts.suspensions.isSuspended(listed.file);
+  const isSuspended = parts.workflows.isSuspended(listed.file);
   const file = JSON.stringify({ ...fileView(listed, access, parts), Suspended: isSuspended });
   const status = JSON.stringify(runView(parts.runIndex.lastRunOf(listed.file), { name: listed.name, params }));
   return `${file.slice(0, -1)},"DAG":${dag},"Status":${status}}`;
 }
 
 function readTexts(listed: ListedWorkflow, parts: V1Parts): { dag: string; params: readonly Param[] } {
-  const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   return { dag: JSON.stringify(workflowView(listed, workflow)), params: defaultParams(workflow) };
 }

@@ -21,21 +21,21 @@ export type FileView = {
 export function fileView(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
-  parts: Pick<V1Parts, 'names' | 'shownText'>,
+  parts: Pick<V1Parts, 'workflows'>,
 ): FileView {
-  const { names } = parts;
+  const { workflows } = parts;
   const error = errorOf(listed, access, parts);
-  return { File: names.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
+  return { File: workflows.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
 }
 
 /** Returns the errors of a workflow as one text; null if it is valid. */
 export function errorOf(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
-  parts: Pick<V1Parts, 'shownText'>,
+  parts: Pick<V1Parts, 'workflows'>,
 ): string | null {
   if (listed.workflow !== null) return null;
-  const errors = shownDiagnostics(listed, access, parts).filter(({ severity }) => severity === 'error');
+  const errors = shownDiagnostics(listed, access, parts.workflows).filter(({ severity }) => severity === 'error');
   return errors.map(diagnosticText).join('; ');
 }
 
@@ -46,11 +46,11 @@ export function errorOf(
 export function fileText(
   { sources, workflow }: ListedWorkflow,
   access: ApiRequest['access'],
-  { shownText }: Pick<V1Parts, 'shownText'>,
+  { workflows }: Pick<V1Parts, 'workflows'>,
 ): string {
   const text = sources[0]?.text ?? '';
   if (access === 'write') return text;
-  return workflow === null ? '' : shownText(text, workflow);
+  return workflow === null ? '' : workflows.shownText(text, workflow);
 }
 
 type Subject = Pick<ListedWorkflow, 'name' | 'group'>;

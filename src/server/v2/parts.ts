@@ -1,28 +1,18 @@
-import type { LiveChanges } from '../../daemon/live-changes.ts';
-import type { RunFeeds } from '../../daemon/run-feeds.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { History } from '../../service/history/history.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import type { CheckResult } from '../../service/workflows/load-workflow.ts';
+import type { LiveChanges, RunFeeds } from '../../service/served.ts';
 import type { V1Parts } from '../v1/parts.ts';
 
 /** What a schedule does at a moment; `file` is the absolute path of the workflow. */
 export type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
 
 /** What the v2 API works with. */
-export type V2Parts = Pick<
-  V1Parts,
-  'catalog' | 'names' | 'runIndex' | 'runs' | 'suspensions' | 'editor' | 'shown' | 'shownText'
-> & {
+export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
-  /** Checks the text of a workflow; imports are resolved only within the workflows directory. */
-  readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
-  /** Returns the next scheduled start of a workflow; null: none. */
-  readonly nextOf: (listed: ListedWorkflow) => Date | null;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   /** The runs that take a place and those that wait for one, in their order. */

@@ -41,7 +41,7 @@ test('a listing is answered from what was made before until something changes', 
   const before = await tagOf();
   expect(await tagOf()).toBe(before);
   expect((await ask('GET', '/api/v2/workflows', { headers: { 'If-None-Match': before } })).status).toBe(304);
-  app.suspensions.set(join(dags, 'hello.yaml'), true);
+  app.workflows.suspend(join(dags, 'hello.yaml'), true);
   const page = jsonOf<WorkflowPage>(await ask('GET', '/api/v2/workflows?name=hello'));
   expect(page.workflows.map(({ suspended }) => suspended)).toEqual([true]);
   expect(await tagOf()).not.toBe(before);
@@ -52,7 +52,10 @@ test('when a schedule has come to its next moment, the listing tells the one aft
   const clock = createFakeClock();
   const moments = [clock.now() + 10_000, clock.now() + 20_000];
   const nextOf = () => new Date(moments.find((at) => at > clock.now()) ?? 0);
-  const { ask } = await apiServer(allRoutes({ ...app, clock, nextOf, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }));
+  const workflows = { ...app.workflows, nextOf };
+  const { ask } = await apiServer(
+    allRoutes({ ...app, clock, workflows, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }),
+  );
   const next = async () => Date.parse(JSON.parse((await ask('GET', '/api/v2/workflows')).body).workflows[0].next);
 
   expect(await next()).toBe(moments[0]);

@@ -1,4 +1,4 @@
-import type { LiveChanges } from '../../../daemon/live-changes.ts';
+import type { LiveChanges } from '../../../service/served.ts';
 
 /** A position in the stream of all changes, and in the journal of the run that is followed with it. */
 export type LiveCursor = { readonly position: number; readonly run: number | null };

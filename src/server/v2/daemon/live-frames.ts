@@ -1,4 +1,4 @@
-import type { Change } from '../../../daemon/live-changes.ts';
+import type { Change } from '../../../service/served.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { ApiRequest } from '../../route.ts';
@@ -12,7 +12,7 @@ export type LiveFrames = (change: Change, access: ApiRequest['access'], id: stri
 /** Frames for all streams of a server. */
 export function createLiveFrames(parts: V2Parts): LiveFrames {
   const items = createWorkflowItems(parts);
-  const listedOf = byFile(parts.catalog);
+  const listedOf = byFile(parts.workflows);
   return (change, access, id) => {
     switch (change.kind) {
       case 'daemon':
@@ -35,7 +35,7 @@ export function createLiveFrames(parts: V2Parts): LiveFrames {
   };
 }
 
-function byFile({ list, version }: V2Parts['catalog']): (file: string) => ListedWorkflow | null {
+function byFile({ list, version }: V2Parts['workflows']): (file: string) => ListedWorkflow | null {
   let madeOf: number | null = null;
   let files = new Map<string, ListedWorkflow>();
   return (file) => {

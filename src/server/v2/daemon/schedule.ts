@@ -32,8 +32,8 @@ export function nextMoments(parts: V2Parts): object {
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
 function scheduleView({ from, to, limit }: Window, parts: V2Parts): object {
-  const { moments, missed, names, catalog, suspensions } = parts;
-  const listed = new Map(catalog.list().map((each) => [each.file, each]));
+  const { moments, missed, workflows } = parts;
+  const listed = new Map(workflows.list().map((each) => [each.file, each]));
   const found = moments(from, to, limit + 1);
   return {
     from: new Date(from),
@@ -41,7 +41,7 @@ function scheduleView({ from, to, limit }: Window, parts: V2Parts): object {
     moments: found.slice(0, limit).flatMap(({ file, kind, at }) => {
       const workflow = listed.get(file);
       if (workflow === undefined) return [];
-      return [{ at, kind, workflow: names.nameOf(workflow), file, suspended: suspensions.isSuspended(file) }];
+      return [{ at, kind, workflow: workflows.nameOf(workflow), file, suspended: workflows.isSuspended(file) }];
     }),
     more: found.length > limit,
     missed: missed(),

@@ -19,7 +19,7 @@ export function listRuns(parts: V2Parts): Handler {
 /** `GET /api/v2/workflows/{name}/runs`. */
 export function listRunsOfWorkflow(parts: V2Parts): Handler {
   return ({ params: { name = '' }, query }: ApiRequest) =>
-    pageReply(readQuery('listRunsOfWorkflow', query), parts.names.find(name).file, parts);
+    pageReply(readQuery('listRunsOfWorkflow', query), parts.workflows.get(name).file, parts);
 }
 
 /** A partial answer reads at most this many runs, so that a filter that matches none answers soon. */

@@ -6,35 +6,35 @@ import type { V2Parts } from '../parts.ts';
 import { expectedText } from './conditions.ts';
 
 /** `POST /api/v2/workflows/{name}/rename`. */
-export function renameWorkflow({ names, editor, catalog }: V2Parts): Handler {
+export function renameWorkflow({ workflows }: V2Parts): Handler {
   return async (request) => {
-    const listed = names.find(request.params['name'] ?? '');
+    const listed = workflows.get(request.params['name'] ?? '');
     const { to, group } = readBody('renameWorkflow', request.body);
-    const file = await editor.rename(listed, to, {
+    const file = await workflows.rename(listed, to, {
       check: expectedText(request),
       ...(group === null ? {} : { group }),
     });
-    const renamed = catalog.list().find((each) => each.file === file);
+    const renamed = workflows.list().find((each) => each.file === file);
     if (renamed === undefined) throw new HttpError(409, 'the file was removed again');
-    return jsonReply({ id: names.nameOf(renamed), file });
+    return jsonReply({ id: workflows.nameOf(renamed), file });
   };
 }
 
 /** `DELETE /api/v2/workflows/{name}`. */
-export function deleteWorkflow({ names, editor }: V2Parts): Handler {
+export function deleteWorkflow({ workflows }: V2Parts): Handler {
   return async (request) => {
-    const listed = names.find(request.params['name'] ?? '');
-    await editor.remove(listed, expectedText(request));
+    const listed = workflows.get(request.params['name'] ?? '');
+    await workflows.remove(listed, expectedText(request));
     return { status: 204, body: null };
   };
 }
 
 /** `PUT /api/v2/workflows/{name}/suspended`. */
-export function suspendWorkflow({ names, suspensions }: V2Parts): Handler {
+export function suspendWorkflow({ workflows }: V2Parts): Handler {
   return ({ params: { name = '' }, body }) => {
-    const { file } = names.find(name);
+    const { file } = workflows.get(name);
     const { suspended } = readBody('suspendWorkflow', body);
-    suspensions.set(file, suspended);
+    workflows.suspend(file, suspended);
     return jsonReply({ suspended });
   };
 }

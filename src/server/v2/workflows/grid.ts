@@ -29,8 +29,8 @@ export function workflowGrid(parts: V2Parts): Handler {
   return (request) => gridReply(request, parts);
 }
 
-async function gridReply({ params, query }: ApiRequest, { names, history }: V2Parts): Promise<Reply> {
-  const { file } = names.find(params['name'] ?? '');
+async function gridReply({ params, query }: ApiRequest, { workflows, history }: V2Parts): Promise<Reply> {
+  const { file } = workflows.get(params['name'] ?? '');
   const { limit, cursor } = readQuery('workflowGrid', query);
   const runs: RunSummary[] = [];
   let last: RunPlace | null = null;

@@ -24,7 +24,7 @@ type Page = { readonly body: Buffer; readonly tag: string };
 
 /** `GET /api/v2/workflows`. */
 export function listWorkflows(parts: V2Parts): Handler {
-  const { runIndex, catalog, suspensions, clock } = parts;
+  const { runIndex, workflows, clock } = parts;
   const items = createWorkflowItems(parts);
   const cache = new Map<string, Page>();
   let cacheKey = '';
@@ -34,11 +34,11 @@ export function listWorkflows(parts: V2Parts): Handler {
     const wanted = { ...wantedIn(query), access };
     await runIndex.refresh();
     const name = JSON.stringify(wanted);
-    if (!cache.has(name) || catalog.version() !== readVersion) {
-      readVersion = catalog.version();
+    if (!cache.has(name) || workflows.version() !== readVersion) {
+      readVersion = workflows.version();
       await runIndex.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
     }
-    const key = `${catalog.version()} ${runIndex.version()} ${suspensions.stamp()}`;
+    const key = `${workflows.version()} ${runIndex.version()} ${workflows.suspensionStamp()}`;
     if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
       cache.clear();
       validUntil = Number.POSITIVE_INFINITY;
@@ -75,11 +75,11 @@ function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page:
 
 function pageOf(
   wanted: Wanted,
-  { catalog }: Pick<V2Parts, 'catalog'>,
+  { workflows }: Pick<V2Parts, 'workflows'>,
 ): { readonly shown: readonly ListedWorkflow[]; readonly isLast: boolean } {
   const { after, limit: count } = wanted;
   const isAfter = (listed: ListedWorkflow) => after === null || placeOf(listed) > after;
-  const fitting = catalog.list().filter((listed) => isAfter(listed) && fits(listed, wanted));
+  const fitting = workflows.list().filter((listed) => isAfter(listed) && fits(listed, wanted));
   return { shown: fitting.slice(0, count), isLast: fitting.length <= count };
 }
 

@@ -6,7 +6,7 @@ import { detailView } from './workflow-view.ts';
 /** `GET /api/v2/workflows/{name}`. */
 export function showWorkflow(parts: V2Parts): Handler {
   return async ({ params: { name = '' }, access }) => {
-    const listed = parts.names.find(name);
+    const listed = parts.workflows.get(name);
     await parts.runIndex.refresh();
     await parts.runIndex.recent.read([listed.file]);
     return jsonReply(detailView(listed, access, parts));

@@ -10,8 +10,8 @@ import { expectedText } from './conditions.ts';
 /** `GET /api/v2/workflows/{name}/source`. */
 export function showSource(parts: V2Parts): Handler {
   return ({ params: { name = '' }, access }) => {
-    const listed = parts.names.find(name);
-    const text = access === 'write' ? parts.editor.read(listed) : maskedText(listed, parts);
+    const listed = parts.workflows.get(name);
+    const text = access === 'write' ? parts.workflows.read(listed) : maskedText(listed, parts);
     return {
       status: 200,
       headers: {
@@ -30,16 +30,16 @@ export function saveSource(parts: V2Parts): Handler {
 }
 
 /** The text that the catalog has read: a newer one on the disk could hold a secret that its masks do not know. */
-function maskedText({ workflow, sources }: ListedWorkflow, { shownText }: Pick<V2Parts, 'shownText'>): string {
-  if (workflow !== null) return shownText(sources[0]?.text ?? '', workflow);
+function maskedText({ workflow, sources }: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): string {
+  if (workflow !== null) return workflows.shownText(sources[0]?.text ?? '', workflow);
   throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');
 }
 
 async function save(request: ApiRequest, parts: V2Parts): Promise<Reply> {
-  const listed = parts.names.find(request.params['name'] ?? '');
+  const listed = parts.workflows.get(request.params['name'] ?? '');
   const text = textIn(request);
   const { allowInvalid } = readQuery('saveSource', request.query);
-  await parts.editor.save(listed, text, { check: expectedText(request), allowInvalid });
+  await parts.workflows.save(listed, text, { check: expectedText(request), allowInvalid });
   return savedReply(listed.file, text, { status: 200, parts });
 }
 
@@ -51,13 +51,13 @@ async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   if (isListed(name, parts)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
   const { allowInvalid, group } = readQuery('saveSource', query);
-  const file = await parts.editor.create(name, { text, allowInvalid, group: group ?? '' });
+  const file = await parts.workflows.create(name, { text, allowInvalid, group: group ?? '' });
   return savedReply(file, text, { status: 201, parts });
 }
 
-function isListed(name: string, { names }: Pick<V2Parts, 'names'>): boolean {
+function isListed(name: string, { workflows }: Pick<V2Parts, 'workflows'>): boolean {
   try {
-    names.find(name);
+    workflows.get(name);
     return true;
   } catch {
     return false;
@@ -73,9 +73,9 @@ function savedReply(
   text: string,
   { status, parts }: { readonly status: 200 | 201; readonly parts: V2Parts },
 ): Reply {
-  const listed = parts.catalog.list().find((each) => each.file === file);
+  const listed = parts.workflows.list().find((each) => each.file === file);
   if (listed === undefined) throw new HttpError(409, 'the file was removed again');
-  const id = parts.names.nameOf(listed);
+  const id = parts.workflows.nameOf(listed);
   const location = `${parts.basePath}/api/v2/workflows/${encodeURIComponent(id)}`;
   const body = { id, file, diagnostics: listed.diagnostics.map(diagnosticJson) };
   return {

@@ -13,9 +13,7 @@ export type WorkflowItems = (
 const scheduleDelayMs = 1000;
 
 /** Keeps what files say, ready to be sent, for as long as the catalog keeps them. */
-export function createWorkflowItems(
-  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText' | 'suspensions' | 'nextOf' | 'runIndex' | 'clock'>,
-): WorkflowItems {
+export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex' | 'clock'>): WorkflowItems {
   const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
   return (listed, access) => {
     const text = texts[access].get(listed) ?? JSON.stringify(fileView(listed, access, parts));

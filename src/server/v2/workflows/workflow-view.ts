@@ -12,20 +12,20 @@ import type { V2Parts } from '../parts.ts';
 export function fileView(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
-  parts: Pick<V2Parts, 'names' | 'shown' | 'shownText'>,
+  parts: Pick<V2Parts, 'workflows'>,
 ): object {
-  const { names, shown } = parts;
+  const { workflows } = parts;
   const { name, group, file } = listed;
-  const workflow = listed.workflow === null ? null : shown(listed.workflow);
+  const workflow = listed.workflow === null ? null : workflows.shown(listed.workflow);
   return {
-    id: names.nameOf(listed),
+    id: workflows.nameOf(listed),
     name,
     group,
     file,
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
     schedule: workflow?.schedule ?? noSchedule,
-    diagnostics: shownDiagnostics(listed, access, parts).map(diagnosticJson),
+    diagnostics: shownDiagnostics(listed, access, workflows).map(diagnosticJson),
   };
 }
 
@@ -33,11 +33,8 @@ export function fileView(
 export type PresentView = { readonly next: Date | null; readonly suspended: boolean };
 
 /** A suspended workflow is not started by the time. */
-export function presentView(
-  listed: ListedWorkflow,
-  { suspensions, nextOf }: Pick<V2Parts, 'suspensions' | 'nextOf'>,
-): PresentView {
-  return { next: nextOf(listed), suspended: suspensions.isSuspended(listed.file) };
+export function presentView(listed: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): PresentView {
+  return { next: workflows.nextOf(listed), suspended: workflows.isSuspended(listed.file) };
 }
 
 /** `next`, `suspended` and the last runs as lists have them. */
@@ -51,7 +48,7 @@ export function presentJson(
 
 /** A workflow with everything that its file says, as written: nothing is evaluated. */
 export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
-  const workflow = listed.workflow === null ? null : parts.shown(listed.workflow);
+  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   return {
     ...fileView(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
@@ -88,11 +85,11 @@ function parameterViews({ params, secrets }: Workflow): readonly object[] {
 function definition(
   { sources, workflow }: ListedWorkflow,
   access: ApiRequest['access'],
-  { shownText }: Pick<V2Parts, 'shownText'>,
+  { workflows }: Pick<V2Parts, 'workflows'>,
 ): string | null {
   const text = sources[0]?.text ?? null;
   if (access === 'write' || text === null) return text;
-  return workflow === null ? null : shownText(text, workflow);
+  return workflow === null ? null : workflows.shownText(text, workflow);
 }
 
 function stepView(step: Step): Pick<Workflow['steps'][number], StepKey> {

@@ -105,7 +105,7 @@ test('a workflow is renamed with its suspension, and removed', async () => {
   expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: { 'If-Match': '"x"' } })).status).toBe(412);
   expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: known })).status).toBe(204);
   expect(readdirSync(world.dags)).toEqual([]);
-  expect(world.app.suspensions.isSuspended(join(world.dags, 'b.yaml'))).toBe(false);
+  expect(world.app.workflows.isSuspended(join(world.dags, 'b.yaml'))).toBe(false);
 });
 
 test('a file is created in a group, and moved to another one', async () => {
