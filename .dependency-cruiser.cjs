@@ -75,7 +75,7 @@ const FOLDERS = {
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'render/text/step-title[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$',
+      '(descriptors|pattern-test|regular-file|remove-file|system-problem|turns)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -96,7 +96,7 @@ const FOLDERS = {
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
   forwarding: {
-    src: ['core/', '(descriptors|pause|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', '(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -146,7 +146,7 @@ const FOLDERS = {
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
       'store/log-ends[.]ts$',
-      '(pause|remove-file|stack|system-problem)[.]ts$',
+      '(pause|remove-file|stack|system-problem|turns)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

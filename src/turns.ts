@@ -35,12 +35,17 @@ export function createTurns(maxPerTurn: number): Turns {
   };
 }
 
+/** Resolves in the next turn of the event loop, after signals, data and timers that are due. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** Returns a function that yields to the event loop whenever `ms` milliseconds of work have passed since the last time. */
 export function createSlices(ms: number): () => Promise<void> {
   let end = performance.now() + ms;
   return async () => {
     if (performance.now() < end) return;
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+    await nextTurn();
     end = performance.now() + ms;
   };
 }

@@ -2,7 +2,7 @@ import type { RunHead } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import type { RecentRun } from '../service/served.ts';
 import type { RunArchive } from '../store/store.ts';
-import { createSlices } from '../turns.ts';
+import { createSlices, nextTurn } from '../turns.ts';
 import { readHead } from './read-head.ts';
 import type { RunStamps } from './run-list.ts';
 
@@ -97,7 +97,7 @@ export class RecentRuns {
       if (this.#files.has(file)) continue;
       this.#readOne(file);
       this.#parts.changed(file);
-      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await nextTurn();
     }
     if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   }

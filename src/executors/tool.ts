@@ -28,8 +28,3 @@ export function stoppedByInterrupt(attempt: Attempt): Attempt {
 export function wantsColor({ FORCE_COLOR: force = '', NO_COLOR: no = '' }: Attempt['env']): boolean {
   return force !== '' && force !== '0' && force !== 'false' && no === '';
 }
-
-/** The outcome for settings that nothing can be started with. */
-export function settingsProblem(message: string): Outcome {
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
-}

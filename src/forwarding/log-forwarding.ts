@@ -1,6 +1,7 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
 import type { StoredEvent } from '../core/run/run.ts';
 import type { LogFollower, LogFollowerOptions, StoredLogs } from '../store/logs.ts';
+import { nextTurn } from '../turns.ts';
 import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
 import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
 import { openHttpSink } from './http-sink.ts';
@@ -144,7 +145,7 @@ class Forwarding {
 
   async #feedIsEmpty(): Promise<void> {
     // Yield even when there is room: much of the log may be left, and other work is waiting.
-    await new Promise((resume) => setImmediate(resume));
+    await nextTurn();
     if (this.#feed.isEmpty) return;
     await new Promise<void>((resume) => {
       this.#whenEmpty = resume;

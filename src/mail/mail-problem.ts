@@ -1,3 +1,4 @@
+import { certificateProblems, isUntrusted } from '../core/certificate-problem.ts';
 /** Why a mail was not sent, as one line for the user. */
 export class MailProblem extends Error {}
 
@@ -33,14 +34,7 @@ const byCode: { readonly [code: string]: string } = {
   EPROTO: 'the server does not speak TLS on this port',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  ...certificateProblems,
 };
 
 const byTimeout: { readonly [type: string]: string } = {
@@ -48,9 +42,6 @@ const byTimeout: { readonly [type: string]: string } = {
   GREETING_TIMEOUT: 'it accepts connections but sends no greeting (for TLS from the start, use port 465)',
   SOCKET_TIMEOUT: 'it stopped responding',
 };
-
-/** Certificate errors that a trusted certificate file resolves. */
-const untrusted = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE/;
 
 /** Explains a mail server error in one line. */
 export function explainMailError(error: unknown, server: NamedServer): string {
@@ -94,7 +85,7 @@ function said({ response = '', message }: MailError): string {
 
 function certificateHelp(code: string): string {
   if (!/SELF_SIGNED|ISSUER|LEAF_SIGNATURE|^CERT_|ALTNAME/.test(code)) return '';
-  const trust = untrusted.test(code) ? '; set NODE_EXTRA_CA_CERTS to a file with the certificate to trust' : '';
+  const trust = isUntrusted(code) ? '; set NODE_EXTRA_CA_CERTS to a file with the certificate to trust' : '';
   return ` (${code})${trust}`;
 }
 

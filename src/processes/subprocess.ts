@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
+import { failed } from '../core/run/outcome.ts';
 import type { Outcome } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
 import { AttemptTree } from './attempt-tree.ts';
@@ -87,7 +88,7 @@ function exitOf(child: ChildProcess): Promise<ProcessEnd> {
 function abandon(started: StartedProcess): Outcome {
   started.abandon();
   const message = `process ${started.identity.pid} could not be ended: it belongs to another user or hangs in the kernel`;
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+  return failed(message);
 }
 
 async function failureOf(child: ChildProcess): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { RunSummary } from '../../core/run/summary.ts';
 import type { ActiveRun, ChildWatcher, OnChild } from '../../engine/engine.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import type { LogFollower } from '../../store/logs.ts';
+import { nextTurn } from '../../turns.ts';
 import type { Output } from '../terminal/output.ts';
 import { type PresentedEvent, type PresentedResult, type PresentedWorkflow, Presenter } from './presenter.ts';
 
@@ -107,7 +108,7 @@ export class EngineFeed {
   async #readerIsNear(): Promise<void> {
     const { out } = this.#tools;
     // Give the reporter time to write its batch of lines.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (out.pending() > mostPendingBytes) await out.drained();
   }
 

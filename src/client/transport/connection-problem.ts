@@ -1,4 +1,5 @@
 import type { ClientSettings } from '../../config/client-settings.ts';
+import { isUntrusted } from '../../core/certificate-problem.ts';
 import { WfError } from '../../errors.ts';
 
 /** Converts an error of the connection to a daemon, with help for the user. */
@@ -51,16 +52,13 @@ export function notUnderstood({ url, source }: ClientSettings, what: string): Wf
 
 function tlsProblem(code: string, message: string, settings: ClientSettings): WfError | null {
   const { url } = settings;
+  if (isUntrusted(code)) {
+    return unreachable(
+      `the certificate of ${url} is not signed by a trusted authority: ${message}`,
+      'name the certificate of its authority, or its own where it is self-signed, with --server-ca or "serverCa"',
+    );
+  }
   switch (code) {
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return unreachable(
-        `the certificate of ${url} is not signed by a trusted authority: ${message}`,
-        'name the certificate of its authority, or its own where it is self-signed, with --server-ca or "serverCa"',
-      );
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
       return unreachable(`the certificate of ${url} is not valid today: ${message}`, 'renew it on the daemon');

@@ -4,6 +4,7 @@ import { loadWorkflow } from '../../language/load.ts';
 import type { ServedWorkflows } from '../../service/served.ts';
 import type { ListedPlaces } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
+import { nextTurn } from '../../turns.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
@@ -122,7 +123,7 @@ async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boo
   let sliceEnd = performance.now() + sliceMs;
   for (const file of look.stale) {
     if (performance.now() > sliceEnd) {
-      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await nextTurn();
       sliceEnd = performance.now() + sliceMs;
     }
     if (isClosed() || !files.isNewest(look)) return false;

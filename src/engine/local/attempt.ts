@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { failed } from '../../core/run/outcome.ts';
 import type { AttemptFacts, Outcome } from '../../core/run/run.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
@@ -87,7 +88,7 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
     return await withFacts(context, outcome, { scope, env, cwd });
   } catch (error) {
     if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
-    return reportOf(afterEnd(errorOutcome(error.message), context));
+    return reportOf(afterEnd(failed(error.message), context));
   } finally {
     output.close();
   }
@@ -116,7 +117,7 @@ async function withFacts(
     return { outcome, facts };
   } catch (error) {
     if (!(error instanceof EvaluationProblem)) throw error;
-    return signal.aborted ? reportOf(outcome) : reportOf(errorOutcome(error.message));
+    return signal.aborted ? reportOf(outcome) : reportOf(failed(error.message));
   }
 }
 
@@ -125,11 +126,6 @@ function captureFor({ workflow, step, signal, capture, variables }: AttemptConte
   const shell = step.shell ?? workflow.shell;
   return (command: string, env: Environment) =>
     capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
-}
-
-/** An outcome with reason `error`: the failure is not the program's own. */
-export function errorOutcome(message: string): Outcome {
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
 }
 
 function stepEnvironment({ step, number, output: { log } }: AttemptContext): Environment {
@@ -167,7 +163,7 @@ async function checkPreconditions(
     if (unmet !== null) return { status: 'skipped', message: unmet };
   } catch (error) {
     if (!(error instanceof EvaluationProblem)) throw error;
-    return errorOutcome(error.message);
+    return failed(error.message);
   }
   admitted.add(step.name);
   return null;
@@ -210,7 +206,7 @@ async function withCopies(
 ): Promise<Outcome> {
   const { step, output } = context;
   const hasCopies = step.stdout !== null || step.stderr !== null;
-  if (hasCopies && !existsSync(cwd)) return errorOutcome(`directory "${cwd}" does not exist`);
+  if (hasCopies && !existsSync(cwd)) return failed(`directory "${cwd}" does not exist`);
   const copies: OutputCopy[] = [];
   const { log } = output;
   let outcome: Outcome;
@@ -220,18 +216,18 @@ async function withCopies(
     outcome = withOutput(await work(), step, output);
   } catch (error) {
     if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
-    outcome = errorOutcome(error.message);
+    outcome = failed(error.message);
   }
   const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));
   const problem = ends.find((found) => found !== null) ?? null;
-  return problem !== null && outcome.status === 'succeeded' ? afterEnd(errorOutcome(problem), context) : outcome;
+  return problem !== null && outcome.status === 'succeeded' ? afterEnd(failed(problem), context) : outcome;
 }
 
 function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {
   if (step.output === null || (outcome.status !== 'succeeded' && outcome.status !== 'failed')) return outcome;
   const output = text(step.output);
   if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
-  return outcome.status === 'succeeded' ? errorOutcome(output.problem) : outcome;
+  return outcome.status === 'succeeded' ? failed(output.problem) : outcome;
 }
 
 /** A program that cannot write its output cannot report why either, since its messages go to the same disk. */

@@ -1,3 +1,4 @@
+import { failed } from '../../core/run/outcome.ts';
 import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
 import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
@@ -8,7 +9,7 @@ import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, RunRequest } from '../engine.ts';
-import { type AttemptReport, errorOutcome, runAttempt } from './attempt.ts';
+import { type AttemptReport, runAttempt } from './attempt.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunVariables } from './environment/variables.ts';
@@ -74,7 +75,7 @@ export class StepRunner {
     } catch (error) {
       const problem = systemProblem(error);
       if (problem === null) throw error;
-      return { outcome: errorOutcome(problem.message), facts: {} };
+      return { outcome: failed(problem.message), facts: {} };
     }
   }
 
@@ -87,7 +88,7 @@ export class StepRunner {
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, this.#outputOptions);
-    if ('problem' in output) return { outcome: errorOutcome(output.problem), facts: {} };
+    if ('problem' in output) return { outcome: failed(output.problem), facts: {} };
     const report = await runAttempt({
       runId,
       workflow,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import { literalText } from '../../core/words/interpolate.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { removeIfPossible } from '../../remove-file.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { runTool, settingsProblem, stoppedByInterrupt, wantsColor } from '../tool.ts';
+import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
 import { expandHome, sortedEntries, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';
 
 const install = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
@@ -17,12 +18,11 @@ export const executor: Executor = { run: (config, attempt) => runPlaybook(config
 async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   const settings = toolSettings(config, attempt);
   const words = stepWords(attempt);
-  if (words === null)
-    return settingsProblem('the "command" of an ansible step holds additional arguments, not shell code');
+  if (words === null) return failed('the "command" of an ansible step holds additional arguments, not shell code');
   const playbook = settings.text('playbook');
-  if (playbook === null) return settingsProblem('the ansible executor needs "playbook"');
+  if (playbook === null) return failed('the ansible executor needs "playbook"');
   const variables = variablesFile(config.extraVars, attempt);
-  if (variables !== null && 'problem' in variables) return settingsProblem(variables.problem);
+  if (variables !== null && 'problem' in variables) return failed(variables.problem);
   try {
     const options = [
       ...playbookOptions(settings, attempt),

@@ -1,3 +1,4 @@
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import { messageOf } from '../../errors.ts';
 import { runProcess } from '../../processes/subprocess.ts';
@@ -11,7 +12,7 @@ export const executor: Executor = { run: (_config, attempt) => runStep(attempt) 
 async function runStep(attempt: Attempt): Promise<Outcome> {
   const { step } = attempt;
   if (step.script !== null) return runScript(step.script, attempt);
-  if (step.command === null) return problemOutcome('the step has no command');
+  if (step.command === null) return failed('the step has no command');
   return runLine(commandLine(step.command, step.args.map(attempt.expand), attempt), attempt);
 }
 
@@ -22,7 +23,7 @@ async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
   try {
     file = writeScript(attempt.scratch(), step.name, script);
   } catch (error) {
-    return problemOutcome(`the script could not be written: ${messageOf(error)}`);
+    return failed(`the script could not be written: ${messageOf(error)}`);
   }
   try {
     const args = step.args.length > 0 ? step.args.map(attempt.expand) : attempt.params;
@@ -41,9 +42,5 @@ function scriptLine(script: string, fileAndArgs: readonly string[], attempt: Att
 }
 
 async function runLine(line: CommandLine, attempt: Attempt): Promise<Outcome> {
-  return 'problem' in line ? problemOutcome(line.problem) : runProcess(attempt, line);
-}
-
-function problemOutcome(message: string): Outcome {
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+  return 'problem' in line ? failed(line.problem) : runProcess(attempt, line);
 }

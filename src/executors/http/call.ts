@@ -1,3 +1,4 @@
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
@@ -94,10 +95,6 @@ function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {
       ? answer
       : `${answer}, but "successStatusCodes" allows only ${[...successStatusCodes].join(', ')}`;
   return failed(requestLine(end.hop.method, end.hop.url, why));
-}
-
-function failed(message: string): Outcome {
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
 }
 
 /** A reader that prints an answer; `end` prints what needs the complete answer. */

@@ -1,3 +1,4 @@
+import { certificateProblems, isUntrusted } from '../../core/certificate-problem.ts';
 import { shownUrl } from './shown.ts';
 
 /** Why a request got no complete answer; the message is one line for the user. */
@@ -16,19 +17,8 @@ const byCode: { readonly [code: string]: string } = {
   EPROTO: 'the server does not speak TLS on this port; is it http instead of https?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port; is it http instead of https?',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port; is it http instead of https?',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a trusted authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  ...certificateProblems,
 };
-
-/** Certificate errors that a trusted certificate file resolves. */
-const untrusted = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE/;
-const certificate = /SELF_SIGNED|ISSUER|LEAF_SIGNATURE|^CERT_|ALTNAME/;
 
 /** Explains a request error, with URL and proxy, in one line. */
 export function explainRequestError(error: unknown, url: URL, proxy: URL | null): string {
@@ -67,8 +57,8 @@ export function requestLine(method: string, url: URL, what: string): string {
 }
 
 function certificateHelp(code: string): string {
-  if (!certificate.test(code)) return '';
-  const trust = untrusted.test(code) ? 'set NODE_EXTRA_CA_CERTS to a file with the certificate to trust, or ' : '';
+  if (!Object.hasOwn(certificateProblems, code)) return '';
+  const trust = isUntrusted(code) ? 'set NODE_EXTRA_CA_CERTS to a file with the certificate to trust, or ' : '';
   return ` (${code}); ${trust}set skipTLSVerify to accept any`;
 }
 

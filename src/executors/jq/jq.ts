@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PATH } from '../../core/words/json-path.ts';
@@ -47,10 +48,7 @@ function argsOf(config: JsonObject, { step, scope }: Attempt): string[] {
 }
 
 function toOutcome(end: JqEnd): Outcome {
-  if ('problem' in end) {
-    const message = `jq failed: ${end.problem}`;
-    return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
-  }
+  if ('problem' in end) return failed(`jq failed: ${end.problem}`);
   const { code, firstError, lastError } = end;
   if (code === 0 && firstError === '') return { status: 'succeeded', exitCode: 0, outputs: {} };
   const message = firstError === '' ? `exit ${code}` : firstError.replaceAll(NOISE, '').replace(/:$/, '');

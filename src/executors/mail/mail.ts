@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { addresses, headerText } from '../../mail/addresses.ts';
@@ -23,7 +24,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof MailProblem)) throw error;
     if (isAskedToEnd(attempt)) return canceled;
-    return { status: 'failed', reason: 'error', message: error.message, exitCode: null, signal: null, outputs: {} };
+    return failed(error.message);
   }
 }
 

@@ -3,6 +3,7 @@ import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
 import { mentionsIn } from '../../core/words/mentions.ts';
 import { workflowNames } from '../../core/words/own-names.ts';
+import { singleQuoted } from '../../core/words/quote-word.ts';
 import { withoutPaths } from '../../core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
@@ -10,7 +11,6 @@ import { shellArgv } from '../../processes/shell-argv.ts';
 import { stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt, Scope } from '../executor.ts';
-import { quoteWord } from './remote-word.ts';
 
 /** Code for the remote `sh`, which finally becomes the step's program. */
 export type RemoteCode = {
@@ -29,7 +29,9 @@ const scriptPath = '"$wf_dir/script"';
 /** The step's command or script for another machine, with the same meaning as locally. */
 export function remoteCode(attempt: Attempt): RemoteCode | Problem {
   const { step, params } = attempt;
-  const args = (step.script !== null && step.args.length === 0 ? params : step.args.map(attempt.expand)).map(quoteWord);
+  const args = (step.script !== null && step.args.length === 0 ? params : step.args.map(attempt.expand)).map(
+    singleQuoted,
+  );
   const program =
     step.script === null ? commandCode(step.command ?? '', args, attempt) : scriptCode(step.script, args, attempt);
   if (typeof program !== 'string') return program;
@@ -44,7 +46,7 @@ function scriptCode(script: string, args: readonly string[], attempt: Attempt): 
   if (command !== null) return commandCode(command, fileAndArgs, attempt);
   const interpreter = interpreterLine(script) ?? stepShell(attempt);
   if ('problem' in interpreter) return interpreter;
-  return programCode([...interpreter.map(quoteWord), ...fileAndArgs]);
+  return programCode([...interpreter.map(singleQuoted), ...fileAndArgs]);
 }
 
 function commandCode(
@@ -54,7 +56,7 @@ function commandCode(
 ): string | Problem {
   if (typeof command !== 'string') {
     const { words: plain, env } = listCommand(command, attempt);
-    const words = plain.map(quoteWord);
+    const words = plain.map(singleQuoted);
     const isEmpty = words.length === 0 || words[0] === "''";
     return isEmpty ? empty : [...exports(env), programCode([...words, ...appended])].join('\n');
   }
@@ -82,13 +84,15 @@ function shellCode(text: string, appended: readonly string[], attempt: Attempt):
   if (code === null)
     return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
   const values = names.map((name, i) => `export ${name}=${appended[i]}`);
-  return [...exports(pathless.env), ...values, programCode(shellArgv(shell, code, attempt.params).map(quoteWord))].join(
-    '\n',
-  );
+  return [
+    ...exports(pathless.env),
+    ...values,
+    programCode(shellArgv(shell, code, attempt.params).map(singleQuoted)),
+  ].join('\n');
 }
 
 function exports(env: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(env).map(([name, value]) => `export ${name}=${quoteWord(value)}`);
+  return Object.entries(env).map(([name, value]) => `export ${name}=${singleQuoted(value)}`);
 }
 
 /** `exec`: no shell remains between the supervisor and the program that a signal could end first. */
@@ -122,7 +126,7 @@ function assignments(text: string, attempt: Attempt): readonly string[] {
   const assign = (names: Iterable<string>, code: (name: string) => string) =>
     [...names].flatMap((name) => {
       const value = attempt.env[name];
-      return value === undefined ? [] : [`${code(name)}=${quoteWord(value)}`];
+      return value === undefined ? [] : [`${code(name)}=${singleQuoted(value)}`];
     });
   return [
     ...assign(own, (name) => `export ${name}`),
@@ -146,14 +150,14 @@ function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode 
 /** Empty if there are only empty variables, which make no word. */
 function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]): string {
   return pieces
-    .map((piece) => (typeof piece === 'string' ? quoteWord(piece) : variableCode(piece, scope, before)))
+    .map((piece) => (typeof piece === 'string' ? singleQuoted(piece) : variableCode(piece, scope, before)))
     .join('');
 }
 
 function variableCode(piece: Exclude<WordPiece, string>, scope: Scope, before: string[]): string {
   const { name, path, quoted, fallback } = piece;
   const value = path === undefined ? scope(name) : (valueAt(name, path, scope) ?? '');
-  if (value !== undefined && value !== '') return quoteWord(value);
+  if (value !== undefined && value !== '') return singleQuoted(value);
   const instead = piecesCode(fallback, scope, before);
   if (value !== undefined || /^\d/.test(name)) return instead === '' && quoted ? "''" : instead;
   if (instead === '') return quoted ? `"\${${name}}"` : `\${${name}:+"\${${name}}"}`;

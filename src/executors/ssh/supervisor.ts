@@ -1,5 +1,5 @@
+import { singleQuoted } from '../../core/words/quote-word.ts';
 import type { RemoteCode } from './code.ts';
-import { quoteWord } from './remote-word.ts';
 
 /**
  * The remote command line, the same for every step: from any login shell it starts an `sh` that reads its code from the
@@ -44,7 +44,7 @@ trap : ${signal}
 ) <&3 >/dev/null &
 wf_watcher=$!
 exec 3<&-
-( exec 2>&4 4>&-; [ -e "$wf_mark" ] && exit 143; eval ${quoteWord(code)} )
+( exec 2>&4 4>&-; [ -e "$wf_mark" ] && exit 143; eval ${singleQuoted(code)} )
 wf_status=$?
 kill -KILL $wf_watcher
 ${leaveBackground ? '' : groupEnd}
@@ -62,7 +62,7 @@ const groupEnd = `trap '' TERM
 
 /** Only scripts need a directory: a command runs without a writable one. */
 function writeScript(script: string): string {
-  return `if [ -z "$wf_dir" ] || ! printf %s ${quoteWord(script)} >"$wf_dir/script"; then
+  return `if [ -z "$wf_dir" ] || ! printf %s ${singleQuoted(script)} >"$wf_dir/script"; then
   echo 'the script could not be stored: no temporary directory is writable' >&4
   exit 1
 fi`;

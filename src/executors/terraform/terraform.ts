@@ -1,7 +1,8 @@
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { runTool, settingsProblem, stoppedByInterrupt, wantsColor } from '../tool.ts';
+import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
 import { expandHome, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';
 
 const install = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
@@ -15,10 +16,9 @@ export const executor: Executor = { run: (config, attempt) => runTerraform(confi
 async function runTerraform(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   const settings = toolSettings(config, attempt);
   const words = stepWords(attempt);
-  if (words === null)
-    return settingsProblem('the "command" of a terraform step holds additional arguments, not shell code');
+  if (words === null) return failed('the "command" of a terraform step holds additional arguments, not shell code');
   const commands = terraformCommands(terraformSettings(settings, words, attempt));
-  if ('problem' in commands) return settingsProblem(commands.problem);
+  if ('problem' in commands) return failed(commands.problem);
   const env = { ...attempt.env, ...Object.fromEntries(settings.entries('env')) };
   const run = (argv: readonly string[], as: Attempt) => runTool(as, { argv, cwd: attempt.cwd, env }, { install });
   if (commands.init !== null) {

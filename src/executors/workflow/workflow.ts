@@ -1,3 +1,4 @@
+import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
@@ -11,6 +12,5 @@ async function runOther({ run, params }: JsonObject, attempt: Attempt): Promise<
   if (result.json !== '') attempt.write('stdout', `${result.json}\n`);
   if (result.ok) return { status: 'succeeded', exitCode: null, outputs: {} };
   if (result.canceled) return { status: 'canceled', message: result.message, exitCode: null, signal: null };
-  const { message } = result;
-  return { status: 'failed', reason: 'error', message, exitCode: null, signal: null, outputs: {} };
+  return failed(result.message);
 }

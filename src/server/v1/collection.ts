@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { type LineMatcher, lineMatcher } from '../../service/workflows/line-matcher.ts';
+import { nextTurn } from '../../turns.ts';
 import { prefers } from '../reply/accept.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
@@ -55,7 +56,7 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
     const matches = lineMatcher(expression);
     const Results: object[] = [];
     for (const [index, listed] of parts.workflows.list().entries()) {
-      if (index % filesPerTurn === filesPerTurn - 1) await new Promise((resolve) => setImmediate(resolve));
+      if (index % filesPerTurn === filesPerTurn - 1) await nextTurn();
       const Matches = matchesIn(fileText(listed, access, parts), matches);
       if (Matches.length === 0) continue;
       const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);

@@ -5,6 +5,7 @@ import { locateSteps } from '../../language/locate.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { RunLogs } from '../../store/logs.ts';
 import type { StoredRun } from '../../store/store.ts';
+import { nextTurn } from '../../turns.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
@@ -64,7 +65,7 @@ async function childrenOf(
   const children = new Map<string, ChildRun>();
   for (const { name, status, child } of [...steps, ...handlers]) {
     if (child === undefined || !isWanted(status)) continue;
-    if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await new Promise((resolve) => void setImmediate(resolve));
+    if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await nextTurn();
     const run = await history.read(child);
     if (run === null) continue;
     const summary = history.summarize(run);

@@ -1,6 +1,7 @@
 import type { Owner, RunStatus, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
+import { nextTurn } from '../../turns.ts';
 import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
@@ -114,7 +115,7 @@ async function* select(
     if (to !== null && time > to) continue;
     if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
     seen += 1;
-    if (seen % runsAtOnce === 0) await new Promise<void>((resolve) => void setImmediate(resolve));
+    if (seen % runsAtOnce === 0) await nextTurn();
     const run = await read(runId);
     if (run === null || (statuses !== null && !statuses.includes(run.state.status))) continue;
     left -= 1;

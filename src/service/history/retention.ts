@@ -1,6 +1,7 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
+import { nextTurn } from '../../turns.ts';
 import { namesWorkflow } from './find-run.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
@@ -57,7 +58,7 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
     const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
     for (const candidate of candidatesOf(group, isTooMany, tools)) {
       // Removing is synchronous: without a pause no signal would be handled.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (request.signal.aborted) break;
       if (candidate.runId === request.spare) continue;
       try {
