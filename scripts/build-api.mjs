@@ -1,14 +1,17 @@
 // Generates from src/server/openapi/, in src/server/generated/: openapi.json, the OpenAPI document; and requests.mjs, the
-// schemas of queries and bodies with functions that check them without ajv.
+// schemas of queries and bodies with functions that check them without ajv; in src/page/api/generated/: schema.d.ts, the
+// types of the API for the web page.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { apiDocument, published } from './api-document.mjs';
 import { requestSchemas, requestTypes } from './api-requests.mjs';
+import { apiTypes } from './api-types.mjs';
 import { errorType, writeValidators } from './standalone.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'src/server/generated');
+const pageTarget = join(root, 'src/page/api/generated');
 
 const document = apiDocument(root);
 const schemas = requestSchemas(document);
@@ -42,7 +45,9 @@ export declare const bodies: { readonly [id in keyof Bodies]: RequestCheck };
 `;
 
 mkdirSync(target, { recursive: true });
+mkdirSync(pageTarget, { recursive: true });
 writeFileSync(join(target, 'openapi.json'), JSON.stringify(published(document)));
+writeFileSync(join(pageTarget, 'schema.d.ts'), await apiTypes(published(document)));
 writeFileSync(join(target, 'requests.d.mts'), types);
 writeValidators(
   join(target, 'requests.mjs'),

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import { connected, disconnected } from '../data/connection.ts';
+import type { paths } from './generated/schema.d.ts';
 import { ApiProblem } from './problem.ts';
-import type { paths } from './schema.d.ts';
 
 /** The API of the daemon that serves this page. */
 export const api = createClient<paths>({ baseUrl: document.baseURI.replace(/\/$/, '') });
