@@ -11,7 +11,7 @@ test('a query has the types and the defaults of its description', () => {
     follow: true,
     download: true,
   });
-  expect(readQuery('listRuns', query('status=failed,canceled&status=queued&workflow=&cursor='))).toEqual({
+  expect(readQuery('listRuns', query('status=failed,canceled&status=queued&workflow=&cursor='))).toMatchObject({
     workflow: null,
     status: ['failed', 'canceled', 'queued'],
     from: null,
