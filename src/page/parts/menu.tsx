@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** An entry of a menu. */
 export type MenuItem = { readonly text: string; readonly act: () => void; readonly isDisabled?: boolean };
@@ -11,7 +11,7 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
   const menu = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const entries = () => Array.from(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen.value) entries()[0]?.focus();
   }, [isOpen.value]);
   const close = () => {
