@@ -96,7 +96,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         await logIn(page, 'open sesame', 'anna');
 
         await page.getByRole('heading', { name: 'Start hello' }).waitFor();
-        expect(await page.getByLabel('NAME').inputValue()).toBe('Ann');
+        expect(await page.getByLabel('NAME', { exact: true }).inputValue()).toBe('Ann');
         expect(await page.locator('.user').textContent()).toBe('anna');
         expect(await accessibilityProblems(page)).toEqual([]);
         await page.goto(page.url().replace(/w\/.*/, 'login'));
@@ -127,7 +127,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
       async (journey) => {
         const page = await journey.open('/w/hello/start');
         await logIn(page, 'a-token-to-write');
-        await page.getByLabel('NAME').fill('a long text');
+        await page.getByLabel('NAME', { exact: true }).fill('a long text');
         await expire(page, journey);
         await page.getByRole('button', { name: 'Start', exact: true }).click();
 
@@ -138,7 +138,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         await page.getByRole('dialog').getByText('The login is wrong.').waitFor();
         await logIn(page, 'a-token-to-write');
         await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-        expect(await page.getByLabel('NAME').inputValue()).toBe('a long text');
+        expect(await page.getByLabel('NAME', { exact: true }).inputValue()).toBe('a long text');
         expect(await runsOf(journey)).toEqual([]);
         await page.getByRole('button', { name: 'Start', exact: true }).click();
         await page.locator('.run-header').waitFor();

@@ -68,7 +68,7 @@ describeWithAll(programs, 'the page below a path behind a proxy with TLS', () =>
           path: '/wf/',
         });
         await page.getByRole('link', { name: 'Start hello' }).click();
-        await page.getByLabel('NAME').fill('proxy');
+        await page.getByLabel('NAME', { exact: true }).fill('proxy');
         await page.getByRole('button', { name: 'Start', exact: true }).click();
         await page.getByText('Succeeded after').waitFor();
         await page.getByText('hello proxy').first().waitFor();

@@ -38,7 +38,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     await withPage(files, async ({ open, write }) => {
       const page = await open('/');
       await page.getByRole('link', { name: 'Start gated' }).click();
-      await page.getByRole('dialog').getByLabel('NAME').fill('Ann & "Bob" $(id)');
+      await page.getByRole('dialog').getByLabel('NAME', { exact: true }).fill('Ann & "Bob" $(id)');
       expect(await page.locator('.command').textContent()).toBe(`wf run gated.yaml -- 'NAME=Ann & "Bob" $(id)'`);
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.getByRole('button', { name: 'Start' }).click();
