@@ -106,7 +106,7 @@ export function listRuns(filter: RunFilter): RunList {
 }
 
 /** Whether a filter lets a run through, as the daemon decides it. */
-export function isWanted(run: RunHead, filter: RunFilter): boolean {
+function isWanted(run: RunHead, filter: RunFilter): boolean {
   const created = Date.parse(run.createdAt);
   const text = filter.text.toLowerCase();
   return (
