@@ -50,6 +50,8 @@ export type DaemonApp = {
   readonly runIndex: RunIndex;
   readonly history: History;
   readonly runs: RunActions;
+  /** Changes with each event of a run. */
+  readonly runStamp: (runId: string) => string;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   readonly queue: DaemonRuns['queue'];
@@ -142,13 +144,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,
   });
+  const stamps = createRunStamps(join(state, 'runs'), Date.now);
   const runs = createDaemonRuns({
     control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
     read: loader.read,
     limits,
     isAlive: mayBeAlive,
     isElsewhere,
-    stamps: createRunStamps(join(state, 'runs'), Date.now),
+    stamps,
     memory: watchedRuns(join(state, 'daemon')),
     recentCache: durableText(join(state, 'daemon', 'recent-runs')),
     endDeadGroups,
@@ -197,6 +200,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     history,
     runs: runs.actions,
     feeds: createRunFeeds(history),
+    runStamp: stamps.ofRun,
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
     putFirst: runs.putFirst,

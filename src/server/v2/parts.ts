@@ -13,6 +13,8 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
+  /** Changes with each event of a run; reads none of them. */
+  readonly runStamp: (runId: string) => string;
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   /** The runs that take a place and those that wait for one, in their order. */

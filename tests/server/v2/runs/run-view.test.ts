@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../../support/api-server.ts';
@@ -61,6 +61,19 @@ test('tells whether a file has changed since the run', async () => {
   expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view', known)).fileStatus).toBe('changed');
   rmSync(join(world.dags, 'flow.yaml'));
   expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view')).fileStatus).toBe('gone');
+});
+
+test('is not made again for a client that has it, until an event of the run is stored', async () => {
+  const world = await apiWorld({ 'inner.yaml': inner });
+  await viewOf(world, 'inner');
+  const { headers } = await world.ask('GET', '/api/v2/runs/r/view');
+  const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
+  // A view that is made would have no graph.
+  writeFileSync(join(world.directory, 'home/runs/r/snapshot.json'), '{');
+
+  expect((await world.ask('GET', '/api/v2/runs/r/view', known)).status).toBe(304);
+  appendFileSync(join(world.directory, 'home/runs/r/journal.jsonl'), '\n');
+  expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view', known)).graph).toBe(null);
 });
 
 test('shows no secret that the file spells out', async () => {
