@@ -14,16 +14,23 @@ type Answer = { readonly id: number; readonly layout: GraphLayout | null };
 let worker: Worker | null = null;
 let lastId = 0;
 
+/** Starts the worker, so that it is there when a graph comes. */
+export function prepareLayout(): void {
+  worker ??= startWorker();
+}
+
 /** Lays out a graph beside the page, which stays quick; null: too large to be followed in a drawing. */
 export function layOut(shape: GraphShape): Promise<GraphLayout | null> {
   worker ??= startWorker();
   const asked = worker;
   lastId++;
   const id = lastId;
+  const start = performance.now();
   return new Promise((resolve, reject) => {
     const onMessage = ({ data }: MessageEvent<Answer>) => {
       if (data.id !== id) return;
       asked.removeEventListener('message', onMessage);
+      performance.measure('graph-layout', { start });
       resolve(data.layout);
     };
     asked.addEventListener('message', onMessage);

@@ -8,6 +8,7 @@ import { to } from '../api/address.ts';
 import type { RunHead, StepView } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import { type ShownRun, showRun } from '../data/run.ts';
+import { prepareLayout } from '../graph/lay-out.ts';
 import { isActive } from '../data/workflow-state.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -27,6 +28,7 @@ export function Run(): JSX.Element {
   const { id = '' } = useRoute().params;
   const run = useMemo(() => showRun(id), [id]);
   useEffect(() => run.follow(), [run]);
+  useEffect(prepareLayout, []);
   const head = run.head.value;
   useTitle(
     head === null ? 'Run' : `${signs[runLook(head.status).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),

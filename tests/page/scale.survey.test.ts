@@ -1,0 +1,118 @@
+import type { CDPSession, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { type Journey, withPage } from './visits.ts';
+
+/** Times are those of the processor, since tests run on busy machines; the best of these tries counts, twice the budget at most. */
+const SLACK = 2;
+const TRIES = 5;
+
+/** A file with this many steps, each of which depends on one or two before it. */
+function manySteps(count: number, command: string, head = ''): string {
+  const steps = Array.from({ length: count }, (_, at) => {
+    const near = [at - 14 + ((at * 7) % 5), ...(at % 3 === 0 ? [at - 10 - (at % 4)] : [])];
+    const needs = [...new Set(near.filter((other) => other >= 0))].map((other) => `step-${other}`);
+    return `  - { name: step-${at}, command: ${command}, depends: [${needs.join(', ')}] }\n`;
+  });
+  return `${head}steps:\n${steps.join('')}`;
+}
+
+const files = {
+  'thousand.yaml': manySteps(1000, '"true"'),
+  'live.yaml': manySteps(1000, 'sleep 0.08', 'maxActiveSteps: 1\n'),
+  'huge.yaml': manySteps(10_000, '"true"'),
+};
+
+function drawn(page: Page, selector: string, count: number): Promise<void> {
+  const last = page.locator(selector).nth(count - 1);
+  return last.waitFor({ state: 'attached', timeout: 120_000 });
+}
+
+/** Measures the main thread of a page in processor time. */
+async function measured(page: Page): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return session;
+}
+
+async function finished({ daemon }: Journey, runId: string): Promise<void> {
+  const isFinished = async () => JSON.parse(await daemon.get(`/api/v2/runs/${runId}`)).finishedAt !== null;
+  await expect.poll(isFinished, { timeout: 300_000, interval: 500 }).toBe(true);
+}
+
+async function metric(session: CDPSession, name: string): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return metrics.find((each) => each.name === name)?.value ?? 0;
+}
+
+async function usedHeap(session: CDPSession): Promise<number> {
+  await session.send('HeapProfiler.collectGarbage');
+  return metric(session, 'JSHeapUsedSize');
+}
+
+/** The least that drawing a run cost: milliseconds of the main thread, bytes of its heap afterwards. */
+async function bestOf({ open, daemon }: Journey, path: string, selector: string, count: number) {
+  const tries: { busy: number; heap: number }[] = [];
+  for (let index = 0; index < TRIES; index++) {
+    const page = await open('/system');
+    const session = await measured(page);
+    const before = await metric(session, 'TaskDuration');
+    await page.goto(`${daemon.url}${path}`);
+    await drawn(page, selector, count);
+    const busy = 1000 * ((await metric(session, 'TaskDuration')) - before);
+    tries.push({ busy, heap: await usedHeap(session) });
+    await page.close();
+  }
+  return { busy: Math.min(...tries.map(({ busy }) => busy)), heap: Math.min(...tries.map(({ heap }) => heap)) };
+}
+
+describeWith('chromium', browserPath !== null, 'a run of many steps in a browser', () => {
+  it('of 1,000 steps is drawn with a box for each', { timeout: 300_000 }, async () => {
+    await withPage(files, async (journey) => {
+      const runId = await journey.start('thousand');
+      await finished(journey, runId);
+
+      const { busy, heap } = await bestOf(journey, `/runs/${runId}`, '.graph a', 1000);
+      expect(busy).toBeLessThan(700 * SLACK);
+      expect(heap).toBeLessThan(25e6 * SLACK);
+    });
+  });
+
+  it('is followed without keeping the browser busy', { timeout: 300_000 }, async () => {
+    await withPage(files, async (journey) => {
+      const page = await journey.open(`/runs/${await journey.start('live')}`);
+      await drawn(page, '.graph a', 1000);
+      const session = await measured(page);
+      const succeeded = () => page.locator('.graph a.succeeded').count();
+      await expect.poll(succeeded).toBeGreaterThan(5);
+      const [before, count] = [await metric(session, 'TaskDuration'), await succeeded()];
+      await expect.poll(succeeded, { interval: 500 }).toBeGreaterThan(count + 60);
+      const updates = 2 * ((await succeeded()) - count);
+      const perUpdate = (1000 * ((await metric(session, 'TaskDuration')) - before)) / updates;
+
+      // Of 20 updates a second: 300 ms a second.
+      expect(perUpdate).toBeLessThan((300 / 20) * SLACK);
+    });
+  });
+
+  it('of 10,000 steps is drawn as a whole, and as boxes where it is enlarged', { timeout: 600_000 }, async () => {
+    await withPage(files, async (journey) => {
+      const runId = await journey.start('huge');
+      await finished(journey, runId);
+      const { busy, heap } = await bestOf(journey, `/runs/${runId}`, 'path.cells', 1);
+      expect(heap).toBeLessThan(60e6 * SLACK);
+
+      const page = await journey.open(`/runs/${runId}?step=step-5000`);
+      await page.locator('path.cells').waitFor({ timeout: 120_000 });
+      expect(await page.locator('.graph a').count()).toBe(0);
+      await page.getByRole('searchbox', { name: 'Find a step in the graph' }).fill('step-7777');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'step-7777: succeeded' }).waitFor();
+      expect(await page.locator('.graph a').count()).toBeLessThan(1000);
+      await page.getByRole('button', { name: 'Steps' }).click();
+      await page.locator('.step-row').first().waitFor();
+      expect(await page.locator('.step-row').count()).toBeLessThan(200);
+    });
+  });
+});
