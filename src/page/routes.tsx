@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso';
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
+import { Announcer } from './parts/announcer.tsx';
 import { Keyboard } from './parts/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
 import { SignedIn } from './parts/signed-in.tsx';
@@ -26,6 +27,7 @@ export function App(): JSX.Element {
     <LocationProvider scope={outside}>
       <TopBar />
       <OfflineBar />
+      <Announcer />
       <ErrorBoundary onError={setFailure}>
         <Keyboard />
       </ErrorBoundary>

@@ -80,17 +80,19 @@ async function stopRun({ url }: Daemon, runId: string): Promise<void> {
   await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
 }
 
-/** Rules of accessibility that the page breaks as it is, with the elements that do, in light and in dark colours. */
+/** Rules of accessibility that the page breaks as it is, with the elements that do, in light and dark colours and in high contrast. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
+  for (const look of ['light', 'dark', 'contrast'] as const) {
+    await page.emulateMedia(
+      look === 'contrast' ? { contrast: 'more', colorScheme: 'light' } : { contrast: null, colorScheme: look },
+    );
     // Evaluated by the debugger, which the Content-Security-Policy does not concern.
     await page.evaluate(axe.source);
     const problems = await page.evaluate(
       `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
     );
-    found.push(...(problems as string[]).map((problem) => `${colorScheme}: ${problem}`));
+    found.push(...(problems as string[]).map((problem) => `${look}: ${problem}`));
   }
   return found;
 }

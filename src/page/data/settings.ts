@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals';
 
-export type Theme = 'system' | 'light' | 'dark';
+export type Theme = 'system' | 'light' | 'dark' | 'contrast';
 
-const themes: readonly Theme[] = ['system', 'light', 'dark'];
+const themes: readonly Theme[] = ['system', 'light', 'dark', 'contrast'];
 
 /** Which colours the page has. */
 export const theme = signal<Theme>(themes.find((name) => name === stored('wf.theme')) ?? 'system');
@@ -12,6 +12,9 @@ export const isUtc = signal(stored('wf.utc') === 'true');
 
 /** Whether long lines of logs are wrapped. */
 export const wrapsLogs = signal(stored('wf.wrap') === 'true');
+
+/** Whether single keys do something; `Mod-K` always does. */
+export const hasKeys = signal(stored('wf.keys') !== 'false');
 
 /** Moves on to the next theme. */
 export function nextTheme(): void {
@@ -25,6 +28,7 @@ export function applySettings(): void {
     keep('wf.theme', theme.value);
   });
   effect(() => keep('wf.utc', String(isUtc.value)));
+  effect(() => keep('wf.keys', String(hasKeys.value)));
   effect(() => keep('wf.wrap', String(wrapsLogs.value)));
 }
 

@@ -1,27 +1,30 @@
+import { hasKeys } from './settings.ts';
+
 /** What a key does, by the key or by two keys one after another: `g w`. */
 export type Shortcuts = Readonly<Record<string, () => void>>;
 
 /** The second of two keys comes within this time. */
 const SEQUENCE_MS = 1000;
 
-/** Listens to single keys, which do nothing in fields and dialogs. Returns a function that stops it. */
-export function listenToKeys(shortcuts: Shortcuts): () => void {
+/**
+ * Listens to single keys, which do nothing in fields and dialogs. `otherwise` takes a key that is no shortcut and returns
+ * whether it did something. Returns a function that stops it.
+ */
+export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
   let first = '';
   let firstAt = 0;
   const onKey = (event: KeyboardEvent) => {
-    if (
-      event.altKey ||
-      (!isModified(event) && (isTyping(event.composedPath()[0]) || document.querySelector('dialog[open]')))
-    )
-      return;
+    const isSingle = !isModified(event);
+    if (event.altKey || (isSingle && (!hasKeys.value || isTyping(event.composedPath()[0])))) return;
+    if (isSingle && document.querySelector('dialog[open]')) return;
     const key = `${isModified(event) ? 'Mod-' : ''}${event.key}`;
     const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${key}` : key;
     const action = shortcuts[sequence] ?? shortcuts[key];
     first = key;
     firstAt = event.timeStamp;
-    if (action === undefined) return;
+    if (action === undefined && !(isSingle && otherwise(key))) return;
     event.preventDefault();
-    action();
+    action?.();
   };
   addEventListener('keydown', onKey);
   return () => removeEventListener('keydown', onKey);

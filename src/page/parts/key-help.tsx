@@ -1,15 +1,25 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { hasKeys } from '../data/settings.ts';
 
 const keys = [
   ['Ctrl K or ⌘ K', 'go to a workflow or a run'],
   ['/', 'find in the list'],
   ['g w', 'all workflows'],
   ['g r', 'all runs'],
+  ['g s', 'the daemon'],
   ['j k', 'next and previous row; Enter opens it'],
   ['x', 'select a run in the list; X: all up to it'],
+  ['s', 'start the workflow'],
+  ['r', 'retry what failed'],
+  ['.', 'stop the run, after a question'],
+  ['n, p', 'next and previous failed step'],
+  ['1 … 3', 'graph, timeline, steps'],
+  ['4 … 6', 'logs, details, source of the step'],
+  ['[, ]', 'previous and next attempt'],
   ['f', 'follow a log'],
   ['c', 'copy a log, or the selected lines'],
+  ['arrows', 'in the graph: along the edges'],
   ['t', 'times: local or UTC'],
   ['?', 'these keys'],
   ['Esc', 'close'],
@@ -32,6 +42,14 @@ export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
           </div>
         ))}
       </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={hasKeys.value}
+          onChange={(event) => (hasKeys.value = event.currentTarget.checked)}
+        />{' '}
+        Single keys are on
+      </label>
       <div class="dialog-buttons">
         <button type="button" onClick={() => dialog.current?.close()}>
           Close

@@ -18,25 +18,34 @@ export function openPalette(): void {
   shown.value = 'palette';
 }
 
+/** Opens the list of keys. */
+export function openKeyHelp(): void {
+  shown.value = 'keys';
+}
+
 /** The keys of the page, and the dialogs that they open. */
 export function Keyboard(): JSX.Element | null {
   const { route } = useLocation();
   useEffect(
     () =>
-      listenToKeys({
-        'Mod-k': openPalette,
-        '?': () => {
-          shown.value = 'keys';
+      listenToKeys(
+        {
+          'Mod-k': openPalette,
+          '?': openKeyHelp,
+          '/': () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
+          'g w': () => leaving(() => route(pathOf(to.workflows))),
+          'g r': () => leaving(() => route(pathOf(to.runs))),
+          'g s': () => leaving(() => route(pathOf(to.system))),
+          j: () => focusRow(1),
+          k: () => focusRow(-1),
+          '[': () => pressBeside('.attempts', -1),
+          ']': () => pressBeside('.attempts', 1),
+          t: () => {
+            isUtc.value = !isUtc.value;
+          },
         },
-        '/': () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
-        'g w': () => leaving(() => route(pathOf(to.workflows))),
-        'g r': () => leaving(() => route(pathOf(to.runs))),
-        j: () => focusRow(1),
-        k: () => focusRow(-1),
-        t: () => {
-          isUtc.value = !isUtc.value;
-        },
-      }),
+        press,
+      ),
     [route],
   );
   const close = () => {
@@ -44,4 +53,18 @@ export function Keyboard(): JSX.Element | null {
   };
   if (shown.value === 'palette') return <Palette onClose={close} />;
   return shown.value === 'keys' ? <KeyHelp onClose={close} /> : null;
+}
+
+/** Presses the control of the screen that carries this key as `data-key`. */
+function press(key: string): boolean {
+  const controls = document.querySelectorAll<HTMLElement>('main [data-key]:not(:disabled)');
+  const control = [...controls].find(({ dataset }) => dataset['key'] === key);
+  control?.click();
+  return control !== undefined;
+}
+
+/** Presses the button before or after the one that is pressed. */
+function pressBeside(group: string, by: number): void {
+  const buttons = [...document.querySelectorAll<HTMLElement>(`main ${group} button`)];
+  buttons[buttons.findIndex((button) => button.ariaPressed === 'true') + by]?.click();
 }

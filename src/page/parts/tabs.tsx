@@ -5,15 +5,24 @@ type TabsProps<Name extends string> = {
   readonly current: Name;
   readonly onChoose: (name: Name) => void;
   readonly label?: string;
+  /** The key of the first tab; the others follow. */
+  readonly firstKey?: number;
 };
 
 /** Buttons of which one is chosen, and what it leads to is shown below. */
-export function Tabs<Name extends string>({ names, current, onChoose, label }: TabsProps<Name>): JSX.Element {
+export function Tabs<Name extends string>({ names, current, onChoose, label, firstKey }: TabsProps<Name>): JSX.Element {
   return (
     <fieldset class="tabs">
       <legend class="sr">{label ?? 'View'}</legend>
-      {names.map((name) => (
-        <button key={name} type="button" class="tab" aria-pressed={name === current} onClick={() => onChoose(name)}>
+      {names.map((name, index) => (
+        <button
+          key={name}
+          type="button"
+          class="tab"
+          data-key={firstKey === undefined ? undefined : firstKey + index}
+          aria-pressed={name === current}
+          onClick={() => onChoose(name)}
+        >
           {name}
         </button>
       ))}

@@ -5,7 +5,7 @@ import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
 import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
-import { openPalette } from './keyboard.tsx';
+import { openKeyHelp, openPalette } from './keyboard.tsx';
 import { momentText } from './time.tsx';
 
 const screens = [
@@ -49,8 +49,16 @@ export function TopBar(): JSX.Element {
       <button type="button" class="plain" onClick={() => (isUtc.value = !isUtc.value)} title="Times: local or UTC">
         {isUtc.value ? 'UTC' : 'Local time'}
       </button>
-      <button type="button" class="plain" onClick={nextTheme} title="Colours: of the system, light or dark">
+      <button
+        type="button"
+        class="plain"
+        onClick={nextTheme}
+        title="Colours: of the system, light, dark or high contrast"
+      >
         {themeNames[theme.value]}
+      </button>
+      <button type="button" class="plain" onClick={openKeyHelp} aria-label="Keys" title="Keys">
+        ?
       </button>
       <LoggedIn />
     </header>
@@ -71,7 +79,7 @@ function LoggedIn(): JSX.Element | null {
   );
 }
 
-const themeNames = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const themeNames = { system: 'Auto', light: 'Light', dark: 'Dark', contrast: 'Contrast' } as const;
 
 /** Says since when the daemon has not answered. */
 export function OfflineBar(): JSX.Element | null {

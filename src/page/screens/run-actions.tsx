@@ -67,6 +67,7 @@ function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; prob
       <button
         type="button"
         class="danger"
+        data-key="."
         disabled={isStopping || isOffline.value}
         onClick={() => {
           isAsking.value = true;
@@ -124,7 +125,7 @@ function RetryButtons({ head, chosen, problem }: RetryProps): JSX.Element {
         </button>
       )}
       {head.status !== 'succeeded' && (
-        <button type="button" class="main" disabled={isOff} onClick={() => void retry({})}>
+        <button type="button" class="main" data-key="r" disabled={isOff} onClick={() => void retry({})}>
           {isPending.value ? 'Starting' : 'Retry what failed'}
         </button>
       )}

@@ -42,6 +42,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       <Tabs
         names={names}
         current={view}
+        firstKey={1}
         onChoose={(name) => change({ view: name === names[0] ? '' : name.toLowerCase() })}
       />
       {view === 'Graph' && drawing}

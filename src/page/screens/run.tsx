@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { shortId } from '../../render/text/short-id.ts';
@@ -10,6 +10,8 @@ import { now } from '../data/clock.ts';
 import { type ShownRun, showRun } from '../data/run.ts';
 import { prepareLayout } from '../graph/lay-out.ts';
 import { isActive } from '../data/workflow-state.ts';
+import { prepareLayout } from '../graph/lay-out.ts';
+import { announce } from '../parts/announcer.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Moment } from '../parts/time.tsx';
@@ -17,10 +19,11 @@ import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 import { countSteps, RunHeader } from '../run-view/header.tsx';
 import { RunActions } from './run-actions.tsx';
-import { RunFailures } from './run-failures.tsx';
+import { hrefOfStep } from './run-address.ts';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
 
+const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
 const RunAbout = lazy(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
 /** One run, followed while it runs. The address contains the selected step and view. */
@@ -53,8 +56,22 @@ function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.El
   const [query] = useQuery();
   const steps = run.steps.value;
   const chosen = steps.find(({ name }) => name === query['step']) ?? firstOfInterest(steps);
+  useAnnouncements(head, steps);
+  const failed = steps.filter(({ status }) => status === 'failed');
+  const at = failed.findIndex(({ name }) => name === chosen?.name);
+  const beside = { n: failed[at + 1] ?? failed[0], p: failed.at(at === -1 ? -1 : at - 1) };
   return (
     <div class="run">
+      <div class="sr">
+        {Object.entries(beside).map(
+          ([key, step]) =>
+            step !== undefined && (
+              <a key={key} data-key={key} href={hrefOfStep(step.name)} tabIndex={-1}>
+                {key === 'n' ? 'Next' : 'Previous'} failed step
+              </a>
+            ),
+        )}
+      </div>
       <RunHeader
         run={head}
         counts={countSteps(steps.slice(0, run.view.value?.steps.length))}
@@ -70,13 +87,29 @@ function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.El
           {warning}
         </p>
       ))}
-      {!isActive(head.status) && <RunFailures run={run} steps={steps} />}
+      {!isActive(head.status) && (
+        <ErrorBoundary>
+          <RunFailures run={run} steps={steps} />
+        </ErrorBoundary>
+      )}
       <div class="panes">
         <RunPanels run={run} head={head} steps={steps} selected={chosen?.name ?? null} />
         {chosen !== null && <StepPane key={chosen.name} run={run} step={chosen} head={head} />}
       </div>
     </div>
   );
+}
+
+/** Says the end of a run and failures of its steps; what was so before it was opened is not said. */
+function useAnnouncements(head: RunHead, steps: readonly StepView[]): void {
+  const failed = steps.filter(({ status }) => status === 'failed').at(-1)?.name;
+  const said = useRef({ failed, status: head.status });
+  useEffect(() => {
+    if (head.status !== said.current.status && !isActive(head.status))
+      announce(`Run of ${head.workflow}: ${runLook(head.status).word}`);
+    else if (failed !== undefined && failed !== said.current.failed) announce(`Step ${failed} failed`);
+    said.current = { failed, status: head.status };
+  }, [head.status, failed]);
 }
 
 /** Without a choice: what failed first, else what runs, else the last that ran. */

@@ -1,0 +1,109 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'flow.yaml': `
+steps:
+  - name: first
+    command: echo one
+  - name: broken
+    command: "false"
+    depends: first
+    retryPolicy: { limit: 1, intervalSec: 0 }
+  - name: beside
+    command: "false"
+    depends: first
+`,
+};
+
+const stepOf = (page: Page) => new URL(page.url()).searchParams.get('step');
+const focused = (page: Page) => page.evaluate(`document.activeElement?.textContent`);
+
+describeWith('chromium', browserPath !== null, 'the page without a mouse, and on small screens', () => {
+  it('leads by keys from the list to a failed step and to a retry', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const runId = await start('flow');
+      const page = await open('/');
+      await page.locator('.row').waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.locator('.graph .name', { hasText: 'broken' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/w/flow.yaml');
+
+      await page.goto(`${new URL(page.url()).origin}/runs/${runId}`);
+      await page.getByRole('link', { name: /^beside: failed/ }).waitFor();
+      await page.keyboard.press('n');
+      await expect.poll(() => stepOf(page)).toBe('beside');
+      await page.keyboard.press('p');
+      await expect.poll(() => stepOf(page)).toBe('broken');
+      await page.keyboard.press('[');
+      await expect.poll(() => new URL(page.url()).searchParams.get('attempt')).toBe('1');
+      await page.keyboard.press('5');
+      await page.locator('.facts-list', { hasText: 'Exit code' }).waitFor();
+      await page.keyboard.press('2');
+      await page.locator('.timeline tbody tr').first().waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('1');
+      await page.getByRole('link', { name: /^first: / }).focus();
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => focused(page)).toContain('needs first');
+      await page.keyboard.press('ArrowLeft');
+      await expect.poll(() => focused(page)).toContain('first: succeeded');
+
+      await page.keyboard.press('r');
+      await page.locator('.run-header', { hasText: 'retry of' }).waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('s');
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/system');
+    });
+  });
+
+  it('does nothing by single keys where they are switched off', async () => {
+    await withPage(files, async ({ open }) => {
+      const page = await open('/');
+      await page.locator('.row').waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('checkbox', { name: 'Single keys are on' }).uncheck();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.keyboard.press('?');
+      await page.keyboard.press('g');
+      await page.keyboard.press('r');
+
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      expect(new URL(page.url()).pathname).toBe('/');
+      await page.getByRole('button', { name: 'Keys' }).click();
+      await page.getByRole('checkbox', { name: 'Single keys are on' }).check();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    });
+  });
+
+  it.each([
+    ['of 320 pixels', { viewport: { width: 320, height: 640 } }],
+    ['enlarged four times', { viewport: { width: 320, height: 200 }, deviceScaleFactor: 4 }],
+  ])('fits a screen %s', async (_, options) => {
+    await withPage(files, async ({ open, start }) => {
+      const runId = await start('flow');
+      for (const path of [
+        '/',
+        '/runs',
+        '/system',
+        '/w/flow',
+        '/w/flow/start',
+        `/runs/${runId}`,
+        `/runs/${runId}?view=timeline`,
+      ]) {
+        const page = await open(path, options);
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
+        expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 320]);
+        expect(await accessibilityProblems(page)).toEqual([]);
+        await page.close();
+      }
+    });
+  });
+});
