@@ -10,7 +10,6 @@ import { now } from '../data/clock.ts';
 import { type ShownRun, showRun } from '../data/run.ts';
 import { prepareLayout } from '../graph/lay-out.ts';
 import { isActive } from '../data/workflow-state.ts';
-import { prepareLayout } from '../graph/lay-out.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
