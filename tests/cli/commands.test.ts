@@ -119,6 +119,7 @@ steps:
               command: 'echo hello you',
               dir: cwd,
               attempts: 1,
+              policies: [],
               skipped: null,
             },
             {
@@ -128,6 +129,7 @@ steps:
               command: 'echo "${GREETING}" on "`date +%A`"',
               dir: cwd,
               attempts: 1,
+              policies: [],
               skipped: null,
             },
           ],

@@ -51,7 +51,7 @@ describe('wf dry', () => {
       const { stdout } = await wf('dry', 'w.yaml', '--', 'MODE=slow');
       expect(stdout).not.toMatch(/never .*skipped/);
       expect(stdout).toMatch(/met .*\(would be skipped: \$MODE was "slow", expected "fast"\)/);
-      expect(stdout).toMatch(/gives .*\(up to 3 attempts\)/);
+      expect(stdout).toMatch(/gives .*\(up to 3 attempts, 1s between them\)/);
       expect(stdout).toMatch(/handlers\n {2}handlerOn.failure +echo failed\n/);
     }));
 

@@ -67,6 +67,7 @@ test('the package holds the launcher, the program and its papers, and nothing el
         `dist/${name}.cjs`,
         `dist/${name}.cjs.map`,
       ]),
+      'dist/openapi.json',
       'dist/workflow.keys.json',
       'dist/sbom.cdx.json',
       'dist/workflow.schema.json',
