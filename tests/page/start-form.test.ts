@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   acceptedNames,
+  choicesOf,
   type Filled,
   faultOf,
   fieldsOf,
@@ -9,13 +10,45 @@ import {
   givenParams,
   startCommand,
   startRequest,
+  withoutSecrets,
 } from '../../src/page/data/start-form.ts';
 
-const fields = fieldsOf([
-  { name: 'DAY', value: '`date +%F`', open: false },
-  { name: null, value: 'two', open: false },
-  { name: null, value: '', open: true },
-]);
+const fields = fieldsOf({
+  params: [
+    { name: 'DAY', value: '`date +%F`', open: false },
+    { name: null, value: 'two', open: false },
+    { name: null, value: '', open: true },
+  ],
+  parameters: [{ name: 'DAY', type: 'string', default: null, eval: '`date +%F`', required: false, secret: false }],
+});
+
+/** Declared parameters of each kind. */
+const declared = fieldsOf({
+  params: ['ENV', 'DRY', 'KEY', 'COST'].map((name) => ({ name, value: name === 'COST' ? '5 \\$' : '', open: false })),
+  parameters: [
+    { name: 'ENV', type: 'string', default: null, required: true, secret: false, choices: ['dev', 'prod'] },
+    { name: 'DRY', type: 'boolean', default: 'false', required: false, secret: false },
+    { name: 'KEY', type: 'string', default: null, required: false, secret: true },
+    { name: 'COST', type: 'string', default: '5 $', required: false, secret: false },
+  ],
+});
+
+test('a declared parameter offers its values, and has its default as it is meant', () => {
+  expect(declared.map((field) => [field.key, choicesOf(field), field.standard, field.isOpen])).toEqual([
+    ['ENV', ['dev', 'prod'], '', true],
+    ['DRY', ['true', 'false'], 'false', false],
+    ['KEY', null, '', false],
+    ['COST', null, '5 $', false],
+  ]);
+});
+
+test('a secret is filled in by nothing but the user, and is in no command', () => {
+  expect(filledByLink(declared, { 'p.KEY': 'sesame', 'p.ENV': 'dev' }).values).toEqual({ ENV: 'dev' });
+  expect(givenParams(declared, withoutSecrets(declared, filled({ KEY: 'sesame', ENV: 'dev' })))).toEqual([
+    'ENV=dev',
+    'KEY=***',
+  ]);
+});
 
 test('a field has the name of its parameter, or its position', () => {
   expect(fields.map(({ key, label, isEvaluated, isOpen }) => [key, label, isEvaluated, isOpen])).toEqual([

@@ -11,6 +11,16 @@ steps:
   - name: show
     command: printf '<%s>' "$TEXT" "$EMPTY" "$EXTRA"
 `,
+  'typed.yaml': `
+params:
+  - {name: STAGE, enum: [dev, prod], required: true, description: Where to ship}
+  - {name: COUNT, type: integer, default: 2, maximum: 9}
+  - {name: FORCE, type: boolean, default: no}
+  - {name: KEY, secret: true}
+steps:
+  - name: show
+    command: echo "$STAGE $COUNT $FORCE"
+`,
   'strict.yaml': 'params: { ONE: 1 }\nsteps:\n  - name: show\n    command: echo $ONE\n',
 };
 const odd = `it's "a"  b\n$(x) $HOME; #é`;
@@ -52,6 +62,30 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
       ]);
       expect(runs[0].params.at(-1)).toEqual({ name: 'EXTRA', value: ' x ' });
     });
+  });
+
+  it('has a control for what a parameter accepts, and shows what is wrong beside it', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        const page = await open('/w/typed.yaml/start');
+        await page.getByLabel('COUNT').fill('20');
+        await page.getByLabel('FORCE').selectOption('true');
+        await page.getByLabel('KEY', { exact: true }).fill('sesame-open');
+        expect(await page.locator('.command').textContent()).not.toContain('sesame');
+        expect(await accessibilityProblems(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Start', exact: true }).click();
+        await page.getByText('"STAGE" is required').waitFor();
+        await page.getByText('"COUNT" must be at most 9').waitFor();
+        await page.getByLabel('STAGE').selectOption('prod');
+        await page.getByLabel('COUNT').fill('3');
+        await page.getByRole('button', { name: 'Start', exact: true }).click();
+        await page.getByText('prod 3 true').first().waitFor();
+        const { runs } = JSON.parse(await daemon.get('/api/v2/runs'));
+        expect(runs[0].params).toContainEqual({ name: 'KEY', value: '***', masked: true });
+      },
+      { expected: [/status of 400/] },
+    );
   });
 
   it('is filled by a link and by a past run, and starts nothing by itself', async () => {

@@ -13,6 +13,8 @@ export type Field = {
   /** The file gives no value. */
   readonly isOpen: boolean;
   readonly isPositional: boolean;
+  /** What the parameter accepts; null for a positional one. */
+  readonly accepts: WorkflowDetail['parameters'][number] | null;
 };
 
 /** A parameter that the file does not declare; without a name it is positional. */
@@ -22,15 +24,32 @@ export type FreeParam = { readonly name: string; readonly value: string };
 export type Filled = { readonly values: Readonly<Record<string, string>>; readonly free: readonly FreeParam[] };
 
 /** The fields of a form for the parameters of a file. */
-export function fieldsOf(params: WorkflowDetail['params']): readonly Field[] {
-  return params.map(({ name, value, open }, index) => ({
-    key: name ?? String(index + 1),
-    label: name ?? `Parameter ${index + 1}`,
-    standard: value,
-    isEvaluated: value.includes('`'),
-    isOpen: open,
-    isPositional: name === null,
-  }));
+export function fieldsOf({ params, parameters }: Pick<WorkflowDetail, 'params' | 'parameters'>): readonly Field[] {
+  return params.map(({ name, value, open }, index) => {
+    const accepts = parameters.find((parameter) => parameter.name === name) ?? null;
+    return {
+      key: name ?? String(index + 1),
+      label: name ?? `Parameter ${index + 1}`,
+      standard: accepts?.default ?? accepts?.eval ?? (accepts === null ? value : ''),
+      isEvaluated: value.includes('`') && accepts?.default == null,
+      isOpen: open || accepts?.required === true,
+      isPositional: name === null,
+      accepts,
+    };
+  });
+}
+
+/** The values that a field offers; null if any text can be written. */
+export function choicesOf({ accepts }: Field): readonly string[] | null {
+  if (accepts?.choices !== undefined) return accepts.choices;
+  return accepts?.type === 'boolean' ? ['true', 'false'] : null;
+}
+
+/** The same values with those of secrets hidden, for commands that are shown and copied. */
+export function withoutSecrets(fields: readonly Field[], { values, free }: Filled): Filled {
+  const secret = new Set(fields.flatMap(({ key, accepts }) => (accepts?.secret ? [key] : [])));
+  const shown = Object.entries(values).map(([key, value]) => [key, secret.has(key) ? '***' : value]);
+  return { values: Object.fromEntries(shown), free };
 }
 
 /**
@@ -50,7 +69,7 @@ export function acceptedNames({
   return free.length === 0 && position <= params.length ? null : free;
 }
 
-/** What a link fills in (`p.DAY=2026-03-01`). */
+/** What a link fills in (`p.DAY=2026-03-01`), except secrets. */
 export function filledByLink(fields: readonly Field[], query: Readonly<Record<string, string>>): Filled {
   const given = Object.entries(query).flatMap(([key, value]) =>
     key.startsWith('p.') ? [{ name: key.slice(2), value }] : [],
@@ -68,9 +87,12 @@ export function filledByRun(fields: readonly Field[], { params }: Pick<RunHead, 
 
 function filledBy(fields: readonly Field[], given: readonly FreeParam[]): Filled {
   const known = new Set(fields.map(({ key }) => key));
+  const secret = new Set(fields.flatMap(({ key, accepts }) => (accepts?.secret ? [key] : [])));
   const isPosition = (name: string) => /^\d+$/.test(name);
   return {
-    values: Object.fromEntries(given.flatMap(({ name, value }) => (known.has(name) ? [[name, value]] : []))),
+    values: Object.fromEntries(
+      given.flatMap(({ name, value }) => (known.has(name) && !secret.has(name) ? [[name, value]] : [])),
+    ),
     free: given
       .filter(({ name }) => !known.has(name))
       .map(({ name, value }) => ({ name: isPosition(name) ? '' : name, value })),

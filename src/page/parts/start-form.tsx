@@ -10,6 +10,7 @@ import { isOffline } from '../data/connection.ts';
 import { newRunId } from '../data/run-actions.ts';
 import {
   acceptedNames,
+  choicesOf,
   type Field,
   type Filled,
   faultOf,
@@ -19,6 +20,7 @@ import {
   givenParams,
   startCommand,
   startRequest,
+  withoutSecrets,
 } from '../data/start-form.ts';
 import { isBroken } from '../data/workflow-state.ts';
 import { copyText } from '../log/copy-text.ts';
@@ -35,13 +37,14 @@ type StartFormProps = {
 
 /** The fields of a start, and what starts it. */
 export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
-  const fields = useMemo(() => fieldsOf(workflow.params), [workflow]);
+  const fields = useMemo(() => fieldsOf(workflow), [workflow]);
   const filled = useSignal<Filled>(filledByLink(fields, query));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
   // Made once, so that a double click starts one run.
   const runId = useMemo(newRunId, [workflow.id]);
   const params = useComputed(() => givenParams(fields, filled.value));
+  const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
   const start = async (event: Event) => {
     event.preventDefault();
     if (isPending.value) return;
@@ -64,7 +67,7 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
     filled.value = { ...filled.value, values: value === null ? rest : { ...rest, [key]: value } };
   };
   return (
-    <form class="start-form" onSubmit={(event) => void start(event)}>
+    <form class="start-form" noValidate onSubmit={(event) => void start(event)}>
       <PastRuns workflow={workflow} onChoose={(run) => (filled.value = filledByRun(fields, run))} />
       {fields.length === 0 && <p class="quiet">This workflow declares no parameters.</p>}
       {fields.map((field) => (
@@ -85,8 +88,8 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
       </div>
       <Commands
         commands={[
-          ['In a shell', 'command', startCommand(workflow.id, params.value)],
-          ['Over the API', 'request', startRequest(apiAddress(workflow.id), params.value)],
+          ['In a shell', 'command', startCommand(workflow.id, shownParams.value)],
+          ['Over the API', 'request', startRequest(apiAddress(workflow.id), shownParams.value)],
         ]}
       />
     </form>
@@ -156,19 +159,21 @@ function FieldInput({ field, value, fault, onValue }: InputProps): JSX.Element {
     <div class="field">
       <div class="field-head">
         <label for={id}>{field.label}</label>
-        {(isEmpty || field.standard !== '') && (
+        {choicesOf(field) === null && (isEmpty || field.standard !== '') && (
           <button type="button" class="plain" onClick={() => onValue(value === undefined ? '' : null)}>
             {value === undefined ? 'Use an empty value' : 'Use the default'}
           </button>
         )}
       </div>
-      <ValueInput
+      <TypedInput
         id={id}
+        field={field}
         value={value ?? ''}
         placeholder={isEmpty ? 'empty' : field.standard}
         isInvalid={fault !== null}
         onValue={(text) => onValue(text === '' && value !== '' ? null : text)}
       />
+      {field.accepts?.description !== undefined && <p class="field-note">{field.accepts.description}</p>}
       <p class={fault === null ? 'field-note quiet' : 'field-note field-problem'} id={`${id}-note`}>
         {fault ?? noteOf(field, isEmpty)}
       </p>
@@ -176,15 +181,52 @@ function FieldInput({ field, value, fault, onValue }: InputProps): JSX.Element {
   );
 }
 
+type ValueProps = {
+  readonly id: string;
+  readonly label?: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly isInvalid: boolean;
+  readonly onValue: (text: string) => void;
+};
+
+/** The control for what a parameter accepts: a choice, a number, a hidden text, or any text. */
+function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Element {
+  const { id, value, placeholder, isInvalid, onValue } = props;
+  const { accepts } = field;
+  const choices = choicesOf(field);
+  const shared = { id, value, 'aria-invalid': isInvalid, 'aria-describedby': `${id}-note` };
+  if (choices !== null) {
+    return (
+      <select {...shared} onChange={(event) => onValue(event.currentTarget.value)}>
+        <option value="">{field.standard === '' ? 'Choose a value' : `Default: ${field.standard}`}</option>
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    );
+  }
+  const isNumber = accepts?.type === 'integer' || accepts?.type === 'number';
+  if (!isNumber && accepts?.secret !== true) return <ValueInput {...props} />;
+  return (
+    <input
+      {...shared}
+      // Not a password field: a browser would offer to keep it.
+      type={isNumber ? 'number' : 'text'}
+      class={isNumber ? undefined : 'hidden-text'}
+      min={accepts.minimum}
+      max={accepts.maximum}
+      step={accepts.type === 'integer' ? 1 : 'any'}
+      placeholder={placeholder}
+      autocomplete="off"
+      spellcheck={false}
+      onInput={(event) => onValue(event.currentTarget.value)}
+    />
+  );
+}
+
 /** A text of one line or more: Enter starts, Shift-Enter begins another line. */
-function ValueInput(props: {
-  id: string;
-  label?: string;
-  value: string;
-  placeholder: string;
-  isInvalid: boolean;
-  onValue: (text: string) => void;
-}): JSX.Element {
+function ValueInput(props: ValueProps): JSX.Element {
   const lines = (props.value || props.placeholder).split('\n').length;
   return (
     <textarea
@@ -207,7 +249,8 @@ function ValueInput(props: {
   );
 }
 
-function noteOf({ isOpen, standard, isEvaluated }: Field, isEmpty: boolean): string {
+function noteOf({ isOpen, standard, isEvaluated, accepts }: Field, isEmpty: boolean): string {
+  if (accepts?.required === true) return 'A value is required.';
   if (isEmpty) return 'The value is empty.';
   if (isOpen) return 'The file gives no value.';
   if (isEvaluated) return 'The default is evaluated at the start.';
