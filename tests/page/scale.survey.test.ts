@@ -9,19 +9,18 @@ const SLACK = 2;
 const TRIES = 5;
 
 /** A file with this many steps, each of which depends on one or two before it. */
-function manySteps(count: number, command: string, head = ''): string {
+function manySteps(count: number): string {
   const steps = Array.from({ length: count }, (_, at) => {
     const near = [at - 14 + ((at * 7) % 5), ...(at % 3 === 0 ? [at - 10 - (at % 4)] : [])];
     const needs = [...new Set(near.filter((other) => other >= 0))].map((other) => `step-${other}`);
-    return `  - { name: step-${at}, command: ${command}, depends: [${needs.join(', ')}] }\n`;
+    return `  - { name: step-${at}, command: "true", depends: [${needs.join(', ')}] }\n`;
   });
-  return `${head}steps:\n${steps.join('')}`;
+  return `steps:\n${steps.join('')}`;
 }
 
 const files = {
-  'thousand.yaml': manySteps(1000, '"true"'),
-  'live.yaml': manySteps(1000, 'sleep 0.08', 'maxActiveSteps: 1\n'),
-  'huge.yaml': manySteps(10_000, '"true"'),
+  'thousand.yaml': manySteps(1000),
+  'huge.yaml': manySteps(10_000),
 };
 
 function drawn(page: Page, selector: string, count: number): Promise<void> {
@@ -76,23 +75,6 @@ describeWith('chromium', browserPath !== null, 'a run of many steps in a browser
       const { busy, heap } = await bestOf(journey, `/runs/${runId}`, '.graph a', 1000);
       expect(busy).toBeLessThan(700 * SLACK);
       expect(heap).toBeLessThan(25e6 * SLACK);
-    });
-  });
-
-  it('is followed without keeping the browser busy', { timeout: 300_000 }, async () => {
-    await withPage(files, async (journey) => {
-      const page = await journey.open(`/runs/${await journey.start('live')}`);
-      await drawn(page, '.graph a', 1000);
-      const session = await measured(page);
-      const succeeded = () => page.locator('.graph a.succeeded').count();
-      await expect.poll(succeeded).toBeGreaterThan(5);
-      const [before, count] = [await metric(session, 'TaskDuration'), await succeeded()];
-      await expect.poll(succeeded, { interval: 500 }).toBeGreaterThan(count + 60);
-      const updates = 2 * ((await succeeded()) - count);
-      const perUpdate = (1000 * ((await metric(session, 'TaskDuration')) - before)) / updates;
-
-      // Of 20 updates a second: 300 ms a second.
-      expect(perUpdate).toBeLessThan((300 / 20) * SLACK);
     });
   });
 

@@ -206,23 +206,16 @@ function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Ele
       </select>
     );
   }
-  const isNumber = accepts?.type === 'integer' || accepts?.type === 'number';
-  if (!isNumber && accepts?.secret !== true) return <ValueInput {...props} />;
-  return (
-    <input
-      {...shared}
-      // Not a password field: a browser would offer to keep it.
-      type={isNumber ? 'number' : 'text'}
-      class={isNumber ? undefined : 'hidden-text'}
-      min={accepts.minimum}
-      max={accepts.maximum}
-      step={accepts.type === 'integer' ? 1 : 'any'}
-      placeholder={placeholder}
-      autocomplete="off"
-      spellcheck={false}
-      onInput={(event) => onValue(event.currentTarget.value)}
-    />
-  );
+  const onInput = (event: { readonly currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value);
+  if (accepts?.secret === true) {
+    // Not a password field: a browser would offer to keep the value.
+    const own = { class: 'hidden-text', autocomplete: 'off', spellcheck: false } as const;
+    return <input {...shared} {...own} type="text" placeholder={placeholder} onInput={onInput} />;
+  }
+  if (accepts?.type !== 'integer' && accepts?.type !== 'number') return <ValueInput {...props} />;
+  const { type, minimum, maximum } = accepts;
+  const limits = { min: minimum, max: maximum, step: type === 'integer' ? 1 : 'any' };
+  return <input {...shared} {...limits} type="number" placeholder={placeholder} onInput={onInput} />;
 }
 
 /** A text of one line or more: Enter starts, Shift-Enter begins another line. */
