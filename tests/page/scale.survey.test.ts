@@ -6,7 +6,7 @@ import { type Journey, withPage } from './visits.ts';
 
 /** Times are those of the processor, since tests run on busy machines; the best of these tries counts, twice the budget at most. */
 const SLACK = 2;
-const TRIES = 5;
+const TRIES = 2;
 
 /** A file with this many steps, each of which depends on one or two before it. */
 function manySteps(count: number): string {
