@@ -110,6 +110,7 @@ const everyRun = { workflow: null, statuses: null, from: null, to: null, limit: 
 
 function queryOf({ workflow, statuses, from, to }: RunFilter, limit: number, cursor: string | null): URLSearchParams {
   return new URLSearchParams({
+    steps: 'true',
     limit: String(limit),
     ...(workflow === null ? {} : { workflow }),
     ...(statuses === null ? {} : { status: statuses.join(',') }),

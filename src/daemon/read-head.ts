@@ -1,4 +1,5 @@
 import { isFinished } from '../core/run/run-state.ts';
+import { headOf } from '../core/run/summarize.ts';
 import type { RunHead } from '../core/run/summary.ts';
 import { WfError } from '../errors.ts';
 import { foldRun } from '../service/history/fold-run.ts';
@@ -21,7 +22,7 @@ export function readHead(archive: RunArchive, runId: string, isUnfinished = fals
   const found = isUnfinished ? null : readFinished(archive, runId);
   const run = found ?? readPastRun(archive, runId);
   if (run === null) return null;
-  const { steps: _, handlers: __, warnings: ___, ...head } = summarizePastRun(run, archive.timeOf(runId));
+  const head = headOf(summarizePastRun(run, archive.timeOf(runId)));
   return { head, isFinished: isFinished(run.state), events: run.stored?.events ?? null };
 }
 

@@ -1,7 +1,7 @@
 import { handlerName } from '../workflow.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { stepState, steps } from './run-state.ts';
-import type { RunSummary, StepSummary } from './summary.ts';
+import type { RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
 export type LogPath = (step: string, attempt: number) => string | null;
@@ -30,6 +30,11 @@ export function summarize(run: RunState, logPath: LogPath): RunSummary {
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
   };
+}
+
+/** Returns a run without its steps. */
+export function headOf({ steps: _, handlers: __, warnings: ___, ...head }: RunSummary): RunHead {
+  return head;
 }
 
 /** One step or handler as everybody outside sees it. */

@@ -84,6 +84,18 @@ test('pages of runs put together are all runs, newest first, also while runs com
   expect(ids(ofA)).toEqual(all.slice(2, 4));
 });
 
+test('runs are listed without their steps, unless the steps are asked for', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  await start(world, 'a', 'run-1');
+  const keysOf = async (path: string) =>
+    jsonOf<RunPage>(await world.ask('GET', path)).runs.map((run) => Object.keys(run).filter((key) => heavy.has(key)));
+  const heavy = new Set(['steps', 'handlers', 'warnings']);
+
+  for (const path of ['/api/v2/runs', '/api/v2/workflows/a/runs']) {
+    expect([path, await keysOf(path), await keysOf(`${path}?steps=true`)]).toEqual([path, [[]], [[...heavy]]]);
+  }
+});
+
 test('runs of a workflow that is gone are found by its name and by its file', async () => {
   const world = await apiWorld({ 'a.yaml': `name: first\n${one}`, 'b.yaml': one });
   await start(world, 'a', 'run-1');

@@ -1,4 +1,5 @@
-import type { RunSummary } from '../../../core/run/summary.ts';
+import { headOf } from '../../../core/run/summarize.ts';
+import type { RunHead, RunSummary } from '../../../core/run/summary.ts';
 import type { RunFilter, RunPlace } from '../../../service/history/history.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { jsonReply } from '../../reply/json-reply.ts';
@@ -39,7 +40,7 @@ async function pageReply(
     limit: Number.POSITIVE_INFINITY,
   };
   const mostRead = query.partial ? MAX_READ_RUNS : Number.POSITIVE_INFINITY;
-  const runs: RunSummary[] = [];
+  const runs: (RunHead | RunSummary)[] = [];
   let last: RunPlace | null = null;
   let read = 0;
   for await (const run of history.list(wanted)) {
@@ -48,7 +49,7 @@ async function pageReply(
     if ((isFound && runs.length === query.limit) || read === mostRead) {
       return jsonReply({ runs, nextCursor: last && toCursor([last.at, last.runId]) });
     }
-    if (isFound) runs.push(summary);
+    if (isFound) runs.push(query.steps ? summary : headOf(summary));
     last = history.placeOf(run);
     read += 1;
   }
