@@ -245,7 +245,7 @@ module.exports = {
     {
       name: 'only-serve-loads-the-server',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/commands/serve[.]ts$' },
+      from: { path: '^src/cli/', pathNot: '^src/cli/commands/serve-command[.]ts$' },
       to: { path: '^src/server/', ...VALUE },
     },
     {

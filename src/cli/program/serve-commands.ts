@@ -9,7 +9,7 @@ export const addServe: AddCommand = (program, console, setExitCode) => {
   )
     .description('run the daemon: the REST API and the scheduler')
     .action(async (options) => {
-      const { serveCommand } = await import('../commands/serve.ts');
+      const { serveCommand } = await import('../commands/serve-command.ts');
       setExitCode(await serveCommand(options, console));
     });
 };

@@ -11,7 +11,7 @@ export const addConfig: AddCommand = (program, console, setExitCode) => {
     .description('print the settings, each with its value and its source')
     .option('--json', 'print JSON')
     .action(async (key: string | undefined, options) => {
-      const { configCommand } = await import('../commands/config.ts');
+      const { configCommand } = await import('../commands/config-command.ts');
       setExitCode(configCommand({ ...options, key: key ?? null }, console));
     });
 };
@@ -22,7 +22,7 @@ export const addDoctor: AddCommand = (program, console, setExitCode) => {
     .description('check which tools workflows can use, and how to install missing ones')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { doctorCommand } = await import('../commands/doctor.ts');
+      const { doctorCommand } = await import('../commands/doctor-command.ts');
       setExitCode(await doctorCommand(options, console));
     });
 };

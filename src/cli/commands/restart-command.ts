@@ -15,7 +15,7 @@ import type { ForegroundOptions } from '../run/foreground.ts';
 import { givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
 import { startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
-import { runTitle, severalRuns } from './stop.ts';
+import { runTitle, severalRuns } from './stop-command.ts';
 
 /** The options of `wf restart`. */
 export type RestartOptions = AccessOptions &

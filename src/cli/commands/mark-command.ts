@@ -5,7 +5,7 @@ import { type AccessOptions, withService } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
-import { runTitle } from './stop.ts';
+import { runTitle } from './stop-command.ts';
 
 /** The options of `wf mark`. */
 export type MarkOptions = AccessOptions & {

@@ -14,7 +14,7 @@ export async function runCommand(options: RunOptions, console: Console): Promise
     return (await import('../run/start-remotely.ts')).runRemotely(server, { options, config }, console);
   if (options.watch) return (await import('../watch/watch.ts')).watchCommand(options, console);
   if (options.watchPath) throw new WfError('usage', '--watch-path goes with --watch');
-  if (options.dryRun) return (await import('./dry.ts')).dryCommand(options, console);
+  if (options.dryRun) return (await import('./dry-command.ts')).dryCommand(options, console);
   const run = await prepareRun({ options, config, known: null }, console);
   return run === null ? stopSignals.SIGINT : startLocally(run, options, console);
 }
