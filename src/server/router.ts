@@ -5,7 +5,7 @@ import type { Route } from './route.ts';
 export type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
 
 /** The result of looking up a path. */
-export type Found =
+export type FoundRoute =
   | { readonly kind: 'route'; readonly match: RouteMatch }
   /** The path exists, but not with this method: `allow` lists the possible methods. */
   | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
@@ -16,7 +16,7 @@ export type Router = {
    * Finds a route. `path`: as sent, without query. HEAD matches the routes of GET. Throws an `HttpError` 400 for an
    * invalid encoding.
    */
-  readonly find: (method: string, path: string) => Found;
+  readonly find: (method: string, path: string) => FoundRoute;
 };
 
 /** A node in the tree of paths: the children by text, the child for a `{name}`, and the routes that end here. */

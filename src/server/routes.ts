@@ -1,13 +1,13 @@
 import type { Metrics } from '../daemon/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
-import { documentRoutes } from './docs/routes.ts';
+import { documentRoutes } from './docs/docs-routes.ts';
 import { health } from './health.ts';
 import type { Handler, Reply, Route } from './route.ts';
-import type { V1Parts } from './v1/parts.ts';
-import { v1Routes } from './v1/routes.ts';
-import type { V2Parts } from './v2/parts.ts';
-import { v2Routes } from './v2/routes.ts';
+import type { V1Parts } from './v1/v1-parts.ts';
+import { v1Routes } from './v1/v1-routes.ts';
+import type { V2Parts } from './v2/v2-parts.ts';
+import { v2Routes } from './v2/v2-routes.ts';
 
 /** The dependencies of routes about the daemon itself. */
 export type OperationParts = {

@@ -11,7 +11,7 @@ import { clientFinder } from './access/client-address.ts';
 import { createLogin } from './access/login.ts';
 import { createLoginTries } from './access/login-tries.ts';
 import { createSessions } from './access/sessions.ts';
-import { bindAddress, isLoopback, MIN_LOGIN_LENGTH } from './connection/bind-address.ts';
+import { bindAddress, isLoopbackAddress, MIN_LOGIN_LENGTH } from './connection/bind-address.ts';
 import { limitConnections } from './connection/connections.ts';
 import { defaultLimits, type Limits } from './connection/limits.ts';
 import { createListener } from './connection/listener.ts';
@@ -58,7 +58,7 @@ export async function createServer({ routes, settings, log, ...options }: Server
   const all = { ...defaultLimits, ...options.limits };
   const limits = { ...all, connections: Math.min(all.connections, connectionsThatFit()) };
   const host = await bindAddress(settings.host, settings.login);
-  if (!isLoopback(host)) for (const line of networkWarnings(settings)) log(line);
+  if (!isLoopbackAddress(host)) for (const line of networkWarnings(settings)) log(line);
   const closing = new AbortController();
   // Every running request adds a listener.
   setMaxListeners(0, closing.signal);

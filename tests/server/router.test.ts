@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Route } from '../../src/server/route.ts';
-import { createRouter, type Found } from '../../src/server/router.ts';
+import { createRouter, type FoundRoute } from '../../src/server/router.ts';
 import fc from '../support/fast-check.ts';
 
 const routes = [
@@ -90,7 +90,7 @@ function find(method: string, path: string): string {
   return text(createRouter(routes, '').find(method, path));
 }
 
-function text(found: Found): string {
+function text(found: FoundRoute): string {
   switch (found.kind) {
     case 'route': {
       const { route, params } = found.match;

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpError } from '../reply/http-error.ts';
 import type { Client } from './client-address.ts';
-import type { Credentials, KnownLogin, Login, Verdict } from './login.ts';
+import type { Credentials, KnownLogin, Login, LoginVerdict } from './login.ts';
 import type { LoginTries } from './login-tries.ts';
 import { isOwnOrigin } from './origin-check.ts';
 import { hasSessionCookie, sessionCookie, sessionSecrets } from './session-cookie.ts';
@@ -53,7 +53,7 @@ export const bearerChallenge = { 'WWW-Authenticate': 'Bearer realm="wf"' } as co
  */
 export function createGuard({ login, tries, sessions, clientOf, basePath }: GuardOptions): Guard {
   const sessionOf = ({ headers }: IncomingMessage) => sessions.find(sessionSecrets(headers.cookie));
-  const judge = (request: IncomingMessage, verdict: Verdict): User | null => {
+  const judge = (request: IncomingMessage, verdict: LoginVerdict): User | null => {
     switch (verdict.kind) {
       case 'not-required':
         return { to: 'write', name: null, session: null };

@@ -14,7 +14,7 @@ export type KnownLogin = {
 export type Credentials = { readonly pair: string | null; readonly token: string | null };
 
 /** The result of checking a login; `wrong` has a fingerprint that identifies a repeated wrong login. */
-export type Verdict =
+export type LoginVerdict =
   | { readonly kind: 'allowed'; readonly login: KnownLogin }
   | { readonly kind: 'not-required' }
   | { readonly kind: 'missing' }
@@ -23,8 +23,8 @@ export type Verdict =
 export type Login = {
   /** The configured logins; without any, every request has full access. */
   readonly known: readonly KnownLogin[];
-  readonly check: (authorization: string | undefined) => Verdict;
-  readonly verify: (given: Credentials) => Extract<Verdict, { readonly kind: 'allowed' | 'wrong' }>;
+  readonly check: (authorization: string | undefined) => LoginVerdict;
+  readonly verify: (given: Credentials) => Extract<LoginVerdict, { readonly kind: 'allowed' | 'wrong' }>;
 };
 
 /**

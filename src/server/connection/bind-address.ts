@@ -12,7 +12,7 @@ export const MIN_LOGIN_LENGTH = 16;
  */
 export async function bindAddress(host: string, login: ServerSettings['login']): Promise<string> {
   const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
-  if (isLoopback(address)) return address;
+  if (isLoopbackAddress(address)) return address;
   const { token, readOnlyToken, basic } = login;
   if (token === null && readOnlyToken === null && basic === null) {
     throw new WfError(
@@ -35,7 +35,7 @@ function requireLength(key: string, token: string | null, host: string): void {
 }
 
 /** Whether only this machine can reach an address. */
-export function isLoopback(address: string): boolean {
+export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(address);
 }
 

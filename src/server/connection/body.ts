@@ -15,7 +15,11 @@ export type BodyReading = Pick<Limits, 'bodyBytes' | 'discardedBytes'> & {
  * Reads the body for a route: parsed JSON, the fields of a form (the first of each name), or a text; undefined without a
  * body. Throws an `HttpError`: 400 for a malformed body, 413 for a body that is too large, 415 for another media type.
  */
-export async function readBody(request: IncomingMessage, kind: Route['body'], reading: BodyReading): Promise<unknown> {
+export async function receiveBody(
+  request: IncomingMessage,
+  kind: Route['body'],
+  reading: BodyReading,
+): Promise<unknown> {
   if (!hasBody(request)) return undefined;
   const type = kind === 'none' ? null : mediaType(request, kind);
   const bytes = await readBytes(request, reading);

@@ -11,8 +11,8 @@ import { type ErrorStyle, errorReply } from '../reply/error-reply.ts';
 import { HttpError } from '../reply/http-error.ts';
 import { send } from '../reply/send.ts';
 import type { Reply, Route } from '../route.ts';
-import type { Found, Router } from '../router.ts';
-import { readBody } from './body.ts';
+import type { FoundRoute, Router } from '../router.ts';
+import { receiveBody } from './body.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';
 
@@ -126,7 +126,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   const proceed = () => {
     if (headers.expect !== undefined) response.writeContinue();
   };
-  const body = await readBody(request, route.body, { ...gate.limits, proceed });
+  const body = await receiveBody(request, route.body, { ...gate.limits, proceed });
   return route.handle({
     params,
     query: decodeFields(query, 'the query'),
@@ -157,7 +157,9 @@ function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limi
 }
 
 /** Without a user the path is public; without a result, a login is missing, and a browser wants a page. */
-type Allowed = { readonly found: Found; readonly user: User | null } | { readonly found: null; readonly user: null };
+type Allowed =
+  | { readonly found: FoundRoute; readonly user: User | null }
+  | { readonly found: null; readonly user: null };
 
 /** Finds the route, after checking the login unless the route is public. */
 function findAllowed(request: IncomingMessage, path: string, { router, guard, page }: Gate): Allowed {
@@ -195,7 +197,7 @@ function loginPage({ page }: Gate): Reply {
   return { ...page, status: 401, headers: { ...page.headers, ...bearerChallenge } };
 }
 
-function tryFind(router: Router, method: string, path: string): Found | HttpError {
+function tryFind(router: Router, method: string, path: string): FoundRoute | HttpError {
   try {
     return router.find(method, path);
   } catch (error) {
@@ -204,7 +206,7 @@ function tryFind(router: Router, method: string, path: string): Found | HttpErro
   }
 }
 
-function otherwise(found: Exclude<Found, { kind: 'route' }>, request: IncomingMessage, { page }: Gate): Reply {
+function otherwise(found: Exclude<FoundRoute, { kind: 'route' }>, request: IncomingMessage, { page }: Gate): Reply {
   const { method = '' } = request;
   if (found.kind === 'nothing') {
     if (page !== null && wantsPage(request)) return { ...page, status: 404 };

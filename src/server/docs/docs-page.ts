@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';
 import { code, codeBlock, prose } from './docs-html.ts';
-import type { OpenApiDocument, Schema } from './document.ts';
+import type { ApiSchema, OpenApiDocument } from './document.ts';
 
 /** The page and its headers. */
 export type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
@@ -177,22 +177,22 @@ summary{cursor:pointer;font-size:14px;color:var(--soft)}
 `;
 
 /** Describes the values of a schema in words, with links to named schemas. */
-function typeText(schema: Schema): string {
+function typeText(schema: ApiSchema): string {
   const target = schema['$ref'];
   if (typeof target === 'string') return link(target);
   if ('const' in schema) return code(wordOf(schema['const'] ?? null));
   const values = schema['enum'];
   if (Array.isArray(values)) return values.map((value) => code(wordOf(value))).join(', ');
   const choices = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(choices)) return choices.map((choice) => typeText(choice as Schema)).join(' or ');
+  if (Array.isArray(choices)) return choices.map((choice) => typeText(choice as ApiSchema)).join(' or ');
   return typesOf(schema)
     .map((type) => single(type, schema))
     .join(' or ');
 }
 
 /** Renders the keys of an object as a table; empty without keys. */
-function keyTable(schema: Schema): string {
-  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>);
+function keyTable(schema: ApiSchema): string {
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, ApiSchema>>);
   if (properties.length === 0) return '';
   const required = (schema['required'] ?? []) as readonly string[];
   const rows = properties.map(([key, value]) => {
@@ -204,18 +204,18 @@ function keyTable(schema: Schema): string {
 }
 
 /** Renders objects without a name in place. */
-function nested(schema: Schema): string {
+function nested(schema: ApiSchema): string {
   const inner = [schema, schema['items'], ...((schema['anyOf'] ?? []) as readonly Json[])];
   const objects = inner.filter((each): each is JsonObject => isObject(each) && isObject(each['properties']));
   return objects.map((each) => keyTable(each)).join('');
 }
 
-function typesOf({ type }: Schema): readonly string[] {
+function typesOf({ type }: ApiSchema): readonly string[] {
   if (typeof type === 'string') return [type];
   return Array.isArray(type) ? type.map(String) : ['any'];
 }
 
-function single(type: string, schema: Schema): string {
+function single(type: string, schema: ApiSchema): string {
   const { items, additionalProperties, format } = schema;
   if (type === 'array') return isObject(items) ? `list of ${typeText(items)}` : 'list';
   if (type === 'object' && isObject(additionalProperties)) return `map of ${typeText(additionalProperties)}`;

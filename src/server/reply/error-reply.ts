@@ -6,7 +6,7 @@ import { stackOf } from '../../stack.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Reply, Route } from '../route.ts';
 import { HttpError } from './http-error.ts';
-import { problemCode, problemTitles, problemType } from './problem.ts';
+import { problemCode, problemTitles, problemType } from './problem-codes.ts';
 
 /** The format of errors. */
 export type ErrorStyle = Route['errors'];

@@ -7,8 +7,8 @@ import { HttpError } from '../reply/http-error.ts';
 import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
 import { type ActionFields, actionFields, requireField } from './fields.ts';
-import type { V1Parts } from './parts.ts';
 import { runOfHandle } from './shown-run.ts';
+import type { V1Parts } from './v1-parts.ts';
 
 type Action = (listed: ListedWorkflow, fields: ActionFields, parts: V1Parts) => Promise<object> | object;
 

@@ -7,7 +7,7 @@ import { jsonReply } from '../reply/json-reply.ts';
 import type { ApiRequest, Reply } from '../route.ts';
 import { unknownAction } from './actions.ts';
 import { actionFields, requireField } from './fields.ts';
-import type { V1Parts } from './parts.ts';
+import type { V1Parts } from './v1-parts.ts';
 import { errorOf, fileText, tagsOf, workflowView } from './workflow-view.ts';
 
 /** Lines of context around a match. */

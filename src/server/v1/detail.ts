@@ -6,13 +6,13 @@ import type { Queries } from '../generated/requests.mjs';
 import { jsonReply } from '../reply/json-reply.ts';
 import { readQuery } from '../requests.ts';
 import type { ApiRequest, Reply } from '../route.ts';
-import { requireLocal } from './fields.ts';
-import { eventLog, stepLog } from './logs.ts';
-import type { ShownRun, V1Parts } from './parts.ts';
-import { neverRunView, runDetailView } from './run-view.ts';
+import { requireThisServer } from './fields.ts';
 import { readShown, runOfHandle } from './shown-run.ts';
 import { stepStatus } from './status-numbers.ts';
+import { neverRunView, runDetailView } from './status-view.ts';
+import { eventLog, stepOutput } from './step-output.ts';
 import { shownName } from './step-view.ts';
+import type { ShownRun, V1Parts } from './v1-parts.ts';
 import { defaultParams, errorOf, fileText, fileView, workflowDetailView } from './workflow-view.ts';
 
 type Tab = Queries['v1ShowDag']['tab'];
@@ -27,7 +27,7 @@ const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: n
 export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' }, query, access }) => {
     const { tab, step, file, remoteNode } = readQuery('v1ShowDag', query);
-    requireLocal(remoteNode);
+    requireThisServer(remoteNode);
     const listed = findOrNull(name, parts);
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
     await parts.runIndex.refresh();
@@ -100,7 +100,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
       return { LogData: gridOf(runs.filter((each) => each !== null)) };
     }
     case 'log':
-      return { StepLog: run === null ? null : await stepLog(run, step) };
+      return { StepLog: run === null ? null : await stepOutput(run, step) };
     case 'scheduler-log':
       return { ScLog: run === null ? null : eventLog(run) };
   }

@@ -31,7 +31,7 @@ export function actionFields({ body, query }: ApiRequest): ActionFields {
 }
 
 /** Throws an `HttpError` 400 if the query names another server. */
-export function requireLocal(remoteNode: string | null): void {
+export function requireThisServer(remoteNode: string | null): void {
   if (remoteNode === null || remoteNode === 'local') return;
   throw new HttpError(400, `there is no remote node "${remoteNode}"`, { help: 'leave "remoteNode" out' });
 }

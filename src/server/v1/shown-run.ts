@@ -1,6 +1,6 @@
 import { WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import type { ShownRun, V1Parts } from './parts.ts';
+import type { ShownRun, V1Parts } from './v1-parts.ts';
 
 /** Reads a run; null when it has been removed. */
 export async function readShown(runId: string, { history }: Pick<V1Parts, 'history'>): Promise<ShownRun | null> {

@@ -6,8 +6,8 @@ import { diagnosticText } from '../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';
-import type { V1Parts } from './parts.ts';
 import { preconditionViews, stepView } from './step-view.ts';
+import type { V1Parts } from './v1-parts.ts';
 
 /** A workflow's file in the v1 API. */
 export type FileView = {

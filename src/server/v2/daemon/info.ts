@@ -1,6 +1,6 @@
 import { jsonReply } from '../../reply/json-reply.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/info`. */
 export function showInfo({ info }: V2Parts): Handler {

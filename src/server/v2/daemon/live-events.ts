@@ -3,12 +3,12 @@ import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { type LiveCursor, liveCursorText, readLiveCursor } from './live-cursor.ts';
 import { createLiveFrames, type LiveFrames } from './live-frames.ts';
+import { createPacedWakeups } from './paced-wakeups.ts';
 import { followRunPart, type RunPart } from './run-part.ts';
-import { createWakeups } from './wakeups.ts';
 
 /** A reader is sent changes at most this often; what changes in between is sent once. */
 const pauseMs = 100;
@@ -18,7 +18,7 @@ export function followAll(parts: V2Parts): Handler {
   const frames = createLiveFrames(parts);
   return async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
     const { run: word, after, follow: isEndless } = readQuery('followAll', query);
-    const run = word === null ? null : await findRun(word, parts);
+    const run = word === null ? null : await namedRun(word, parts);
     const given = String(headers['last-event-id'] ?? '') || after;
     return {
       status: 200,
@@ -45,7 +45,7 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
   const { run, given, isEndless, writer, signal } = reading;
   const { changes, clock } = parts;
   const cursor = given === null ? null : readLiveCursor(given, changes);
-  const wakeups = createWakeups(signal, clock, pauseMs);
+  const wakeups = createPacedWakeups(signal, clock, pauseMs);
   const stop = beat(writer, clock);
   const part = run && followRunPart({ run, after: runAfter(cursor, run), signal, wake: wakeups.wake }, parts);
   const leave = await changes.join(wakeups.wake, part);

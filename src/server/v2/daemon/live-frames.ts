@@ -2,9 +2,9 @@ import type { Change } from '../../../service/served.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { ApiRequest } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { createWorkflowItems } from '../workflows/workflow-items.ts';
-import { nextMoments } from './schedule.ts';
+import { nextMoments } from './schedule-route.ts';
 
 /** Changes as events: the present state of what has changed, as the lists have it. */
 export type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => string;

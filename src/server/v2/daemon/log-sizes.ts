@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** How long a stream of an attempt is by now, in bytes. */
-export type LogSize = {
+export type StreamSize = {
   readonly runId: string;
   readonly step: string;
   readonly attempt: number;
@@ -16,7 +16,7 @@ export type LogSizes = {
   /** `isPast`: the attempt is of interest only while it runs. */
   readonly add: (event: StoredEvent, options: { readonly isPast: boolean }) => void;
   /** The sizes that have changed since the last call. */
-  readonly take: () => Iterable<LogSize>;
+  readonly take: () => Iterable<StreamSize>;
   readonly close: () => void;
 };
 
@@ -36,7 +36,7 @@ type Attempt = { readonly step: string; readonly attempt: number };
 export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }: LogSizesParts): LogSizes {
   const running = new Map<string, Attempt>();
   const known = new Map<string, number>();
-  const changed = new Map<string, LogSize>();
+  const changed = new Map<string, StreamSize>();
   let cancelTimer: (() => void) | null = null;
   const measure = async ({ step, attempt }: Attempt) => {
     for (const stream of streams) {

@@ -3,7 +3,7 @@ import { steps } from '../../../core/run/run-state.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { followProgress, type RunProgress, stepOf } from '../../../service/history/run-progress.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { createLogSizes, type LogSizes } from './log-sizes.ts';
 
 /** What a stream tells of the one run that its reader looks at: steps that have changed, sizes of logs, warnings. */

@@ -3,8 +3,8 @@ import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { createLineIndexes, type LineIndexes } from './line-indexes.ts';
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
@@ -16,7 +16,7 @@ export function stepLogIndex(parts: V2Parts): Handler {
 async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, parts: V2Parts): Promise<Reply> {
   const { id = '', step = '' } = params;
   const { attempt, stream, after } = readQuery('stepLogIndex', query);
-  const run = await findRun(id, parts);
+  const run = await namedRun(id, parts);
   const last = attemptsOf(run, { step, attempt }).at(-1);
   const file = last === undefined ? undefined : run.stored?.logs.file(last.step, last.attempt, stream);
   if (file === undefined) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });

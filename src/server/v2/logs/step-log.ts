@@ -7,10 +7,10 @@ import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler, Reply } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
-import { following } from './run-logs.ts';
+import { following } from './run-lines.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -23,11 +23,11 @@ type Wanted = {
 };
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
-export function stepLog(parts: V2Parts): Handler {
+export function stepLogRoute(parts: V2Parts): Handler {
   return async ({ params: { id = '', step = '' }, query, headers }) => {
     const { follow, download, ...chosen } = readQuery('stepLog', query);
     const wanted: Wanted = { step, ...chosen };
-    const run = await findRun(id, parts);
+    const run = await namedRun(id, parts);
     const last = attemptsOf(run, wanted).at(-1) ?? null;
     const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
     const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };

@@ -2,7 +2,7 @@ import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { expectedText } from './conditions.ts';
 
 /** `POST /api/v2/workflows/{name}/rename`. */

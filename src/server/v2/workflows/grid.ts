@@ -6,8 +6,8 @@ import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import { toCursor } from '../cursor.ts';
-import type { V2Parts } from '../parts.ts';
-import { readPlace } from '../runs/list-runs.ts';
+import { readPlace } from '../runs/run-pages.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** One letter for each status of a step. */
 const letters: { readonly [status in StepStatus]: string } = {

@@ -1,14 +1,27 @@
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { detailView } from './workflow-view.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { detailView } from './workflow-json.ts';
 
 /** `GET /api/v2/workflows/{name}`. */
-export function showWorkflow(parts: V2Parts): Handler {
+export function showWorkflowRoute(parts: V2Parts): Handler {
   return async ({ params: { name = '' }, access }) => {
     const listed = parts.workflows.get(name);
     await parts.runIndex.refresh();
     await parts.runIndex.recent.read([listed.file]);
     return jsonReply(detailView(listed, access, parts));
+  };
+}
+
+/** `POST /api/v2/validate`. */
+export function validateRoute({ workflows }: V2Parts): Handler {
+  return async ({ body, query }) => {
+    const name = query.get('workflow');
+    const beside = name === null ? null : workflows.get(name).file;
+    const { isValid, diagnostics } = await workflows.check(typeof body === 'string' ? body : '', beside);
+    return jsonReply({
+      files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }],
+    });
   };
 }

@@ -4,7 +4,7 @@ import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { expectedText } from './conditions.ts';
 
 /** `GET /api/v2/workflows/{name}/source`. */

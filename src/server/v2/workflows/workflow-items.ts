@@ -1,7 +1,7 @@
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import type { ApiRequest } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { fileView, presentJson, presentView } from './workflow-view.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { fileJson, presentJson, presentView } from './workflow-json.ts';
 
 /** Workflows as a list has them, in JSON, and until when that stays true without a change of a file or a run. */
 export type WorkflowItems = (
@@ -16,7 +16,7 @@ const scheduleDelayMs = 1000;
 export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex' | 'clock'>): WorkflowItems {
   const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
   return (listed, access) => {
-    const text = texts[access].get(listed) ?? JSON.stringify(fileView(listed, access, parts));
+    const text = texts[access].get(listed) ?? JSON.stringify(fileJson(listed, access, parts));
     texts[access].set(listed, text);
     const present = presentView(listed, parts);
     const isAwaited = listed.workflow !== null && listed.workflow.schedule.start.length > 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { History } from '../../service/history/history.ts';
 import type { LiveChanges, RunFeeds } from '../../service/served.ts';
-import type { V1Parts } from '../v1/parts.ts';
+import type { V1Parts } from '../v1/v1-parts.ts';
 
 /** What a schedule does at a moment; `file` is the absolute path of the workflow. */
 export type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };

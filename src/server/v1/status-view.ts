@@ -3,9 +3,9 @@ import type { Param } from '../../core/run/run.ts';
 import type { RunHead, StepSummary } from '../../core/run/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
-import type { ShownRun } from './parts.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';
 import { shownName, stepView } from './step-view.ts';
+import type { ShownRun } from './v1-parts.ts';
 
 /** The data of a workflow that may have no run. */
 export type RunSubject = { readonly name: string; readonly params: readonly Param[] };

@@ -7,10 +7,10 @@ import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import { badCursor, readCursor, toCursor } from '../cursor.ts';
 import { readMoment } from '../moment.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs`. */
-export function listRuns(parts: V2Parts): Handler {
+export function listRunsRoute(parts: V2Parts): Handler {
   return ({ query }) => {
     const { workflow, ...filters } = readQuery('listRuns', query);
     return pageReply(filters, workflow, parts);
@@ -18,7 +18,7 @@ export function listRuns(parts: V2Parts): Handler {
 }
 
 /** `GET /api/v2/workflows/{name}/runs`. */
-export function listRunsOfWorkflow(parts: V2Parts): Handler {
+export function listRunsOfWorkflowRoute(parts: V2Parts): Handler {
   return ({ params: { name = '' }, query }: ApiRequest) =>
     pageReply(readQuery('listRunsOfWorkflow', query), parts.workflows.get(name).file, parts);
 }

@@ -7,8 +7,8 @@ import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -26,7 +26,7 @@ type Wanted = {
 export function runLogs(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, query, headers }) => {
     const wanted = wantedIn(query, headers.accept);
-    const run = await findRun(id, parts);
+    const run = await namedRun(id, parts);
     // Report a missing log before anything is sent.
     attemptsOf(run, wanted);
     const type = wanted.form === 'json' ? 'application/x-ndjson' : 'text/plain';

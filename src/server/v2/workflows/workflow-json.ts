@@ -6,10 +6,10 @@ import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** What a file says of its workflow, for as long as the catalog keeps the file. */
-export function fileView(
+export function fileJson(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
   parts: Pick<V2Parts, 'workflows'>,
@@ -50,7 +50,7 @@ export function presentJson(
 export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
   const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   return {
-    ...fileView(listed, access, parts),
+    ...fileJson(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
     definition: definition(listed, access, parts),
     params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],

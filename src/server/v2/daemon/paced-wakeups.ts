@@ -1,14 +1,14 @@
 import type { Clock } from '../../../engine/clock.ts';
 
 /** Lets a loop wait for work that comes from several sides. */
-export type Wakeups = {
+export type PacedWakeups = {
   readonly wake: () => void;
   /** Resolves after the next call of `wake`, at the earliest after the pause; at once when the stream has ended. */
   readonly next: () => Promise<void>;
 };
 
 /** Wakes a loop at most once every `pauseMs`, until the signal is aborted. */
-export function createWakeups(signal: AbortSignal, clock: Clock, pauseMs: number): Wakeups {
+export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: number): PacedWakeups {
   let isDue = false;
   let readyAt = clock.now();
   let cancelTimer: (() => void) | null = null;

@@ -3,7 +3,7 @@ import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
 import { readMoment } from '../moment.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 const dayMs = 86_400_000;
 const MAX_MOMENTS = 1000;

@@ -2,11 +2,11 @@ import { WfError } from '../../../errors.ts';
 import type { Bodies } from '../../generated/requests.mjs';
 import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
-import { problemCode } from '../../reply/problem.ts';
+import { problemCode } from '../../reply/problem-codes.ts';
 import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from './find-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { namedRun } from './named-run.ts';
 
 type Action = Bodies['actOnRuns']['action'];
 
@@ -33,7 +33,7 @@ async function tryOne(id: string, action: Action, parts: V2Parts): Promise<objec
 
 /** Answers the run that it was done to, or the new one. */
 async function act(id: string, action: Action, parts: V2Parts): Promise<string> {
-  const { runId } = await findRun(id, parts);
+  const { runId } = await namedRun(id, parts);
   switch (action) {
     case 'stop':
       if ((await parts.runs.stop(runId, { by: 'the API', kill: 'never' })).result !== 'over') return runId;

@@ -4,7 +4,7 @@ import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler } from '../../route.ts';
 import { badCursor, readCursor, toCursor } from '../cursor.ts';
-import type { V2Parts } from '../parts.ts';
+import type { V2Parts } from '../v2-parts.ts';
 import { createWorkflowItems, type WorkflowItems } from './workflow-items.ts';
 
 const mostCached = 32;
@@ -23,7 +23,7 @@ type Wanted = {
 type Page = { readonly body: Buffer; readonly tag: string };
 
 /** `GET /api/v2/workflows`. */
-export function listWorkflows(parts: V2Parts): Handler {
+export function listWorkflowsRoute(parts: V2Parts): Handler {
   const { runIndex, workflows, clock } = parts;
   const items = createWorkflowItems(parts);
   const cache = new Map<string, Page>();

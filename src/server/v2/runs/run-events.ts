@@ -7,16 +7,16 @@ import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from './find-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { namedRun } from './named-run.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
 
 /** `GET /api/v2/runs/{id}/events`. */
-export function followEvents(parts: V2Parts): Handler {
+export function followEventsRoute(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, query, headers }) => {
     const { step, offsets, output: withOutput, follow, ...given } = readQuery('followEvents', query);
     const after = lastEvent(headers['last-event-id']) ?? given.after;
-    const run = await findRun(id, parts);
+    const run = await namedRun(id, parts);
     const stored = run.stored?.events.length ?? 0;
     const wanted = withOutput ? { step, offsets: readOffsets(offsets) } : null;
     if (isFinished(run.state) && stored <= after) return { status: 204, body: null };

@@ -5,8 +5,8 @@ import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 const MAX_HITS = 10_000;
 
@@ -19,7 +19,7 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
   const { step, attempt, stream, ...searched } = readQuery('searchLogs', query);
   const wanted = queryOf(searched);
   const chosen = { step, attempt };
-  const run = await findRun(id, parts);
+  const run = await namedRun(id, parts);
   // A step that does not exist is reported before anything is sent.
   attemptsOf(run, chosen);
   return {

@@ -4,9 +4,9 @@ import { attemptMark } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/history/attempts.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import { type LogExcerpt, readExcerpt } from '../../store/log-ends.ts';
-import type { ShownRun } from './parts.ts';
-import { nodeViews } from './run-view.ts';
+import { nodeViews } from './status-view.ts';
 import { shownName } from './step-view.ts';
+import type { ShownRun } from './v1-parts.ts';
 
 /** The bytes shown of the beginning and end of a longer output. */
 const size = { head: 256 * 1024, tail: 256 * 1024 };
@@ -18,7 +18,7 @@ const mostCharacters = 1024 * 1024;
  * Returns the output of all attempts at a step of a run, in order; a handler may have its v1 name. Throws a `WfError`
  * `not-found` for an unknown step.
  */
-export async function stepLog(run: ShownRun, wanted: string): Promise<object> {
+export async function stepOutput(run: ShownRun, wanted: string): Promise<object> {
   const { past, summary } = run;
   const all = [...summary.steps, ...summary.handlers];
   const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => shownName(name) === wanted);

@@ -3,7 +3,7 @@ import { actOnDag } from './actions.ts';
 import { createDag, deleteDag, listTags, searchDags, showSpec } from './collection.ts';
 import { showDag } from './detail.ts';
 import { listDags } from './listing.ts';
-import type { V1Parts } from './parts.ts';
+import type { V1Parts } from './v1-parts.ts';
 
 const get = { method: 'GET', access: 'read', body: 'none', errors: 'v1' } as const;
 const post = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'v1' } as const;

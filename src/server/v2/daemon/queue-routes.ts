@@ -2,8 +2,8 @@ import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../parts.ts';
-import { findRun } from '../runs/find-run.ts';
+import { namedRun } from '../runs/named-run.ts';
+import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/queue`. */
 export function showQueue(parts: V2Parts): Handler {
@@ -17,7 +17,7 @@ export function showQueue(parts: V2Parts): Handler {
 export function moveInQueue(parts: V2Parts): Handler {
   return async ({ params: { id = '' }, body }) => {
     readBody('moveInQueue', body);
-    const { runId } = await findRun(id, parts);
+    const { runId } = await namedRun(id, parts);
     await parts.runIndex.refresh();
     if (!parts.putFirst(runId)) throw new HttpError(409, `the run ${runId} does not wait`);
     return jsonReply(queueJson(parts));
