@@ -19,7 +19,7 @@ delete essentials.$schema;
 
 /**
  * What the reader (src/language/read/read.ts) leaves to check: it reports unknown keys and resolves aliases itself, and
- * src/language/check-step.ts reports missing commands. Without those and the documentation the generated code is a
+ * src/language/check/ reports missing commands. Without those and the documentation the generated code is a
  * tenth of the size.
  */
 function essential(value, key = '') {

@@ -6,14 +6,14 @@ import { type Config, dagsDirFor } from './config/config.ts';
 import type { LogForwarding } from './core/log-forwarding.ts';
 import { systemClock } from './engine/clock.ts';
 import type { Engine, OnChild } from './engine/engine.ts';
-import { acceptRun as storeQueued } from './engine/local/accept-run.ts';
 import type { FindSubworkflow } from './engine/local/engine-options.ts';
 import { createLocalEngine } from './engine/local/local.ts';
+import { queueRun as storeQueued } from './engine/local/queue-run.ts';
 import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
 import type { Attempt } from './executors/executor.ts';
 import { loadExecutor } from './executors/registry.ts';
-import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarding.ts';
+import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarder.ts';
 import { parseParamTemplates } from './language/params.ts';
 import { createMailNotifier } from './mail/reports/mail-notifier.ts';
 import { capture } from './processes/capture.ts';
@@ -37,9 +37,9 @@ import type { RetentionReport, RetentionRequest } from './service/history/retent
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { checkGivenParams } from './service/runs/given-params.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
-import { newRunId } from './service/runs/run-id.ts';
+import { newRunId } from './service/runs/new-run-id.ts';
 import type { StartRequest } from './service/runs/runs.ts';
-import type { StopTools } from './service/runs/stop-run.ts';
+import type { StopTools } from './service/runs/stopping.ts';
 import type { AcceptedRun } from './service/service.ts';
 import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
@@ -226,7 +226,7 @@ async function forwardLogs(
   settings: LogForwarding,
   { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
 ): Promise<LogForwarder> {
-  const { openLogForwarder } = await import('./forwarding/log-forwarding.ts');
+  const { openLogForwarder } = await import('./forwarding/log-forwarder.ts');
   const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
   return openLogForwarder(settings, { warn, now: Date.now, tell });
 }

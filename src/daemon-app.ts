@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { createControl, createPast, forwardingNotes, processes, removeRun } from './app.ts';
 import type { Config } from './config/config.ts';
 import { listPlaces, listSettings } from './config/listed-settings.ts';
-import { readLogForwarding } from './config/log-forwarding.ts';
+import { readLogForwarding } from './config/read-log-forwarding.ts';
 import type { ProcessIdentity } from './core/run/run.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
 import { listedNames } from './daemon/catalog/find-listed.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { answerText } from './transport/answer-bytes.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap } from './transport/json-fields.ts';
-import { problemError } from './transport/problem.ts';
+import { problemError } from './transport/problem-error.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The v2 API of one daemon. Every method throws the daemon's errors as a `WfError`, as local functions do. */

@@ -1,10 +1,10 @@
 import { WfError } from '../errors.ts';
-import { newRunId } from '../service/runs/run-id.ts';
-import type { AcceptedRun, RetryOrder, RunActions, StartOrder, StopAnswer, StopRequest } from '../service/service.ts';
+import { newRunId } from '../service/runs/new-run-id.ts';
+import type { AcceptedRun, RetryOrder, RunActions, StartOrder, StopAnswer, StopOptions } from '../service/service.ts';
 import { InvalidWorkflow } from '../service/workflows/invalid-workflow.ts';
 import { type Answer, type DaemonClient, segment } from './daemon-client.ts';
-import { summaryOf } from './find-runs.ts';
 import { readSummary } from './read-summary.ts';
+import { summaryOf } from './remote-runs.ts';
 import { sourcesOfWorkflow } from './remote-workflow.ts';
 
 /** Creates the actions on the runs of a daemon. The client creates the ids of runs, so that each request can be repeated. */
@@ -76,7 +76,7 @@ async function withSources(
   }
 }
 
-async function stop(client: DaemonClient, runId: string, { kill }: StopRequest): Promise<StopAnswer> {
+async function stop(client: DaemonClient, runId: string, { kill }: StopOptions): Promise<StopAnswer> {
   if (kill === 'now') {
     throw new WfError('usage', 'a daemon does not accept --force', {
       help: 'stop it without --force, or use wf stop --force on the machine of the daemon',

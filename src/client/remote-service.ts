@@ -8,13 +8,13 @@ import type { RunView, Service } from '../service/service.ts';
 import { readTail } from '../store/log-ends.ts';
 import { createDaemonClient, type DaemonClient } from './daemon-client.ts';
 import { followRun } from './events/event-feed.ts';
-import { activeRunsOf, findRun, hasWorkflow, lastRunOf, listRuns, summaryOf } from './find-runs.ts';
-import { listWorkflows } from './list-workflows.ts';
 import { remoteLogs } from './logs/remote-logs.ts';
 import { remoteRunLogs } from './logs/remote-run-logs.ts';
 import { createRemoteActions } from './remote-actions.ts';
 import { readRemoteRun } from './remote-run.ts';
+import { activeRunsOf, findRemoteRun, hasWorkflow, lastRunOf, listRemoteRuns, summaryOf } from './remote-runs.ts';
 import { maskedOf } from './remote-workflow.ts';
+import { listRemoteWorkflows } from './remote-workflows.ts';
 import { type ClientLimits, clientLimits, createTransport } from './transport/transport.ts';
 
 /** Creates a client of the configured daemon. `tell` receives lines for the user while the daemon does not answer. */
@@ -30,15 +30,15 @@ export function openDaemon(
 export function createRemoteService(client: DaemonClient): Service {
   return {
     commandOptions: commandOptionsOf(client),
-    workflows: { location: client.settings.url, list: (detail) => listWorkflows(client, detail) },
+    workflows: { location: client.settings.url, list: (detail) => listRemoteWorkflows(client, detail) },
     runs: {
       ...createRemoteActions(client),
       canForce: false,
-      find: async (reference) => (await findRun(client, reference)).summary,
-      view: async (reference) => viewRun(client, (await findRun(client, reference)).summary),
+      find: async (reference) => (await findRemoteRun(client, reference)).summary,
+      view: async (reference) => viewRun(client, (await findRemoteRun(client, reference)).summary),
       list: (filter) => runsOf(client, filter),
       active: async (reference) => {
-        const { summary, byWorkflow } = await findRun(client, reference);
+        const { summary, byWorkflow } = await findRemoteRun(client, reference);
         if (byWorkflow) return { last: summary, active: await activeRunsOf(client, reference) };
         return { last: summary, active: isFinished(summary) ? [] : [summary] };
       },
@@ -63,11 +63,11 @@ function commandOptionsOf({ settings: { url, source } }: DaemonClient): string {
 }
 
 async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
-  const runs = await listRuns(client, filter);
+  const runs = await listRemoteRuns(client, filter);
   if (runs.length > 0 || filter.workflow === null) return runs;
   const { workflow } = filter;
   if ((await lastRunOf(client, workflow)) === null && !(await hasWorkflow(client, workflow))) {
-    await findRun(client, workflow);
+    await findRemoteRun(client, workflow);
   }
   return runs;
 }

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { forwardingSettings } from './forwarding-settings.ts';
-import { readForwardingValues } from './log-forwarding.ts';
 import { cacheDirectory } from './places.ts';
+import { readForwardingValues } from './read-log-forwarding.ts';
 import type { Level, Sourced } from './resolve.ts';
 import { type Setting, type SettingKey, settings, variableOf } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Check } from './check.ts';
 
 /** The user's directories; null if the user has no home directory. */
-export type Places = {
+export type CheckedPlaces = {
   readonly configDir: string | null;
   readonly dagsDir: string | null;
   readonly runsDir: string | null;
@@ -13,7 +13,7 @@ export type Places = {
 };
 
 /** Checks whether the directories of a run can be read and written, without writing to them. */
-export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: Places): readonly Check[] {
+export function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: CheckedPlaces): readonly Check[] {
   return [
     checkDirectory('configuration', configDir),
     checkDirectory('workflows', dagsDir),

@@ -1,14 +1,14 @@
 import { connect, notDocker } from '../executors/docker/api/daemon.ts';
 import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/docker-problem.ts';
 import type { Check } from './check.ts';
-import { checkPlaces, type Places } from './checked-places.ts';
+import { type CheckedPlaces, checkPlaces } from './checked-places.ts';
 import { checkPrograms } from './programs.ts';
 
 /** Input of the checks: the environment and directory of steps, and the user's directories. */
 export type Machine = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly places: Places;
+  readonly places: CheckedPlaces;
 };
 
 /** Checks everything that workflows may need; changes nothing. */

@@ -14,7 +14,7 @@ import { didYouMean, nearNames } from './near-names.ts';
 import { type Problem, problem } from './problem.ts';
 import { createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { decode, LARGEST_FILE } from './read/decode.ts';
-import { type Found, readImports } from './read/imports.ts';
+import { type FoundImport, readImports } from './read/imports.ts';
 import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
@@ -182,7 +182,7 @@ function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
 }
 
 /** Searches for an imported file beside the importing file; a file outside the root's directory is not opened. */
-function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): Found {
+function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): FoundImport {
   const beside = from === realPath ? dir : dirname(from);
   const wanted = resolve(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);

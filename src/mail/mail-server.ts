@@ -26,7 +26,7 @@ export function mailServer(smtp: SmtpSettings | null, expand: (text: Template) =
 }
 
 /** Whether the server is on this machine, so that nothing crosses a network. */
-export function isLoopback({ host }: Pick<MailServer, 'host'>): boolean {
+export function isLocalServer({ host }: Pick<MailServer, 'host'>): boolean {
   if (isIPv4(host)) return host.startsWith('127.');
   return host === '::1' || /^(?:.+\.)?localhost\.?$/i.test(host);
 }

@@ -1,7 +1,7 @@
 import type { Address } from './addresses.ts';
 import { htmlToText, isHtml } from './mail-html.ts';
 import { explainMailError, MailProblem, refusedRecipient } from './mail-problem.ts';
-import { isLoopback, type MailServer } from './mail-server.ts';
+import { isLocalServer, type MailServer } from './mail-server.ts';
 
 /** A mail to be sent. */
 export type Mail = {
@@ -31,7 +31,7 @@ export type Sent = {
 };
 
 /** Timeouts in milliseconds. */
-export type Patience = {
+export type MailPatience = {
   readonly dnsTimeout: number;
   readonly connectionTimeout: number;
   readonly greetingTimeout: number;
@@ -39,7 +39,7 @@ export type Patience = {
   readonly socketTimeout: number;
 };
 
-const usualPatience: Patience = {
+const usualPatience: MailPatience = {
   dnsTimeout: 20_000,
   connectionTimeout: 30_000,
   greetingTimeout: 30_000,
@@ -53,7 +53,7 @@ const usualPatience: Patience = {
 export async function sendMail(
   server: MailServer,
   mail: Mail,
-  { signal, patience = usualPatience }: { readonly signal: AbortSignal; readonly patience?: Patience },
+  { signal, patience = usualPatience }: { readonly signal: AbortSignal; readonly patience?: MailPatience },
 ): Promise<Sent> {
   const { from, to, cc = [], bcc = [] } = mail;
   if (to.length + cc.length + bcc.length === 0) throw new MailProblem('the mail has no recipient: "to" is empty');
@@ -73,7 +73,7 @@ export async function sendMail(
 
 function connection(server: MailServer) {
   const { host, port, secure, login } = server;
-  const isNear = isLoopback(server);
+  const isNear = isLocalServer(server);
   return {
     host,
     port,

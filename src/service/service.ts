@@ -55,7 +55,7 @@ export type RunActions = {
   /** Returns null if no step is left to run. Throws as `start` does, and `run-active`. */
   readonly retry: (order: RetryOrder) => Promise<AcceptedRun | null>;
   /** Resolves when the request is durable. A queued run is canceled at once. Throws `not-found`, `storage`. */
-  readonly stop: (runId: string, request: StopRequest) => Promise<StopAnswer>;
+  readonly stop: (runId: string, request: StopOptions) => Promise<StopAnswer>;
   /** Sets the status of a step of a finished run. Throws `not-found`, `run-active`, `storage`. */
   readonly mark: (runId: string, mark: StepMark) => Promise<RunSummary>;
 };
@@ -87,7 +87,7 @@ export type RetryOrder = Pick<StartOrder, 'params' | 'trigger' | 'strict'> & {
 export type AcceptedRun = { readonly runId: string; readonly isNew: boolean };
 
 /** A request to stop a run: the user, and whether the run is killed without a grace period. */
-export type StopRequest = { readonly by: string; readonly kill: 'never' | 'if-repeated' | 'now' };
+export type StopOptions = { readonly by: string; readonly kill: 'never' | 'if-repeated' | 'now' };
 
 /** `over`: the run had already finished. `forced`: the run is killed. */
 export type StopAnswer = { readonly result: 'asked' | 'canceled' | 'over'; readonly forced: boolean };

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createPast } from '../../src/app.ts';
 import { gcCommand } from '../../src/cli/commands/gc-command.ts';
 import { historyCommand } from '../../src/cli/commands/history-command.ts';
-import { listCommand } from '../../src/cli/commands/list-command.ts';
+import { listWorkflowsCommand } from '../../src/cli/commands/list-command.ts';
 import { logsCommand } from '../../src/cli/commands/logs-command.ts';
 import { statusCommand } from '../../src/cli/commands/status-command.ts';
 import { configFor } from '../../src/cli/reference.ts';
@@ -148,7 +148,7 @@ async function expectListed(count: number): Promise<void> {
   );
   expect(all).toHaveLength(count);
   await printed((console) => historyCommand({ name: 'w', limit: 10_000, status: ['failed'] }, console));
-  await printed((console) => listCommand({}, console));
+  await printed((console) => listWorkflowsCommand({}, console));
   await printed((console) => gcCommand({ name: null, dryRun: true, keep: 1 }, console));
   const gc = JSON.parse(await printed((console) => gcCommand({ name: null, keep: 1, json: true }, console)));
   expect(gc.problems).toEqual([]);
@@ -244,7 +244,7 @@ test('files of a run that are missing, empty, garbage, or another kind of entry 
     count += 1;
   }
   await printed((console) => historyCommand({ name: null, limit: 100 }, console));
-  await printed((console) => listCommand({}, console));
+  await printed((console) => listWorkflowsCommand({}, console));
   await printed((console) => gcCommand({ name: null, dryRun: true, keep: 1 }, console));
   expect(readdirSync(runsDir).filter((name) => name.startsWith('damaged-'))).toHaveLength(count);
 });

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { canonicalKey } from '../../src/language/read/canonical-key.ts';
-import { schemaFor } from '../../src/language/schema/schema-doc.ts';
+import { documentationOf } from '../../src/language/schema/schema-doc.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
 
@@ -16,7 +16,7 @@ it.each([
       .flatMap(maps)
       .flatMap((map) => Object.keys(map).map(canonicalKey)),
   );
-  const keys = (schemaFor(path)?.keys ?? []).map(({ key }) => key);
+  const keys = (documentationOf(path)?.keys ?? []).map(({ key }) => key);
   expect(keys.length).toBeGreaterThan(10);
   expect(keys.filter((key) => !used.has(canonicalKey(key)))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type KeyDoc, schemaFor } from '../../src/language/schema/schema-doc.ts';
+import { documentationOf, type KeyDoc } from '../../src/language/schema/schema-doc.ts';
 import { wf } from '../support/wf.ts';
 
 const docs = resolve(import.meta.dirname, '../../docs/reference');
@@ -56,7 +56,7 @@ error; keys that begin with \`x-\` are free.
 });
 
 function section(path: string, title: string): string {
-  const found = schemaFor(path);
+  const found = documentationOf(path);
   if (found === null) throw new Error(`there is no "${path}" in the schema`);
   const rows = found.keys.map((key) => `| \`${key.key}\` | ${cell(key.type)} | ${cell(meaning(key))} |`);
   const intro = found.doc.description === '' ? [] : [`${found.doc.description}\n`];

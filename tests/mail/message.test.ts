@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addresses, headerText } from '../../src/mail/addresses.ts';
 import { htmlToText, isHtml } from '../../src/mail/mail-html.ts';
-import { isLoopback, mailServer } from '../../src/mail/mail-server.ts';
+import { isLocalServer, mailServer } from '../../src/mail/mail-server.ts';
 import { escapeHtml } from '../../src/render/text/escape-html.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };
@@ -175,6 +175,6 @@ describe('the server', () => {
     ['127.0.0.1.example.org', false],
     ['::2', false],
   ])('%s is this machine: %s', (host, isNear) => {
-    expect(isLoopback({ host })).toBe(isNear);
+    expect(isLocalServer({ host })).toBe(isNear);
   });
 });

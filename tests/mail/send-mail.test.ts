@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MailProblem } from '../../src/mail/mail-problem.ts';
 import type { MailServer } from '../../src/mail/mail-server.ts';
-import { type Mail, type Patience, sendMail } from '../../src/mail/send-mail.ts';
+import { type Mail, type MailPatience, sendMail } from '../../src/mail/send-mail.ts';
 import { smtpServer } from '../support/smtp-server.ts';
 
 const mail: Mail = {
@@ -13,9 +13,9 @@ const mail: Mail = {
 };
 
 /** Short timeouts for tests that wait for them. */
-const hasty: Patience = { dnsTimeout: 2000, connectionTimeout: 2000, greetingTimeout: 200, socketTimeout: 400 };
+const hasty: MailPatience = { dnsTimeout: 2000, connectionTimeout: 2000, greetingTimeout: 200, socketTimeout: 400 };
 
-type Options = { readonly signal?: AbortSignal; readonly patience?: Patience };
+type Options = { readonly signal?: AbortSignal; readonly patience?: MailPatience };
 
 function send(server: MailServer, changes: Partial<Mail> = {}, options: Options = {}) {
   return sendMail(server, { ...mail, ...changes }, { signal: new AbortController().signal, ...options });

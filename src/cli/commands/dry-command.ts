@@ -19,7 +19,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {
-    const { renderPlan } = await import('../../render/views/plan.ts');
+    const { renderPlan } = await import('../../render/views/plan-view.ts');
     console.out.write(renderPlan(plan, console.outTerminal));
   }
   return exitCodes.succeeded;

@@ -1,8 +1,8 @@
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { RemovedRunView } from '../../render/views/removed-runs.ts';
-import { requireKnownWorkflow } from '../../service/history/find-run.ts';
 import type { RemovedRun, RetentionReport, RetentionRule } from '../../service/history/retention.ts';
+import { requireKnownWorkflow } from '../../service/history/run-reference.ts';
 import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';

@@ -18,7 +18,7 @@ export async function graphCommand(
   console: Console,
 ): Promise<number> {
   const { workflowPlaces } = await import('../../app.ts');
-  const { renderGraph } = await import('../../render/graph/graph.ts');
+  const { renderGraph } = await import('../../render/graph/render-graph.ts');
   const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
   return exitCodes.succeeded;

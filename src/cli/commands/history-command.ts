@@ -29,7 +29,7 @@ export async function historyCommand(options: HistoryOptions, console: Console):
     } else if (runs.length === 0) {
       err.write('no runs\n');
     } else {
-      const { renderHistory } = await import('../../render/views/history.ts');
+      const { renderHistory } = await import('../../render/views/history-table.ts');
       out.write(renderHistory(runs, outTerminal));
     }
     return exitCodes.succeeded;

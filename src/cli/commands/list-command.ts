@@ -9,7 +9,7 @@ import type { Console } from '../terminal/console.ts';
 export type ListOptions = AccessOptions & { readonly json?: true };
 
 /** Lists workflows with their last runs. */
-export function listCommand({ json, ...options }: ListOptions, console: Console): Promise<number> {
+export function listWorkflowsCommand({ json, ...options }: ListOptions, console: Console): Promise<number> {
   const { out, err, outTerminal } = console;
   return withService(options, console, async (service) => {
     const listed = await service.workflows.list({ wholeRuns: json === true });

@@ -1,8 +1,8 @@
 import type { RetrySelection } from '../../core/run/retry.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import { requireRunOf } from '../../service/history/find-run.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
+import { requireRunOf } from '../../service/history/run-reference.ts';
 import { fileOf } from '../../service/runs/local-runs.ts';
 import { retryRequest } from '../../service/runs/retry-run.ts';
 import { workflowChanges } from '../../service/workflows/workflow-changes.ts';

@@ -1,7 +1,7 @@
 import { WfError } from '../../errors.ts';
 import { didYouMean } from '../../language/near-names.ts';
 import { editorSchema } from '../../language/schema/editor-schema.ts';
-import { nearPaths, schemaFor } from '../../language/schema/schema-doc.ts';
+import { documentationOf, nearPaths } from '../../language/schema/schema-doc.ts';
 import { renderKeyDoc } from '../../render/views/key-doc.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -12,7 +12,7 @@ export type SchemaOptions = CommonOptions & { readonly path: string | null; read
 
 /** Prints the JSON Schema of workflow files, or the documentation of one key. */
 export function schemaCommand({ path, json }: SchemaOptions, console: Console): number {
-  const found = schemaFor(path ?? '');
+  const found = documentationOf(path ?? '');
   if (found === null) {
     throw new WfError('usage', `there is no key "${path}" in a workflow file`, {
       help: didYouMean(nearPaths(path ?? '')) || 'wf schema steps lists the keys of a step',

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import { dateAndTime } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
-import { findRunId } from '../../service/history/find-run.ts';
 import { readPastRun } from '../../service/history/past-run.ts';
+import { findRunId } from '../../service/history/run-reference.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { Candidate } from './candidate.ts';
 
@@ -32,7 +32,7 @@ export async function runWords(config: Config, word: string): Promise<readonly C
 }
 
 /** Returns the steps and handlers of the workflow of a run. */
-export async function stepNames(config: Config, run: string): Promise<readonly Candidate[]> {
+export async function stepCandidates(config: Config, run: string): Promise<readonly Candidate[]> {
   const archive = await openArchive(config);
   const runId = findRun(archive, run, config.cwd);
   const workflow = runId === null ? null : archive.read(runId)?.workflow;

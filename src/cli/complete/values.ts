@@ -40,8 +40,8 @@ function filesFor(name: string): Candidates {
 }
 
 async function workflows(given: Given): Promise<Candidates['values']> {
-  const { workflowNames } = await import('./workflow-names.ts');
-  return workflowNames(configOf(given).dagsDir);
+  const { workflowCandidates } = await import('./workflow-names.ts');
+  return workflowCandidates(configOf(given).dagsDir);
 }
 
 async function runs(given: Given, word: string): Promise<Candidates['values']> {
@@ -50,14 +50,14 @@ async function runs(given: Given, word: string): Promise<Candidates['values']> {
 }
 
 async function steps(given: Given): Promise<Candidates['values']> {
-  const { stepNames } = await import('./run-words.ts');
-  return stepNames(configOf(given), given.arguments.get('run') ?? '@latest');
+  const { stepCandidates } = await import('./run-words.ts');
+  return stepCandidates(configOf(given), given.arguments.get('run') ?? '@latest');
 }
 
 /** Keys of the file and of a step; `wf schema` takes the latter without `steps.` too. */
 async function schemaPaths(): Promise<Candidates['values']> {
-  const { schemaFor } = await import('../../language/schema/schema-doc.ts');
-  const places = ['', 'steps'].map((path) => schemaFor(path)?.keys ?? []);
+  const { documentationOf } = await import('../../language/schema/schema-doc.ts');
+  const places = ['', 'steps'].map((path) => documentationOf(path)?.keys ?? []);
   const [top = [], step = []] = places.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
   return [...top, ...step.map(({ value, description }) => ({ value: `steps.${value}`, description }))];
 }

@@ -3,7 +3,7 @@ import { findWorkflowFiles, groupOf } from '../../service/workflows/workflow-fil
 import type { Candidate } from './candidate.ts';
 
 /** Returns the names of the workflows in the workflows directory, with the group if the name alone is ambiguous. */
-export function workflowNames(dagsDir: string | null): readonly Candidate[] {
+export function workflowCandidates(dagsDir: string | null): readonly Candidate[] {
   if (dagsDir === null) return [];
   const found = findWorkflowFiles(dagsDir).files.map((file) => ({
     name: parse(file).name,

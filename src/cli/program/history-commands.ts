@@ -8,8 +8,8 @@ export const addList: AddCommand = (program, console, setExitCode) => {
     .description('list the workflows, each with its last run and the next scheduled start')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { listCommand } = await import('../commands/list-command.ts');
-      setExitCode(await listCommand(options, console));
+      const { listWorkflowsCommand } = await import('../commands/list-command.ts');
+      setExitCode(await listWorkflowsCommand(options, console));
     });
 };
 

@@ -63,7 +63,7 @@ async function terminalReporter(
     case 'plain':
       return createPlainReporter(terminal, { ...recap, now, defer });
     case 'github':
-      return (await import('./github.ts')).githubReporter(console, recap);
+      return (await import('./github-reporter.ts')).githubReporter(console, recap);
     case 'json':
       return createJsonReporter(terminal, { now, defer });
     case 'quiet':

@@ -8,7 +8,7 @@ import { type ClaimedRun, claimRun } from '../../service/runs/queued-run.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import { runInForeground } from './foreground.ts';
-import { keepProcessSmall } from './memory.ts';
+import { keepProcessSmall } from './small-process.ts';
 
 /** The options of `wf carry`, which other processes of `wf` start. */
 export type CarryOptions = {

@@ -1,6 +1,6 @@
 import type { AppOptions } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
-import { readLogForwarding } from '../../config/log-forwarding.ts';
+import { readLogForwarding } from '../../config/read-log-forwarding.ts';
 import type { ActiveRun, Engine, OnChild, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { ReporterKind } from '../../render/reporters/select.ts';
@@ -12,7 +12,7 @@ import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 import { EngineFeed } from './engine-feed.ts';
-import { listenForSignals } from './stop-listener.ts';
+import { listenForSignals } from './stop-signals.ts';
 
 /** The options that decide how a run in the foreground ends; the rest is settings. */
 export type ForegroundOptions = {

@@ -8,8 +8,8 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import type { ForegroundOptions } from './foreground.ts';
-import { keepProcessSmall } from './memory.ts';
 import { givenParameters, type ParameterOptions } from './parameters.ts';
+import { keepProcessSmall } from './small-process.ts';
 
 /** The options of `wf run`, as the command line names them. */
 export type RunOptions = AccessOptions &

@@ -19,7 +19,7 @@ import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
 import type { ForegroundOptions } from './foreground.ts';
 import { type PresentedResult, Presenter } from './presenter.ts';
-import { listenForSignals } from './stop-listener.ts';
+import { listenForSignals } from './stop-signals.ts';
 
 /** A run of a daemon to show here, from its first event. */
 export type RemoteForegroundRun = {

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { RetrySelection } from '../../core/run/retry.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { requireRunOf } from '../../service/history/find-run.ts';
+import { requireRunOf } from '../../service/history/run-reference.ts';
 import type { AcceptedRun, Service } from '../../service/service.ts';
 import { findWorkflow } from '../../service/workflows/workflows.ts';
 import { withDaemon } from '../access/open-service.ts';

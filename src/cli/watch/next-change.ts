@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { pause } from '../../pause.ts';
-import { changedPaths, type Scan, type Snapshot, scan, type WatchTargets } from './scan.ts';
+import { changedPaths, type FileTimes, type Scan, scan, type WatchTargets } from './scan.ts';
 
 /** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */
 const settleMs = 100;
@@ -16,9 +16,9 @@ const restPerLook = 20;
  */
 export async function nextChange(
   targets: WatchTargets,
-  before: Snapshot,
+  before: FileTimes,
   signal: AbortSignal,
-): Promise<Snapshot | null> {
+): Promise<FileTimes | null> {
   const watchers = new DirectoryWatchers();
   try {
     for (let last = before; !signal.aborted; ) {
@@ -94,7 +94,7 @@ export class OwnWrites {
   #inARow: ReadonlyMap<string, number> = new Map();
 
   /** Compares the snapshots before and after a run. */
-  judge(before: Snapshot, after: Snapshot): ChangesDuringRun {
+  judge(before: FileTimes, after: FileTimes): ChangesDuringRun {
     const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
     const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));
     const discounted = changed.filter((path) => (inARow.get(path) ?? 0) >= runsInARow);

@@ -10,9 +10,9 @@ export type WatchTargets = {
 };
 
 /** Files by absolute path, each with a text that changes with the file. */
-export type Snapshot = ReadonlyMap<string, string>;
+export type FileTimes = ReadonlyMap<string, string>;
 /** A snapshot and the scanned directories. */
-export type Scan = { readonly snapshot: Snapshot; readonly directories: ReadonlySet<string> };
+export type Scan = { readonly snapshot: FileTimes; readonly directories: ReadonlySet<string> };
 
 /** Directories of tools, whose frequent changes are irrelevant. */
 const toolDirectories = new Set(['.git', 'node_modules']);
@@ -27,7 +27,7 @@ export function scan({ files, patterns, ignored }: WatchTargets): Scan {
 }
 
 /** Returns the changed, new and removed paths in order. */
-export function changedPaths(before: Snapshot, after: Snapshot): readonly string[] {
+export function changedPaths(before: FileTimes, after: FileTimes): readonly string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].filter((path) => before.get(path) !== after.get(path)).sort();
 }

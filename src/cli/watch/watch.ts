@@ -14,7 +14,7 @@ import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
 import { besidePattern, type WatchPattern, watchPattern } from './glob.ts';
 import { nextChange, OwnWrites } from './next-change.ts';
-import { changedPaths, type Snapshot, scan, type WatchTargets } from './scan.ts';
+import { changedPaths, type FileTimes, scan, type WatchTargets } from './scan.ts';
 
 const mostNamed = 5;
 
@@ -106,7 +106,7 @@ class Watch {
     await printError(error, this.#console);
   }
 
-  async #waitForChange(before: Snapshot, hasRun: boolean, signal: AbortSignal): Promise<boolean> {
+  async #waitForChange(before: FileTimes, hasRun: boolean, signal: AbortSignal): Promise<boolean> {
     const targets = this.#targets();
     const after = scan(targets).snapshot;
     const during = hasRun

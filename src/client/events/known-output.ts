@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { FeedItem } from '../../service/service.ts';
-import { readOutput } from './read-output.ts';
+import { readRemoteOutput } from './read-output.ts';
 
 /** The number of known bytes of a running attempt's output. */
 export type KnownOutput = {
@@ -30,7 +30,7 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
   const underWay = new Map<string, Counted>(known.map((each) => [each.step, { ...each }]));
   return {
     take: (data) => {
-      const chunk = readOutput(data);
+      const chunk = readRemoteOutput(data);
       const counted = chunk === null ? undefined : underWay.get(chunk.step);
       if (chunk === null || counted === undefined || counted.attempt !== chunk.attempt) return null;
       const fresh = chunk.bytes.subarray(Math.max(0, counted[chunk.stream] - chunk.offset));

@@ -6,7 +6,7 @@ import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 export type RemoteChunk = LogChunk & { readonly offset: number };
 
 /** Parses output sent by a daemon; null if it is invalid. */
-export function readOutput(data: string): RemoteChunk | null {
+export function readRemoteOutput(data: string): RemoteChunk | null {
   const output = parse(data);
   if (!isObject(output)) return null;
   const { step, stream, bytes } = {

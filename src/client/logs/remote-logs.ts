@@ -7,9 +7,9 @@ import type { LogAnswer, LogRequest } from '../../service/service.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { followRun } from '../events/event-feed.ts';
 import type { KnownOutput } from '../events/known-output.ts';
-import { awaitRun, findRun } from '../find-runs.ts';
 import { type RemoteRun, readRemoteRun } from '../remote-run.ts';
-import { readLogLines } from './log-lines.ts';
+import { awaitRun, findRemoteRun } from '../remote-runs.ts';
+import { readLogLines } from './line-request.ts';
 import { remoteRunLogs } from './remote-run-logs.ts';
 
 /** Attempts requested one by one, each of which makes the daemon read the run; more are requested together. */
@@ -18,7 +18,9 @@ const mostSingleAttempts = 20;
 /** Returns the output of a run of a daemon. Throws as `RunService.logs` does. */
 export async function remoteLogs(client: DaemonClient, word: string, request: LogRequest): Promise<LogAnswer> {
   const { step, attempt, follow, tell } = request;
-  const summary = await (follow ? awaitRun(client, word, tell) : findRun(client, word).then((found) => found.summary));
+  const summary = await (follow
+    ? awaitRun(client, word, tell)
+    : findRemoteRun(client, word).then((found) => found.summary));
   if (step !== null || attempt !== null) await requireAttempt(client, summary, request);
   return {
     runId: summary.runId,

@@ -4,10 +4,10 @@ import { stepState, steps } from './run-state.ts';
 import type { RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
-export type LogPath = (step: string, attempt: number) => string | null;
+export type StdoutPath = (step: string, attempt: number) => string | null;
 
 /** The public view of a run at any time. */
-export function summarize(run: RunState, logPath: LogPath): RunSummary {
+export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
   const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
   return {
     runId: run.runId,
@@ -38,7 +38,7 @@ export function headOf({ steps: _, handlers: __, warnings: ___, ...head }: RunSu
 }
 
 /** One step or handler as everybody outside sees it. */
-export function summarizeStep(step: StepState, logPath: LogPath): StepSummary {
+export function summarizeStep(step: StepState, logPath: StdoutPath): StepSummary {
   return {
     name: step.name,
     status: step.status,

@@ -1,4 +1,4 @@
-import { type ListedPlaces, type ListedWorkflow, loadListed } from '../../service/workflows/listed-workflow.ts';
+import { type ListedWorkflow, type ListingPlaces, loadListed } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { holdsText, type Stamps } from './file-stamp.ts';
 
@@ -30,7 +30,7 @@ export type Reading = Moment & { readonly load: LoadWorkflow };
 /** Reads a file with its inputs, synchronously or by a promise, as the loader does. */
 export function readEntry(
   file: string,
-  places: ListedPlaces,
+  places: ListingPlaces,
   { load, ...moment }: Reading,
 ): CatalogEntry | Promise<CatalogEntry> {
   // Taken before the file is read, so that a later change is noticed.
@@ -40,7 +40,7 @@ export function readEntry(
   return entryOf(listed, places, moment);
 }
 
-function entryOf(listed: ListedWorkflow, places: ListedPlaces, { stamps, now }: Moment): CatalogEntry {
+function entryOf(listed: ListedWorkflow, places: ListingPlaces, { stamps, now }: Moment): CatalogEntry {
   const { file } = listed;
   const inputs = [
     ...new Set([file, ...listed.sources.map(({ path }) => path), ...(places.base === null ? [] : [places.base])]),

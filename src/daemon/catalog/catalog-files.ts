@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/clock.ts';
-import type { ListedPlaces, ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { ListedWorkflow, ListingPlaces } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { findWorkflowFiles } from '../../service/workflows/workflow-files.ts';
 import { type CatalogEntry, isSameListing, isStale, readEntry } from './catalog-entry.ts';
@@ -41,7 +41,7 @@ export type CatalogFiles = {
 
 /** Creates an empty state. */
 export function createCatalogFiles(
-  places: ListedPlaces,
+  places: ListingPlaces,
   { clock, load }: { readonly clock: Pick<Clock, 'now'>; readonly load: LoadWorkflow },
 ): CatalogFiles {
   const entries = new Map<string, CatalogEntry>();

@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { loadWorkflow } from '../../language/load.ts';
 import type { ServedWorkflows } from '../../service/served.ts';
-import type { ListedPlaces } from '../../service/workflows/listed-workflow.ts';
+import type { ListingPlaces } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { nextTurn } from '../../turns.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
@@ -34,7 +34,7 @@ const settledMs = 300;
 const sliceMs = 10;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
-export async function createCatalog(places: ListedPlaces, options: CatalogOptions): Promise<Catalog> {
+export async function createCatalog(places: ListingPlaces, options: CatalogOptions): Promise<Catalog> {
   const { clock, report, pollMs = 1000, load = loadWorkflow } = options;
   const files = createCatalogFiles(places, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();

@@ -8,7 +8,7 @@ export type DueMoments = { readonly [kind in ScheduleKind]: readonly number[] };
 export type Action = { readonly kind: ScheduleKind; readonly moment: number; readonly isLate: boolean };
 
 /** The actions, in order, and the missed due times. */
-export type Decision = { readonly actions: readonly Action[]; readonly missed: readonly Omit<Action, 'isLate'>[] };
+export type DueActions = { readonly actions: readonly Action[]; readonly missed: readonly Omit<Action, 'isLate'>[] };
 
 /** The delay that still counts as on time, for a busy machine or a restart of the daemon. */
 const onTimeMs = 60_000;
@@ -21,7 +21,11 @@ const order: readonly ScheduleKind[] = ['stop', 'restart', 'start'];
  * Decides about all due times of one workflow. `catchup` limits late starts; a late stop or restart is done once. A
  * start before a later stop is dropped.
  */
-export function decide(due: DueMoments, policy: Pick<Schedule, 'catchup' | 'catchupWindowMs'>, now: number): Decision {
+export function decide(
+  due: DueMoments,
+  policy: Pick<Schedule, 'catchup' | 'catchupWindowMs'>,
+  now: number,
+): DueActions {
   const lastStop = due.stop.at(-1) ?? Number.NEGATIVE_INFINITY;
   const decided = order.map((kind) => {
     const moments = [...new Set(due[kind])].sort((a, b) => a - b);

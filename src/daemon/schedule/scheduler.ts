@@ -5,7 +5,7 @@ import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
-import { type Decision, decide } from './decide.ts';
+import { type DueActions, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 import { momentsBetween, type UpcomingMoment } from './moments.ts';
 import { nextStart } from './next-start.ts';
@@ -218,7 +218,7 @@ class LocalScheduler implements Scheduler {
     await this.#dispatcher.goOn(workflow);
   }
 
-  #reportMissed(file: string, missed: Decision['missed']): void {
+  #reportMissed(file: string, missed: DueActions['missed']): void {
     for (const kind of new Set(missed.map((one) => one.kind))) {
       const moments = missed.filter((one) => one.kind === kind).map(({ moment }) => moment);
       const [first, last] = [Math.min(...moments), Math.max(...moments)];

@@ -13,7 +13,7 @@ type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly atte
  * Waits for the end of a container; resolves to its exit code. Rejects if the daemon is lost; one that returns at once
  * may still know how the container ended.
  */
-export async function exitCodeOf(container: Container, { docker, over }: Daemon): Promise<number> {
+export async function containerExitCode(container: Container, { docker, over }: Daemon): Promise<number> {
   try {
     const path = `/containers/${container.id}/wait`;
     const { text } = await ask(docker, { method: 'POST', path, abortSignal: over });

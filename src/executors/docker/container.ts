@@ -7,7 +7,7 @@ import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
 import { tarOfFile } from './api/tar.ts';
-import { endedOutcome, exitCodeOf } from './container-end.ts';
+import { containerExitCode, endedOutcome } from './container-end.ts';
 import { copyOutput } from './container-output.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
 import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
@@ -66,7 +66,7 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   await start(container, plan);
   const release = passRequestsOn(container, plan);
   try {
-    const exited = exitCodeOf(container, daemon);
+    const exited = containerExitCode(container, daemon);
     void exited.then(copied.finish, copied.finish);
     const [exitCode] = await Promise.all([exited, copied.done]);
     return await endedOutcome(container, { exitCode, daemon, attempt });

@@ -9,7 +9,7 @@ import type { HttpSettings } from './http-settings.ts';
 import type { Hop, ResponseHead } from './redirect.ts';
 import { shownHeader, shownUrl } from './shown.ts';
 import { type Target, withQuery } from './target.ts';
-import { basicLogin } from './url-login.ts';
+import { urlLogin } from './url-login.ts';
 
 /** A request and the statuses that count as success. */
 export type Call = {
@@ -59,7 +59,7 @@ function firstHop({ target, settings }: Call): Hop {
   if (body !== '' && method === 'HEAD') throw new SettingProblem('a HEAD request cannot have a body');
   const url = withQuery(given, settings.query);
   const headers = settings.headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
-  const login = basicLogin(given);
+  const login = urlLogin(given);
   const added: Pairs = [
     ['user-agent', 'wf'],
     ['accept', '*/*'],

@@ -18,7 +18,7 @@ export function timeoutMs(value: Json | undefined): number | null {
 }
 
 /** A boolean, also as text. */
-export function flag(settings: JsonObject, name: string): boolean {
+export function flagField(settings: JsonObject, name: string): boolean {
   const value = settings[name] ?? false;
   if (typeof value === 'boolean') return value;
   if (value === 'true' || value === 'false' || value === '') return value === 'true';
@@ -26,7 +26,7 @@ export function flag(settings: JsonObject, name: string): boolean {
 }
 
 /** A text; numbers and booleans are converted. */
-export function text(settings: JsonObject, name: string): string {
+export function textField(settings: JsonObject, name: string): string {
   return asText(settings[name] ?? '', name);
 }
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { bodyText, flag, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './header-fields.ts';
+import { bodyText, flagField, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './header-fields.ts';
 import { expandJson } from './json-template.ts';
 
 /** Settings of a request and its output, with variables expanded. */
@@ -42,10 +42,10 @@ export function httpSettings(expanded: JsonObject): HttpSettings {
     headers: headerPairs(expanded),
     query: pairs(expanded, 'query'),
     body: bodyText(expanded.body),
-    silent: flag(expanded, 'silent'),
-    json: flag(expanded, 'json'),
-    skipTlsVerify: flag(expanded, 'skipTLSVerify'),
-    debug: flag(expanded, 'debug'),
+    silent: flagField(expanded, 'silent'),
+    json: flagField(expanded, 'json'),
+    skipTlsVerify: flagField(expanded, 'skipTLSVerify'),
+    debug: flagField(expanded, 'debug'),
   };
 }
 

@@ -4,7 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { RequestProblem } from './http-problem.ts';
 import { shownUrl, shownUrlText } from './shown.ts';
-import { basicLogin } from './url-login.ts';
+import { urlLogin } from './url-login.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -62,7 +62,7 @@ function requestTo(proxy: URL, options: TlsRequestOptions): ClientRequest {
 }
 
 function proxyAuthorization(proxy: URL): Record<string, string> {
-  const login = basicLogin(proxy);
+  const login = urlLogin(proxy);
   return login === null ? {} : { 'proxy-authorization': login };
 }
 

@@ -1,5 +1,5 @@
 /** The `Basic ...` header for the credentials in a URL; null if it has none. */
-export function basicLogin({ username, password }: URL): string | null {
+export function urlLogin({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
 }

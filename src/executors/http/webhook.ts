@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type Call, makeCall } from './call.ts';
-import { statusCodes, text } from './header-fields.ts';
+import { statusCodes, textField } from './header-fields.ts';
 import { expandedSettings, httpKeys, httpSettings } from './http-settings.ts';
 import { target } from './target.ts';
 
@@ -13,7 +13,7 @@ const keys = [...httpKeys, 'url', 'method', 'successStatusCodes'];
 function readCall(config: JsonObject, attempt: Attempt): Call {
   const settings = expandedSettings(config, keys, attempt);
   return {
-    target: target(text(settings, 'method') || 'POST', text(settings, 'url')),
+    target: target(textField(settings, 'method') || 'POST', textField(settings, 'url')),
     settings: httpSettings(settings),
     successStatusCodes: statusCodes(settings, 'successStatusCodes'),
   };

@@ -4,9 +4,9 @@ import { formatParams, parseParamDefaults } from '../params.ts';
 import type { NamedTexts, RawAction } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { assignments, variableName } from './assignments.ts';
+import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
-import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './policies.ts';
 
 /**
  * What a step or handler gets from its workflow: its name, its dependencies, the functions it may call, its default

@@ -15,9 +15,9 @@ import type { RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '.
 import { asList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
+import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import type { Functions } from './functions.ts';
-import { preconditionsOf, toMs } from './policies.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {

@@ -6,14 +6,14 @@ import type { SpecFile } from './spec-file.ts';
 import { readSpecFile, spotIn } from './spec-file.ts';
 
 /** The result of searching for an imported file. `path` is its real path, with symlinks resolved. */
-export type Found =
+export type FoundImport =
   | { readonly kind: 'file'; readonly path: string; readonly source: Source; readonly problems: readonly Problem[] }
   | { readonly kind: 'missing'; readonly near: () => string }
   | { readonly kind: 'outside' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Searches for the file that `text` names in an import of the file at `from`. */
-export type FindImport = (text: string, from: string) => Found;
+export type FindImport = (text: string, from: string) => FoundImport;
 
 /** All files of a workflow except the base. */
 export type ImportedFiles = {
@@ -90,7 +90,7 @@ function follow(walk: Walk, text: string, level: Level): void {
   else read(walk, found, level, spot);
 }
 
-function read(walk: Walk, found: Extract<Found, { kind: 'file' }>, level: Level, spot: Spot): void {
+function read(walk: Walk, found: Extract<FoundImport, { kind: 'file' }>, level: Level, spot: Spot): void {
   walk.seen.set(found.path, spot);
   walk.sources.push(found.source);
   walk.importedFrom.set(found.source, level.spots);
@@ -119,7 +119,7 @@ function ignoredKeys(file: SpecFile): Problem[] {
   });
 }
 
-function notFound(text: string, found: Exclude<Found, { kind: 'file' }>, spot: Spot): Problem {
+function notFound(text: string, found: Exclude<FoundImport, { kind: 'file' }>, spot: Spot): Problem {
   switch (found.kind) {
     case 'missing': {
       const help = 'Imports are relative to the importing file; ".yaml" and ".yml" may be omitted.';

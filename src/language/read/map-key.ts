@@ -8,7 +8,7 @@ import { executorConfigSchema, executorTypes, knownKeys, resolve } from '../sche
 import { admitsKey, reportAliasBomb } from './alias-limit.ts';
 import { canonicalKey } from './canonical-key.ts';
 import { type NotSupported, notSupportedAt } from './not-supported.ts';
-import type { Place, Range, Reader } from './reader.ts';
+import type { Range, Reader, Target } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
 import { textOf } from './scalar.ts';
 import type { Synonym } from './synonyms.ts';
@@ -26,7 +26,7 @@ export type PairContext = {
   readonly pair: Pair;
   readonly key: Key;
   readonly schema: Schema;
-  readonly place: Place;
+  readonly place: Target;
   readonly result: Record<string, Json>;
   readonly seen: Map<string, { key: string; range: Range }>;
 };
@@ -167,7 +167,7 @@ function withConfig(schema: Schema, config: Schema): Schema {
 }
 
 /** ` in step "fetch"`, ` in "retryPolicy"`; empty at the top level. */
-function inWhat({ path }: Place, result: Record<string, Json>): string {
+function inWhat({ path }: Target, result: Record<string, Json>): string {
   if (path.length === 0) return '';
   const name = typeof result.name === 'string' ? result.name : result.id;
   if (path[0] === 'steps' && path.length === 2) {
@@ -179,7 +179,7 @@ function inWhat({ path }: Place, result: Record<string, Json>): string {
   return key === undefined ? '' : ` in "${key}"`;
 }
 
-function keysHelp(keys: readonly string[], { path }: Place, schema: Schema): string | null {
+function keysHelp(keys: readonly string[], { path }: Target, schema: Schema): string | null {
   if (keys.length === 0) return null;
   const listed = keys.slice(0, MOST_KEYS_IN_HELP).join(', ');
   const executor = executorTypes().find((type) => executorConfigSchema(type) === schema);

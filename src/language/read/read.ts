@@ -11,7 +11,7 @@ import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
 import { DEEPEST } from './parse.ts';
-import type { Place, Range, Reader, Recorder } from './reader.ts';
+import type { Range, Reader, Recorder, Target } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
 import { scalarValue, textOf } from './scalar.ts';
 
@@ -53,7 +53,7 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
   return { value, problems: reader.problems, damaged: reader.damaged, spellings: reader.spellings };
 }
 
-function readNode(reader: Reader, node: Node, place: Place): Json {
+function readNode(reader: Reader, node: Node, place: Target): Json {
   if (isAlias(node)) return readAlias(reader, node, place);
   if (reader.aliases.depth > 0 && !admitsValue(reader, node)) return null;
   const anchor = anchorOf(node);
@@ -63,7 +63,7 @@ function readNode(reader: Reader, node: Node, place: Place): Json {
   return value;
 }
 
-function readPlain(reader: Reader, node: Node, place: Place): Json {
+function readPlain(reader: Reader, node: Node, place: Target): Json {
   if (place.depth > DEEPEST) {
     report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists are nested more than ${DEEPEST} levels deep`);
     return null;
@@ -83,7 +83,7 @@ function refuseZero(reader: Reader, node: Node): null {
   return null;
 }
 
-function readAlias(reader: Reader, node: Alias, place: Place): Json {
+function readAlias(reader: Reader, node: Alias, place: Target): Json {
   const target = reader.anchors.get(node.source);
   if (target === undefined) {
     const { anchors } = reader;
@@ -106,7 +106,7 @@ function readAlias(reader: Reader, node: Alias, place: Place): Json {
   return value;
 }
 
-function readList(reader: Reader, node: YAMLSeq, place: Place): Json {
+function readList(reader: Reader, node: YAMLSeq, place: Target): Json {
   const schema = resolve(place.schema.items ?? {});
   return node.items.map((item, index) => {
     const child = item as Node;
@@ -116,7 +116,7 @@ function readList(reader: Reader, node: YAMLSeq, place: Place): Json {
   });
 }
 
-function readMap(reader: Reader, node: YAMLMap, place: Place): Json {
+function readMap(reader: Reader, node: YAMLMap, place: Target): Json {
   const result: Record<string, Json> = {};
   const seen = new Map<string, { key: string; range: Range }>();
   const schema = place.schema;
@@ -131,7 +131,7 @@ function readMap(reader: Reader, node: YAMLMap, place: Place): Json {
 }
 
 /** `<<: *defaults`: the keys of other maps, read before the map's own keys, which replace them. */
-function readMerge(reader: Reader, merge: Pair, target: { place: Place; result: Record<string, Json> }): void {
+function readMerge(reader: Reader, merge: Pair, target: { place: Target; result: Record<string, Json> }): void {
   const value = merge.value as Node | null;
   const sources = isSeq(value) ? (value.items as Node[]) : [value];
   for (const source of sources) {

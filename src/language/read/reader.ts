@@ -11,7 +11,7 @@ export type Recorder = (path: Path, key: Range, value: Range) => void;
 export type Range = readonly [number, number];
 
 /** The target of a value, and its schema. */
-export type Place = { readonly path: Path; readonly schema: Schema; readonly depth: number };
+export type Target = { readonly path: Path; readonly schema: Schema; readonly depth: number };
 
 /** The state of reading one document. */
 export type Reader = {

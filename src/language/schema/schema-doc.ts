@@ -30,7 +30,7 @@ export type SchemaDoc = {
  * The documentation of a path: `steps`, `steps.retryPolicy`, `executor.http`; empty for the whole file. `steps.` may
  * be omitted before keys of a step. Null for a path that does not exist; see `nearPaths`.
  */
-export function schemaFor(path: string): SchemaDoc | null {
+export function documentationOf(path: string): SchemaDoc | null {
   const walked = walk(path);
   if (walked === null || walked.left.length > 0) return null;
   const { schema, names, required } = walked;

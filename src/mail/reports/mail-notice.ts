@@ -9,7 +9,7 @@ import { addresses } from '../addresses.ts';
 import { MailProblem } from '../mail-problem.ts';
 import { mailServer } from '../mail-server.ts';
 import { type Attachment, type Mail, type Sent, sendMail } from '../send-mail.ts';
-import { type ReportFacts, report, reportedFailures } from './mail-report.ts';
+import { type ReportFacts, renderMailReport, reportedFailures } from './mail-report.ts';
 
 /** Outcomes that can trigger a mail. */
 export type MailOccasion = 'success' | 'failure' | 'cancel';
@@ -57,7 +57,7 @@ async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNot
     from: addresses([settings.from], `${key}.from`, expand),
     // Joined first, since a name may contain a comma and is then split over two entries.
     to: addresses([settings.to.join(', ')], `${key}.to`, expand),
-    ...report(settings.prefix, facts, logs.cut),
+    ...renderMailReport(settings.prefix, facts, logs.cut),
     attachments: logs.attachments,
     // Suppresses out-of-office replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -27,7 +27,7 @@ const most = { rows: 500, failures: 20, lineLength: 500 };
 const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** Renders the mail about a run or a step. `cut`: notes about truncated logs. */
-export function report(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
+export function renderMailReport(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
   const heads = headRows(facts);
   const rows = stepRows(facts);
   const failures = failuresOf(facts);

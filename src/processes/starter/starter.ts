@@ -10,7 +10,7 @@ import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../st
 import { starterProgram } from './starter-program.ts';
 
 /** A program for the starter, by path, with the files its output is appended to. */
-export type StartRequest = OutputFiles & {
+export type ProgramStart = OutputFiles & {
   readonly path: string;
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -88,7 +88,7 @@ export class Starter {
   }
 
   /** The texts of a request. */
-  request({ path, argv, cwd, env, stdoutPath, stderrPath }: StartRequest): readonly string[] {
+  request({ path, argv, cwd, env, stdoutPath, stderrPath }: ProgramStart): readonly string[] {
     return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
   }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import type { Program } from '../spawn-problem.ts';
 import type { OutputFiles, StartedProcess } from '../started-process.ts';
-import { Starter, type StartRequest } from './starter.ts';
+import { type ProgramStart, Starter } from './starter.ts';
 
 /** With fewer programs, starters do not repay the cost of starting them. */
 const worthwhileFrom = 24;
@@ -98,7 +98,7 @@ function isProgram(path: string): boolean {
 }
 
 /** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */
-function ask(starter: Starter, request: StartRequest): StartedProcess | null {
+function ask(starter: Starter, request: ProgramStart): StartedProcess | null {
   const texts = starter.request(request);
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= maxRequestLength && texts.every(isPlain) ? starter.start(texts) : null;

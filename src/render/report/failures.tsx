@@ -6,7 +6,7 @@ import { counted } from '../../page/run-view/step-text.ts';
 import { readExcerpt } from '../../store/log-ends.ts';
 import type { LogFile, RunLogs } from '../../store/logs.ts';
 import { createLineSplitter } from '../text/lines.ts';
-import { retryCommand } from '../views/recap-commands.ts';
+import { suggestRetry } from '../views/recap-commands.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { placeLink, type SourcePlaces } from './places.tsx';
 import type { ChildView, ReportStep, ReportView } from './view.ts';
@@ -89,7 +89,7 @@ export function Failures({ report: { view, children }, steps, places, tails }: F
       <MoreFailures count={failed.length - MAX_FAILURES} />
       {canRetry && (
         <p class="note">
-          Run again what did not succeed: <code>{retryCommand(runId, '', view.masked)}</code>
+          Run again what did not succeed: <code>{suggestRetry(runId, '', view.masked)}</code>
         </p>
       )}
     </section>

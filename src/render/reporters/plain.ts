@@ -8,7 +8,7 @@ import { nameText } from '../text/name-text.ts';
 import { textWidth } from '../text/width.ts';
 import { headerLine } from '../views/header.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
-import { createBatch } from './batch.ts';
+import { createBatch } from './batched.ts';
 import { nodesByName } from './nodes.ts';
 import { createOutputColors } from './output-colors.ts';
 import { plainEvent } from './plain-event.ts';

@@ -6,14 +6,14 @@ import { textWidth } from '../text/width.ts';
 export type SuggestedCommands = { readonly logs: boolean; readonly retry: boolean; readonly options?: string };
 
 /** Returns the command that prints the output of a step. */
-export function logsCommand(runId: string, step: string, options = ''): string {
+export function suggestLogs(runId: string, step: string, options = ''): string {
   // A name that starts with a dash must not be taken for an option.
   const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
   return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
 }
 
 /** Returns the command that retries a run; with `--file` if the stored workflow has `masked` secrets. */
-export function retryCommand(runId: string, options = '', masked = false): string {
+export function suggestRetry(runId: string, options = '', masked = false): string {
   return `wf retry${options} ${shellQuote(shortId(runId))}${masked ? ' --file' : ''}`;
 }
 

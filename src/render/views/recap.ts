@@ -12,7 +12,7 @@ import { fileText, placeText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
-import { commandLines, logsCommand, retryCommand, type SuggestedCommands } from './recap-commands.ts';
+import { commandLines, type SuggestedCommands, suggestLogs, suggestRetry } from './recap-commands.ts';
 
 /** The options of a recap. */
 export type RecapOptions = {
@@ -119,7 +119,7 @@ function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): re
   const { summary, kept } = recap;
   if (!kept || !commands.retry || failedSteps(summary).length === 0) return [];
   if (recap.masked && summary.file === null) return [];
-  const command = retryCommand(summary.runId, commands.options, recap.masked);
+  const command = suggestRetry(summary.runId, commands.options, recap.masked);
   return ['', ...commandLines('retry what failed:', command, columns).map((line) => colors.dim(line))];
 }
 
@@ -194,6 +194,6 @@ function logsLines(step: StepSummary, recap: Recap, { commands, colors, cwd, col
   const { options = '' } = commands;
   const runId = recap.origins.get(step.name) ?? recap.summary.runId;
   const all = `wf logs${options} ${shellQuote(shortId(runId))}`;
-  const lines = commandLines('  logs:', logsCommand(runId, step.name, options), columns, all);
+  const lines = commandLines('  logs:', suggestLogs(runId, step.name, options), columns, all);
   return lines.map((line) => colors.dim(line));
 }

@@ -1,8 +1,8 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunArchive } from '../../store/store.ts';
-import { namesWorkflow } from './find-run.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
+import { namesWorkflow } from './run-reference.ts';
 
 /** The runs that a reference selects. */
 export type MeantRuns = {

@@ -20,16 +20,16 @@ export type DrawnRun = {
   /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
   /** The sub-workflow runs that are in the history, by step. */
-  readonly children: ReadonlyMap<string, ChildRun>;
+  readonly children: ReadonlyMap<string, DrawnChild>;
   readonly fileStatus: FileStatus;
 };
 
 /** The run of a sub-workflow. Its own children are read for failed steps only. */
-export type ChildRun = {
+export type DrawnChild = {
   readonly summary: RunSummary;
   /** Null when its files are lost. */
   readonly logs: RunLogs | null;
-  readonly children: ReadonlyMap<string, ChildRun>;
+  readonly children: ReadonlyMap<string, DrawnChild>;
 };
 
 /** How the present files of a workflow compare with those of the run; null: they cannot be compared. */
@@ -61,8 +61,8 @@ async function childrenOf(
   { steps, handlers }: RunSummary,
   history: Pick<History, 'read' | 'summarize'>,
   isWanted: IsWanted,
-): Promise<ReadonlyMap<string, ChildRun>> {
-  const children = new Map<string, ChildRun>();
+): Promise<ReadonlyMap<string, DrawnChild>> {
+  const children = new Map<string, DrawnChild>();
   for (const { name, status, child } of [...steps, ...handlers]) {
     if (child === undefined || !isWanted(status)) continue;
     if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await nextTurn();

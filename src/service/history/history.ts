@@ -2,9 +2,9 @@ import type { Owner, RunStatus, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import { nextTurn } from '../../turns.ts';
-import { findRunId, namesWorkflow, noSuchRun } from './find-run.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
+import { findRunId, namesWorkflow, noSuchRun } from './run-reference.ts';
 
 /** Selects past runs; a null field does not limit. Times are milliseconds since 1970-01-01 UTC. */
 export type RunFilter = {

@@ -5,9 +5,9 @@ import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { StepMark } from '../service.ts';
-import { noSuchStep } from './find-run.ts';
 import type { History } from './history.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
+import { noSuchStep } from './run-reference.ts';
 
 /** The dependencies of marking. */
 export type MarkTools = {

@@ -2,10 +2,10 @@ import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
 import { nextTurn } from '../../turns.ts';
-import { namesWorkflow } from './find-run.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
+import { namesWorkflow } from './run-reference.ts';
 
 export type RetentionRequest = {
   readonly rule: RetentionRule;

@@ -7,7 +7,7 @@ import type { PastRun } from './past-run.ts';
 import { MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';
 
 /** The state of a followed run after each event, and the steps that changed. */
-export type RunProgress = {
+export type FollowedProgress = {
   /** The number of the last event that was added. */
   readonly position: () => number;
   /** Adds one event and returns the changed step, if any. */
@@ -19,7 +19,7 @@ export type RunProgress = {
 };
 
 /** Creates the progress of a run, beginning with the events already read. */
-export function followProgress({ state: read, stored, damage }: PastRun): RunProgress {
+export function followProgress({ state: read, stored, damage }: PastRun): FollowedProgress {
   const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
   let state = read;
   let position = stored?.events.at(-1)?.seq ?? 0;

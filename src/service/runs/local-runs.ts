@@ -12,7 +12,7 @@ import {
 } from '../workflows/workflows.ts';
 import { retryRequest } from './retry-run.ts';
 import type { StartRequest } from './runs.ts';
-import { type StopTools, stopRun } from './stop-run.ts';
+import { type StopTools, stopRun } from './stopping.ts';
 
 /** The dependencies of changing runs. */
 export type LocalRunTools = StopTools &

@@ -3,8 +3,8 @@ import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/r
 import type { Param } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
-import { noSuchStep } from '../history/find-run.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
+import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
 import type { StartRequest } from './runs.ts';

@@ -3,7 +3,7 @@ import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/eng
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
-import { newRunId } from './run-id.ts';
+import { newRunId } from './new-run-id.ts';
 
 /** A request for a run. */
 export type StartRequest = LoadedWorkflow & {

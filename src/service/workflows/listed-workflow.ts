@@ -8,10 +8,10 @@ import { groupOf } from './workflow-files.ts';
 export type ListedWorkflow = LoadResult & { readonly file: string; readonly name: string; readonly group: string };
 
 /** The workflows directory, and the base configuration, which need not exist. */
-export type ListedPlaces = { readonly dagsDir: string | null; readonly base: string | null };
+export type ListingPlaces = { readonly dagsDir: string | null; readonly base: string | null };
 
 /** Reads a file for a listing. An unreadable file is listed too and does not affect the others. */
-export function readListed(file: string, places: ListedPlaces): ListedWorkflow {
+export function readListed(file: string, places: ListingPlaces): ListedWorkflow {
   const request = requestOf(file, places);
   return listed(
     request,
@@ -22,7 +22,7 @@ export function readListed(file: string, places: ListedPlaces): ListedWorkflow {
 /** Reads a file for a listing by a loader that may be asynchronous. */
 export function loadListed(
   file: string,
-  places: ListedPlaces,
+  places: ListingPlaces,
   load: LoadWorkflow,
 ): ListedWorkflow | Promise<ListedWorkflow> {
   const request = requestOf(file, places);
@@ -33,7 +33,7 @@ export function loadListed(
 
 type Request = { readonly file: string; readonly group: string; readonly base: string | null };
 
-function requestOf(file: string, { dagsDir, base }: ListedPlaces): Request {
+function requestOf(file: string, { dagsDir, base }: ListingPlaces): Request {
   return { file, group: groupOf(file, dagsDir), base };
 }
 

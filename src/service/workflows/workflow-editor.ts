@@ -4,7 +4,7 @@ import { messageOf, WfError } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { Suspensions } from '../../store/store.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
-import type { ListedPlaces, ListedWorkflow } from './listed-workflow.ts';
+import type { ListedWorkflow, ListingPlaces } from './listed-workflow.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
 
@@ -43,7 +43,7 @@ export type RenameOptions = { readonly check?: CheckText; readonly group?: strin
 type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
 
 export type EditorParts = {
-  readonly places: ListedPlaces;
+  readonly places: ListingPlaces;
   readonly catalog: ListedFiles;
   readonly suspensions: Suspensions;
   /** Checks a text before it is saved; synchronous by default. */
@@ -136,7 +136,7 @@ function freeName(given: string, catalog: Pick<ListedFiles, 'list'>, own: string
 }
 
 /** Returns the directory of a group, which need not exist. Throws a `WfError` `usage` for one that cannot be listed. */
-function groupDirectory(given: string, { dagsDir }: ListedPlaces): string {
+function groupDirectory(given: string, { dagsDir }: ListingPlaces): string {
   if (dagsDir === null) throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
   const names = given.trim() === '' ? [] : given.trim().split('/');
   const unusable = names.find((name) => !usableName.test(name) || Buffer.byteLength(name) > longestNameBytes);
@@ -193,7 +193,7 @@ function requireUsable(name: string): void {
 }
 
 /** Resolves a link to the file to edit. Throws if that file is outside the workflows directory. */
-function editableFile({ file }: ListedWorkflow, { dagsDir }: ListedPlaces): string {
+function editableFile({ file }: ListedWorkflow, { dagsDir }: ListingPlaces): string {
   const real = storing(`read "${file}"`, () => realpathSync(file));
   const way = relative(
     storing(`read "${dagsDir}"`, () => realpathSync(dagsDir ?? dirname(file))),

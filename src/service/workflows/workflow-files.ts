@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 
 /** The contents of the workflows directory, as absolute paths. */
-export type WorkflowFiles = {
+export type DirectoryContents = {
   /** In the order of their paths. */
   readonly files: readonly string[];
   /** The directory itself and those below it, outermost first; none when it does not exist. */
@@ -13,7 +13,7 @@ export type WorkflowFiles = {
  * Finds the workflow files of a directory and its subdirectories. Skips names that begin with a dot, and symbolic links
  * to directories. Skips missing and forbidden paths; throws the system's error if the disk fails.
  */
-export function findWorkflowFiles(dagsDir: string): WorkflowFiles {
+export function findWorkflowFiles(dagsDir: string): DirectoryContents {
   const found = { files: [] as string[], directories: [] as string[] };
   walk(dagsDir, found);
   found.files.sort();

@@ -4,8 +4,8 @@ import { WfError } from '../../errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { createRunControl } from './control/control.ts';
 import { judgeOwner } from './control/judge-owner.ts';
-import { hasOwner, ownerIn, type Processes, thisOwner } from './control/owner.ts';
-import { createRunQueue, type OpenRun } from './control/queue.ts';
+import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
+import { createRunQueue, type OpenRun } from './control/run-queue.ts';
 import { createRun, type WaitingContent } from './create-run.ts';
 import { storing } from './disk/private-files.ts';
 import { followEvents } from './journal/follow-events.ts';
@@ -15,7 +15,7 @@ import { readCreated, readEvents } from './journal/read-events.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { followRuns } from './listing/follow-runs.ts';
 import { indexNewRun, knownRuns } from './listing/known-runs.ts';
-import { listRuns } from './listing/list-runs.ts';
+import { listRunIds } from './listing/run-ids.ts';
 import { listingOf } from './listing/run-listing.ts';
 import { timeOfRun } from './listing/run-time.ts';
 import { createRunLogs } from './logs/run-logs.ts';
@@ -55,7 +55,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...createRunRemoval(options),
     create: (snapshot, { logDir }) => openJournal(make(snapshot, logDir, null)),
     read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, isAlive) : null),
-    list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRuns(runsDir))),
+    list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),
     timeOf: (runId) => timeOfRun(runsDir, runId) ?? 0,
     labels: (runIds) => {
       const known = knownRuns(runsDir, runIds);
@@ -68,7 +68,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     mayGoOn: (runId) => isRunId(runId) && mayGoOn(join(runsDir, runId)),
     judgeOwner: (runId) => judgeOwner(join(runsDir, runId), options),
     declareGone: (runId) => {
-      const owner = isRunId(runId) ? storing('read', runsDir, () => ownerIn(join(runsDir, runId))) : null;
+      const owner = isRunId(runId) ? storing('read', runsDir, () => ownerOf(join(runsDir, runId))) : null;
       if (owner !== null) options.elsewhere?.declareGone(owner);
     },
     openForRecovery: (runId) => {

@@ -4,7 +4,7 @@ import type { Owner } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { removeIfPossible } from '../../remove-file.ts';
 import type { StoredRun } from '../store.ts';
-import { type Ownership, ownerIn, type Processes, releaseOwner, takeOver } from './control/owner.ts';
+import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { errorCode, openPrivate, storageError } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
 import { type JournalContent, parseJournal, readJournalBytes } from './journal/journal-reader.ts';
@@ -73,7 +73,7 @@ function unknownText(path: string, problem: string): string {
 /** The owner of a run without an event has just created it. A run that is being removed has no owner. */
 function isHeld(directory: string, isAlive: Processes['isAlive']): boolean {
   try {
-    const owner = ownerIn(directory);
+    const owner = ownerOf(directory);
     return owner !== null && isAlive(owner);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;

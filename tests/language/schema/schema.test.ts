@@ -1,7 +1,7 @@
 import Ajv from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { resolve, type Schema, workflowSchema } from '../../../src/language/schema/schema.ts';
-import { documentedSchema, nearPaths, schemaFor } from '../../../src/language/schema/schema-doc.ts';
+import { documentationOf, documentedSchema, nearPaths } from '../../../src/language/schema/schema-doc.ts';
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false });
 ajv.addVocabulary(['x-alias-of']);
@@ -68,7 +68,7 @@ describe('the documentation of a key', () => {
     ['handlerOn.exit', 'handlerOn.exit', 'command'],
     ['functions', 'functions', 'params'],
   ])('%s', (path, documented, key) => {
-    const doc = schemaFor(path);
+    const doc = documentationOf(path);
     expect(doc?.path).toBe(documented);
     expect(doc?.keys.map((entry) => entry.key)).toContain(key);
     expect(doc?.keys.map((entry) => entry.key)).not.toContain('queue');
@@ -76,17 +76,17 @@ describe('the documentation of a key', () => {
   });
 
   it('has type, default and examples', () => {
-    expect(schemaFor('steps.executor.docker.pull')?.doc).toMatchObject({
+    expect(documentationOf('steps.executor.docker.pull')?.doc).toMatchObject({
       type: 'missing | always | never',
       default: 'missing',
       required: false,
     });
-    expect(schemaFor('smtp.port')?.doc).toMatchObject({ type: 'text', default: '25', examples: ['587'] });
-    expect(schemaFor('steps')?.doc).toMatchObject({ type: 'list or map', required: true });
+    expect(documentationOf('smtp.port')?.doc).toMatchObject({ type: 'text', default: '25', examples: ['587'] });
+    expect(documentationOf('steps')?.doc).toMatchObject({ type: 'list or map', required: true });
   });
 
   it('of an unknown key is null, with similar paths', () => {
-    expect(['stesp', 'steps.x', 'executor.htpp.y'].map(schemaFor)).toEqual([null, null, null]);
+    expect(['stesp', 'steps.x', 'executor.htpp.y'].map(documentationOf)).toEqual([null, null, null]);
     expect(nearPaths('stesp')).toEqual(['steps']);
     expect(nearPaths('steps.retrypolcy')).toEqual(['steps.retryPolicy']);
     expect(nearPaths('executor.htpp')).toEqual(['steps.executor.http']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
 import { attachLogs } from '../../../src/mail/reports/mail-notice.ts';
-import { type ReportFacts, report } from '../../../src/mail/reports/mail-report.ts';
+import { type ReportFacts, renderMailReport } from '../../../src/mail/reports/mail-report.ts';
 import { createLogFile } from '../../../src/store/files/logs/log-file.ts';
 import type { RunLogs } from '../../../src/store/logs.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
@@ -51,7 +51,9 @@ const facts: ReportFacts = { summary, step: null, status: 'failed', host: 'build
 
 describe('the report', () => {
   test('is the same as text and as HTML', () => {
-    const { subject, message, text } = report('[E]', { ...facts, again: 'wf retry run-1' }, ['a.log is left out']);
+    const { subject, message, text } = renderMailReport('[E]', { ...facts, again: 'wf retry run-1' }, [
+      'a.log is left out',
+    ]);
     expect(subject).toBe('[E] deploy failed');
     expect(text).toBe(`Workflow    deploy
 Status      failed
@@ -81,19 +83,19 @@ Retry with: wf retry run-1
       step: 'b\nc',
       status: 'succeeded',
     } as const;
-    expect(report(' ', odd, []).subject).toBe('a Bcc: x: step b c succeeded');
+    expect(renderMailReport(' ', odd, []).subject).toBe('a Bcc: x: step b c succeeded');
   });
 
   test('shows the output of a program as text, without colours and control characters', () => {
     const tail = () => ['\x1b[31mred\x1b[0m \x1b]0;title\x07<b>\ttab\x00', 'x'.repeat(600)];
-    const { message, text } = report('', { ...facts, tail }, []);
+    const { message, text } = renderMailReport('', { ...facts, tail }, []);
     expect(text).toContain(`Last lines of "a"\n  red <b>\ttab\n  ${'x'.repeat(500)}...\n`);
     expect(message).toContain('<pre>red &#60;b&#62;\ttab\n');
   });
 
   test('of a run with very many steps says how many are not shown', () => {
     const steps = Array.from({ length: 600 }, (_, i) => stepSummary(`s${i}`));
-    const { text } = report('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
+    const { text } = renderMailReport('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
     expect(text.match(/^s\d+ /gm)).toHaveLength(500);
     expect(text.match(/^Last lines/gm)).toHaveLength(20);
     expect(text).toContain('\n100 more steps are not shown.\n');

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config/config.ts';
 import { WfError } from '../../../src/errors.ts';
 import { createLocalRuns } from '../../../src/service/runs/local-runs.ts';
 import { beginRun } from '../../../src/service/runs/start-carrier.ts';
-import { untilOver } from '../../../src/service/runs/stop-run.ts';
+import { untilOver } from '../../../src/service/runs/stopping.ts';
 import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
 import { untilGone } from '../../support/background-runs.ts';
 import { withDirectory } from '../../support/wf.ts';

@@ -2,7 +2,7 @@ import type { Secrets } from '../../../core/secrets/secrets.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import { type AttemptOutput, bytesOf } from './attempt-output.ts';
 import { MaskedStream, type Pipe } from './masked-stream.ts';
-import { gatherOutput } from './output.ts';
+import { gatherOutput } from './output-text.ts';
 
 /** Opens two named pipes in a directory. Rejects if that is impossible. */
 export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;

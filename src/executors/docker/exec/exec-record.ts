@@ -3,7 +3,7 @@ import type { Attempt } from '../../executor.ts';
 import type { Daemon } from '../api/daemon.ts';
 import { isOwnerGone, ownerKey, ownerLabel } from '../container-owner.ts';
 import { requestMessage, requestStatus } from '../docker-problem.ts';
-import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-commands.ts';
 
 /** What a later `wf` needs to find and end a command in a running container. */
 export type ExecRecord = {

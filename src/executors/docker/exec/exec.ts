@@ -13,7 +13,7 @@ import { DockerProblem, requestStatus } from '../docker-problem.ts';
 import type { ExecSettings } from '../docker-settings.ts';
 import { invocationOf } from '../invocation.ts';
 import { startProblem } from '../program-problem.ts';
-import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-errands.ts';
+import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-commands.ts';
 import { recordExec } from './exec-record.ts';
 
 /** The variable that marks every process a command starts. */

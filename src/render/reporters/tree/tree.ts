@@ -6,7 +6,7 @@ import { escapeControls } from '../../text/sanitize.ts';
 import { textWidth } from '../../text/width.ts';
 import { headerLine } from '../../views/header.ts';
 import { type RecapOptions, renderRecap } from '../../views/recap.ts';
-import { logsCommand } from '../../views/recap-commands.ts';
+import { suggestLogs } from '../../views/recap-commands.ts';
 import { createFrames, type FrameClock } from '../frames.ts';
 import type { OutputMode } from '../left-output.ts';
 import type { ChildReporter, ChildRun, OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
@@ -145,7 +145,7 @@ class Tree {
     const { commands } = this.#options;
     const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
     const text = `${style.glyphs.ellipsis} ${count} ${count === 1 ? 'line' : 'lines'} more`;
-    const whole = `${text}: ${logsCommand(runId, step, commands.options)}`;
+    const whole = `${text}: ${suggestLogs(runId, step, commands.options)}`;
     return commands.logs && textWidth(whole) + 6 < columns ? whole : text;
   }
 

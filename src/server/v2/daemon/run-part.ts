@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { steps } from '../../../core/run/run-state.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { followProgress, type RunProgress, stepOf } from '../../../service/history/run-progress.ts';
+import { type FollowedProgress, followProgress, stepOf } from '../../../service/history/run-progress.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { createLogSizes, type LogSizes } from './log-sizes.ts';
@@ -42,7 +42,7 @@ class FollowedRun implements RunPart {
   readonly #changed = new Set<string>();
   readonly #left = new AbortController();
   readonly #sizes: LogSizes;
-  #progress: RunProgress;
+  #progress: FollowedProgress;
   #warnings: number;
   #sent: number;
   #isFollowing = false;

@@ -7,7 +7,7 @@ import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.
 import {
   lastOwnerPath,
   type Ownership,
-  ownerIn,
+  ownerOf,
   ownerSocketPath,
   type Processes,
   releaseOwner,
@@ -111,7 +111,7 @@ function wayOut(directory: string): string {
 /** Null if it has ended in the meantime. */
 function holderOf(directory: string): Owner | null {
   try {
-    return ownerIn(directory);
+    return ownerOf(directory);
   } catch {
     return null;
   }

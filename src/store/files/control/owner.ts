@@ -71,7 +71,7 @@ export function takeOver(directory: string, owner: Owner, isAlive: Processes['is
 }
 
 /** The owner of a directory's content, alive or dead; null if there is none, or it cannot be read. */
-export function ownerIn(directory: string): Owner | null {
+export function ownerOf(directory: string): Owner | null {
   const path = lastOwnerPath(directory);
   return path === null ? null : readOwner(path);
 }

@@ -3,7 +3,7 @@ import type { RunLabel, Snapshot } from '../../store.ts';
 import { readCreated } from '../journal/read-events.ts';
 import { timeOfId } from '../run-id.ts';
 import { readSnapshot } from '../snapshot-file.ts';
-import { addToIndex, type RunIndex, readIndex, replaceIndex } from './run-index.ts';
+import { addToIndex, type IndexedRuns, readIndex, replaceIndex } from './index-file.ts';
 import { timeOfRun } from './run-time.ts';
 
 /** This many surplus lines are cheaper to read than to remove. */
@@ -20,7 +20,7 @@ export function indexNewRun(runsDir: string, { runId, workflow: { name, group, f
  * Labels and creation times of the runs with these ids, which must be all runs: from the index, and for unknown runs
  * from the runs themselves, which are then added to it. Unknown values are left out.
  */
-export function knownRuns(runsDir: string, ids: readonly string[]): RunIndex {
+export function knownRuns(runsDir: string, ids: readonly string[]): IndexedRuns {
   const index = readIndex(runsDir);
   const missing = ids.filter((runId) => !index.labels.has(runId));
   const found = emptyIndex();
@@ -38,11 +38,11 @@ export function knownRuns(runsDir: string, ids: readonly string[]): RunIndex {
   return index;
 }
 
-function emptyIndex(): RunIndex {
+function emptyIndex(): IndexedRuns {
   return { labels: new Map(), times: new Map() };
 }
 
-function put({ labels, times }: RunIndex, runsDir: string, runId: string, label: RunLabel): void {
+function put({ labels, times }: IndexedRuns, runsDir: string, runId: string, label: RunLabel): void {
   const time = timeOfId(runId) === null ? timeOfRun(runsDir, runId) : undefined;
   // Nothing of the run can be shown.
   if (time === null) return;
@@ -50,7 +50,7 @@ function put({ labels, times }: RunIndex, runsDir: string, runId: string, label:
   if (time !== undefined) times.set(runId, time);
 }
 
-function pick({ labels, times }: RunIndex, ids: readonly string[]): RunIndex {
+function pick({ labels, times }: IndexedRuns, ids: readonly string[]): IndexedRuns {
   const picked = emptyIndex();
   for (const runId of ids) {
     const [label, time] = [labels.get(runId), times.get(runId)];

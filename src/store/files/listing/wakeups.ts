@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /** Reports that a directory may have changed. */
-export type Wakeups = {
+export type JournalWakeups = {
   /**
    * Resolves after a change since the last call or the opening, and from time to time without one; at once if the
    * signal is aborted. Only one call at a time.
@@ -17,7 +17,7 @@ const lookAnywayMs = 500;
 const lookUnwatchedMs = 100;
 
 /** Watches the files of one directory, but not of its subdirectories; polls if watching is not available. */
-export function openWakeups(directory: string): Wakeups {
+export function openWakeups(directory: string): JournalWakeups {
   let hasChanged = false;
   let wake = () => {};
   let watcher = openWatcher(directory, () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type PlanView, renderPlan } from '../../../src/render/views/plan.ts';
+import { type PlanView, renderPlan } from '../../../src/render/views/plan-view.ts';
 import { expectGolden } from '../support/golden.ts';
 
 const plan: PlanView = {

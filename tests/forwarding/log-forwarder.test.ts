@@ -1,7 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogForwarding } from '../../src/core/log-forwarding.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
-import { openLogForwarder } from '../../src/forwarding/log-forwarding.ts';
+import { openLogForwarder } from '../../src/forwarding/log-forwarder.ts';
 import type { LogFollowerOptions } from '../../src/store/logs.ts';
 import { httpServer } from '../support/http-server.ts';
 

@@ -37,7 +37,7 @@ export function signalMarkedProcesses(
 ): Promise<string | null> {
   const command = ['sh', '-c', signalMarked, 'sh', signal.replace(/^SIG/, ''), mark];
   const { User, Privileged } = exec;
-  return runErrand(container, { User, Privileged, Cmd: command }, daemon.over);
+  return runCommand(container, { User, Privileged, Cmd: command }, daemon.over);
 }
 
 /**
@@ -59,11 +59,11 @@ const psArguments = '-e e ww -o pid,args';
 
 /** Removes a file created by this step; nothing depends on it. */
 export async function removeFile(container: Container, path: string, abortSignal: AbortSignal): Promise<void> {
-  await runErrand(container, { Cmd: ['rm', '-f', path], User: '0' }, abortSignal);
+  await runCommand(container, { Cmd: ['rm', '-f', path], User: '0' }, abortSignal);
 }
 
 /** Runs a small command in a container to its end; resolves to the problem if it fails. */
-async function runErrand(container: Container, options: object, abortSignal: AbortSignal): Promise<string | null> {
+async function runCommand(container: Container, options: object, abortSignal: AbortSignal): Promise<string | null> {
   try {
     const exec = await container.exec({ ...options, AttachStdout: true, AttachStderr: true, abortSignal });
     const output = await exec.start({ Detach: false, abortSignal });

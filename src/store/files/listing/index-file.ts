@@ -6,14 +6,14 @@ import { crc32OfText } from '../disk/crc32.ts';
 import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
 
 /** Data of runs, so that their files need not be opened. */
-export type RunIndex = {
+export type IndexedRuns = {
   readonly labels: Map<string, RunLabel>;
   /** Creation times of runs whose ids do not contain it, in milliseconds since 1970-01-01 UTC. */
   readonly times: Map<string, number>;
 };
 
 /** An index as read from disk. */
-export type FoundIndex = RunIndex & {
+export type FoundIndex = IndexedRuns & {
   /** Ids with contradictory lines, which are treated as unknown. */
   readonly contested: ReadonlySet<string>;
   /** Number of lines, valid or not. */
@@ -31,7 +31,7 @@ const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | 
  */
 
 /** Adds runs by one write. Runs that could not be added are read from their files later. */
-export function addToIndex(runsDir: string, runs: RunIndex): void {
+export function addToIndex(runsDir: string, runs: IndexedRuns): void {
   let fd: number | null = null;
   try {
     fd = openPrivate(indexPath(runsDir), appending);
@@ -44,7 +44,7 @@ export function addToIndex(runsDir: string, runs: RunIndex): void {
 }
 
 /** Replaces the index. A line that another process adds meanwhile is lost, and its run is read again. */
-export function replaceIndex(runsDir: string, runs: RunIndex): void {
+export function replaceIndex(runsDir: string, runs: IndexedRuns): void {
   const drafts = join(runsDir, '.new');
   // Named as in `staging.ts`, which removes the leftovers of dead processes.
   const draft = join(drafts, `${process.pid}___index-${Math.random().toString(36).slice(2)}`);
@@ -81,7 +81,7 @@ function indexPath(runsDir: string): string {
   return join(runsDir, '.index');
 }
 
-function encode({ labels, times }: RunIndex): string {
+function encode({ labels, times }: IndexedRuns): string {
   const entries = new Map<string, string[]>();
   for (const [runId, { workflow, group, file }] of labels) {
     const label = JSON.stringify([workflow, group, file]);
@@ -107,7 +107,7 @@ function decodeLabel(text: string): RunLabel | null {
   }
 }
 
-function addEntry(entry: string, label: RunLabel, { labels, times }: RunIndex, contested: Set<string>): void {
+function addEntry(entry: string, label: RunLabel, { labels, times }: IndexedRuns, contested: Set<string>): void {
   const idEnd = entry.indexOf('=');
   const runId = idEnd === -1 ? entry : entry.slice(0, idEnd);
   const time = idEnd === -1 ? undefined : Number(entry.slice(idEnd + 1));

@@ -2,15 +2,15 @@ import type { RunSummary } from '../core/run/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import type { WorkflowEntry } from '../service/service.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
-import { nextPage } from './find-runs.ts';
 import { readSummary } from './read-summary.ts';
+import { nextPage } from './remote-runs.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
-import { diagnosticOf } from './transport/problem.ts';
+import { diagnosticOf } from './transport/problem-error.ts';
 
 const mostAtOnce = 1000;
 
 /** Returns the workflows of a daemon. Listings leave out the steps of last runs: `wholeRuns` requests each of these runs. */
-export async function listWorkflows(
+export async function listRemoteWorkflows(
   client: DaemonClient,
   { wholeRuns }: { readonly wholeRuns: boolean },
 ): Promise<readonly WorkflowEntry[]> {

@@ -12,7 +12,7 @@ const fewRuns = 20;
 /**
  * The ids of all runs in a directory, newest first: by the time in the id if there is one, otherwise by the file time.
  */
-export function listRuns(runsDir: string): readonly string[] {
+export function listRunIds(runsDir: string): readonly string[] {
   const { uuids, given } = directories(runsDir);
   // Sorting such ids as text sorts them by time, ten times as fast.
   if (given.length === 0) return uuids.sort().reverse();

@@ -17,7 +17,7 @@ export type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: bool
  * Returns the run that a reference names. The daemon resolves ids and `@latest`, but not workflows, since their last run
  * may change between two requests. Throws a `WfError`: `not-found`, or `usage` if several runs match.
  */
-export async function findRun(client: DaemonClient, word: string): Promise<MeantRun> {
+export async function findRemoteRun(client: DaemonClient, word: string): Promise<MeantRun> {
   try {
     const summary = readSummary(await client.get(`/runs/${segment(word)}`), client.settings);
     return { summary, byWorkflow: false };
@@ -36,17 +36,17 @@ export async function summaryOf({ get, settings }: DaemonClient, runId: string):
 
 /** Returns the last run of a workflow, by its name or file; null if it has none. */
 export async function lastRunOf(client: DaemonClient, workflow: string): Promise<RunSummary | null> {
-  const [last = null] = await listRuns(client, { ...everyRun, workflow, limit: 1 });
+  const [last = null] = await listRemoteRuns(client, { ...everyRun, workflow, limit: 1 });
   return last;
 }
 
 /** Returns the running and waiting runs of a workflow, newest first. */
 export function activeRunsOf(client: DaemonClient, workflow: string): Promise<readonly RunSummary[]> {
-  return listRuns(client, { ...everyRun, workflow, statuses: ['queued', 'running', 'canceling', 'handling'] });
+  return listRemoteRuns(client, { ...everyRun, workflow, statuses: ['queued', 'running', 'canceling', 'handling'] });
 }
 
 /** Returns runs, newest first, from as many pages as needed. */
-export async function listRuns(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
+export async function listRemoteRuns(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
   const runs: RunSummary[] = [];
   let cursor: string | null = null;
   while (runs.length < filter.limit) {
@@ -63,11 +63,11 @@ export async function listRuns(client: DaemonClient, filter: RunFilter): Promise
 
 /**
  * Returns the run that a reference names. For a workflow without runs, reports that to `tell` and waits for the first
- * run. Throws as `findRun` does.
+ * run. Throws as `findRemoteRun` does.
  */
 export async function awaitRun(client: DaemonClient, word: string, tell: (line: string) => void): Promise<RunSummary> {
   try {
-    return (await findRun(client, word)).summary;
+    return (await findRemoteRun(client, word)).summary;
   } catch (error) {
     if (!isNotFound(error) || !(await hasWorkflow(client, word))) throw error;
   }

@@ -8,7 +8,7 @@ import { RunSecrets } from './environment/run-secrets.ts';
 import { logDirectory } from './output/log-directory.ts';
 
 /** Options for accepting a run. */
-export type AcceptOptions = {
+export type QueueOptions = {
   readonly queue: RunQueue;
   readonly clock: Clock;
   /** The environment of the run. */
@@ -25,7 +25,7 @@ export type AcceptOptions = {
  * Stores a run that waits for a process; once this resolves the run cannot be lost. Throws a `WfError`: `run-exists`,
  * `storage`, or `usage` for an invalid id.
  */
-export async function acceptRun(request: RunRequest, options: AcceptOptions): Promise<void> {
+export async function queueRun(request: RunRequest, options: QueueOptions): Promise<void> {
   const { queue, clock, processEnv, by, lasting, launch } = options;
   const secrets = new RunSecrets(request, processEnv);
   const at = clock.now();
