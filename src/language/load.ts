@@ -101,6 +101,7 @@ function build(request: LoadRequest, { files, checked, dir }: Parts): Workflow {
     defaultName: request.file === null ? 'stdin' : basename(request.file).replace(/\.ya?ml$/i, ''),
     dir: isTemplate ? dir : resolve(dir, workingDir),
     stepDir: isTemplate ? workingDir : null,
+    fileDir: dir,
     group: request.file === null ? '' : (request.group ?? ''),
   });
 }

@@ -34,6 +34,35 @@ export type RawWaits = {
 export type RawRetry = RawWaits & { readonly jitter?: number };
 export type RawRepeat = RawWaits & RawConditionMap & { readonly repeat?: boolean | 'while' | 'until' };
 
+/** A container to create, or to run in; a text is the name of a running one. */
+export type RawContainer = {
+  readonly image?: string;
+  readonly exec?: string;
+  readonly pullPolicy?: 'missing' | 'always' | 'never' | boolean;
+  readonly name?: string;
+  readonly platform?: string;
+  readonly env?: NamedTexts;
+  readonly user?: string;
+  readonly workingDir?: string;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly network?: string;
+  readonly restartPolicy?: string;
+  readonly keepContainer?: boolean;
+  readonly startup?: 'keepalive' | 'entrypoint' | 'command';
+  readonly command?: TextOrList;
+  readonly waitFor?: 'running' | 'healthy';
+  readonly logPattern?: string;
+  readonly healthcheck?: {
+    readonly test?: TextOrList;
+    readonly interval?: string;
+    readonly timeout?: string;
+    readonly startPeriod?: string;
+    readonly retries?: number;
+  };
+  readonly shell?: TextOrList;
+};
+
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = {
   readonly description?: string;
@@ -50,6 +79,7 @@ export type RawAction = {
   readonly stderr?: string;
   readonly output?: string;
   readonly executor?: RawExecutor;
+  readonly container?: string | RawContainer;
   readonly signalOnStop?: string;
   readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean };
   readonly mailOnError?: boolean;
@@ -133,6 +163,12 @@ export type RawWorkflow = {
 export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as T];
+}
+
+/** The type of executor that a step or handler names or implies. */
+export function executorType({ executor, container }: RawAction): string {
+  if (container !== undefined) return 'docker';
+  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
 }
 
 /** Whether a value is a map. */

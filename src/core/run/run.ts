@@ -54,9 +54,9 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
 
 /**
  * Why an attempt failed: its exit code, a signal from outside, its time limit, an error before or around it, a lost
- * owner.
+ * owner, or a container or service that was not ready.
  */
-export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost';
+export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready';
 
 /** The part of `continueOn` that tolerates a failure. */
 export type ToleratedBy = 'failure' | 'exitCode' | 'output';

@@ -23,7 +23,9 @@ export function commandLine(
   const parsed = parseCommand(command);
   if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
     return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
-  return throughShell(command, appended, attempt);
+  const shell = stepShell(attempt);
+  if ('problem' in shell) return shell;
+  return throughShell(command, appended, attempt, (code) => shellArgv(shell, code, attempt.params));
 }
 
 /** The words of the step's shell. */
@@ -42,13 +44,16 @@ function programOf(words: readonly string[], appended: readonly string[], { cwd,
  * Runs the text in the shell unchanged. Appended words travel in variables and only the variables' names are appended,
  * so their values are never parsed as shell code.
  */
-function throughShell(text: string, appended: readonly string[], attempt: Attempt): CommandLine {
-  const shell = stepShell(attempt);
-  if ('problem' in shell) return shell;
-  const { params, cwd } = attempt;
+export function throughShell(
+  text: string,
+  appended: readonly string[],
+  attempt: Attempt,
+  argvOf: (code: string) => readonly string[],
+): CommandLine {
+  const { cwd } = attempt;
   const pathless = withoutPaths(text, attempt.scope);
   const env = { ...attempt.env, ...pathless.env };
-  if (appended.length === 0) return { argv: shellArgv(shell, pathless.code, params), cwd, env };
+  if (appended.length === 0) return { argv: argvOf(pathless.code), cwd, env };
   const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
   const code = appendArgs(
     pathless.code,
@@ -57,5 +62,5 @@ function throughShell(text: string, appended: readonly string[], attempt: Attemp
   if (code === null)
     return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
   const values = Object.fromEntries(appended.map((value, i) => [names[i], value]));
-  return { argv: shellArgv(shell, code, params), cwd, env: { ...env, ...values } };
+  return { argv: argvOf(code), cwd, env: { ...env, ...values } };
 }

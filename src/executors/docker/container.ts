@@ -25,6 +25,7 @@ export async function runInContainer(daemon: Daemon, settings: ContainerSettings
     entrypoint: settings.entrypoint ?? imageEntrypoint(image),
     isEntrypointOwn: settings.entrypoint !== null,
     scriptDirectory: scriptDirectory(settings),
+    shell: settings.shell,
   });
   const plan = { daemon, settings, attempt, image, invocation, logConfig };
   const container = await createContainer(plan);

@@ -1,13 +1,21 @@
+import type { FailureReason } from '../../core/run/run.ts';
+
 /**
  * Why a step cannot continue: one line for the user, with the exit code a shell would return if there is one (127: not
  * found).
  */
 export class DockerProblem extends Error {
   readonly exitCode: number | null;
+  readonly reason: Extract<FailureReason, 'exit' | 'error' | 'unready'>;
 
-  constructor(message: string, exitCode: number | null = null) {
+  constructor(
+    message: string,
+    exitCode: number | null = null,
+    reason: DockerProblem['reason'] = exitCode === null ? 'error' : 'exit',
+  ) {
     super(message);
     this.exitCode = exitCode;
+    this.reason = reason;
   }
 }
 

@@ -19,6 +19,7 @@ export type ContainerSettings = {
   /** Null: that of the image. */
   readonly entrypoint: readonly string[] | null;
   readonly env: Variables;
+  readonly shell: CommandShell;
   /** Further fields of `Config`, `HostConfig` and `NetworkingConfig` in the API. */
   readonly container: JsonObject;
   readonly host: JsonObject;
@@ -31,9 +32,15 @@ export type ExecSettings = {
   readonly container: string;
   readonly env: Variables;
   readonly hasTerminal: boolean;
+  readonly shell: CommandShell;
+  /** How long to wait until the container is running. */
+  readonly waitMs: number;
   /** Further fields of the API's `ExecConfig`. */
   readonly exec: JsonObject;
 };
+
+/** The words before each command, which is passed as one text; null: commands run as on this machine. */
+export type CommandShell = readonly string[] | null;
 
 /** Values by name; null removes a variable of the image. */
 export type Variables = Readonly<Record<string, string | null>>;
@@ -60,8 +67,9 @@ export function readSettings(config: JsonObject, attempt: Attempt): DockerSettin
     isKept: (rest['autoRemove'] ?? autoRemove) === false,
     entrypoint,
     env: readVariables(env),
-    container: toApi({ ...container, ...(cmd === undefined ? {} : { cmd: words(cmd) }) }),
-    host: toApi({ ...withBinds(host, attempt), ...resourcesOf(resources) }),
+    shell: readShell(rest),
+    container: toApi({ ...container, ...(cmd === undefined ? {} : { cmd: words(cmd) }), ...exposed(rest) }),
+    host: toApi({ ...withBinds(host, attempt, rest['fileDir']), ...published(rest), ...resourcesOf(resources) }),
     network: toApi(mapAt(rest, 'network')),
   };
 }
@@ -92,6 +100,8 @@ function readExec(config: JsonObject, container: string): ExecSettings {
     container,
     env: readVariables(env),
     hasTerminal: settingValue('tty', tty ?? false) === true,
+    shell: readShell(config),
+    waitMs: Number(config['waitSec'] ?? 0) * 1000,
     exec: toApi(exec),
   };
 }
@@ -143,14 +153,46 @@ function readVariables(env: Json | undefined): Variables {
 }
 
 /** Resolves relative and home directory sources for the step: Docker accepts only absolute ones. */
-function withBinds(host: JsonObject, { cwd, env }: Attempt): JsonObject {
+function withBinds(host: JsonObject, { cwd, env }: Attempt, fileDir: Json | undefined): JsonObject {
   if (!Array.isArray(host['binds'])) return host;
   const binds = host['binds'].map((bind: Json) => {
     const [source = '', ...rest] = String(bind).split(':');
     if (/^~(?=\/|$)/.test(source)) return [`${env['HOME'] ?? ''}${source.slice(1)}`, ...rest].join(':');
-    return /^\.\.?(\/|$)/.test(source) ? [resolve(cwd, source), ...rest].join(':') : String(bind);
+    const from = textOrNull(fileDir) ?? cwd;
+    return /^\.\.?$|^[^/].*\//.test(source) ? [resolve(from, source), ...rest].join(':') : String(bind);
   });
   return { ...host, binds };
+}
+
+function readShell({ shell }: JsonObject): CommandShell {
+  return shell === undefined ? null : words(shell);
+}
+
+/** A published port: `[[ADDRESS:]HOST_PORT:]PORT[/PROTOCOL]`. */
+type Port = { readonly inside: string; readonly binding: { readonly HostIp: string; readonly HostPort: string } };
+
+/** Only this machine can connect, unless the port names an address. */
+function portsOf({ ports = [] }: JsonObject): readonly Port[] {
+  return (ports as readonly Json[]).map((port) => {
+    const [, address = '127.0.0.1', HostPort = '', inside = '', protocol = 'tcp'] =
+      /^(?:(?:(\d+(?:\.\d+){3}|\[[\da-fA-F:.]+\]):)?(\d*):)?(\d+)(?:\/(\w+))?$/.exec(String(port)) ?? [];
+    if (inside === '') throw new DockerProblem(`"ports" has "${String(port)}", which is not a port such as 8080:80`);
+    return { inside: `${inside}/${protocol}`, binding: { HostIp: address.replace(/[[\]]/g, ''), HostPort } };
+  });
+}
+
+function exposed(config: JsonObject): JsonObject {
+  const ports = portsOf(config).map(({ inside }) => [inside, {}] as const);
+  return ports.length === 0 ? {} : { exposedPorts: Object.fromEntries(ports) };
+}
+
+function published(config: JsonObject): JsonObject {
+  const bindings: Record<string, Json[]> = {};
+  for (const { inside, binding } of portsOf(config)) {
+    bindings[inside] ??= [];
+    bindings[inside].push(binding);
+  }
+  return Object.keys(bindings).length === 0 ? {} : { portBindings: bindings };
 }
 
 /** Docker checks the keys, so they are passed on unchanged. */

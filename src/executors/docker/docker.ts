@@ -46,7 +46,6 @@ async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal):
 }
 
 function failure(error: unknown): Outcome {
-  const exitCode = error instanceof DockerProblem ? error.exitCode : null;
-  const reason = exitCode === null ? 'error' : 'exit';
+  const { exitCode, reason } = error instanceof DockerProblem ? error : new DockerProblem('');
   return { status: 'failed', reason, message: requestMessage(error), exitCode, signal: null, outputs: {} };
 }

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { endOfUnit } from '../../core/words/shell-syntax.ts';
 import { parseCommand } from '../../core/words/words.ts';
-import { type CommandLine, commandLine, stepShell } from '../command/command-line.ts';
+import { type CommandLine, commandLine, stepShell, throughShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
 import { DockerProblem } from './docker-problem.ts';
+import type { CommandShell } from './docker-settings.ts';
 
 /** The program to run in a container. */
 export type Invocation = {
@@ -28,6 +29,7 @@ export type Surroundings = {
   readonly isEntrypointOwn: boolean;
   /** An absolute path. */
   readonly scriptDirectory: string;
+  readonly shell: CommandShell;
 };
 
 /**
@@ -37,6 +39,7 @@ export type Surroundings = {
  *   shell syntax       by the step's shell in the container, replacing the image's entrypoint; but characters that a shell
  *                      would only expand (`?`, `*`, `&` in a URL) are passed to an entrypoint unchanged
  *   script             by its interpreter in the container, replacing the image's entrypoint
+ *   any text           by the shell of the container's own settings, if they name one
  *
  * Throws a `DockerProblem` for an empty command, or one that needs a shell while the step sets an entrypoint.
  */
@@ -47,11 +50,15 @@ export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invo
 }
 
 function workOf(attempt: Attempt, surroundings: Surroundings): Work {
-  const { entrypoint, isEntrypointOwn } = surroundings;
+  const { entrypoint, isEntrypointOwn, shell } = surroundings;
   const { command, script } = attempt.step;
   const args = attempt.step.args.map(attempt.expand);
   if (script !== null) return scriptInvocation(script, args, attempt, surroundings);
   if (command === null) return { ...plain, command: args.length > 0 ? args : null };
+  if (typeof command === 'string' && shell !== null) {
+    const { argv, env } = lineOf(throughShell(command, args, attempt, (code) => shellCommand(shell, code, attempt)));
+    return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
+  }
   const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
   if (!isForShell) {
     const { argv, env } = lineOf(commandLine(command, args, attempt));
@@ -83,9 +90,25 @@ function scriptInvocation(
     const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt));
     return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env) };
   }
-  const interpreter = interpreterLine(text) ?? stepShell(attempt);
+  const { shell } = surroundings;
+  const interpreter = interpreterLine(text) ?? (shell === null ? stepShell(attempt) : withoutCode(shell));
   if ('problem' in interpreter) throw new DockerProblem(interpreter.problem);
   return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {} };
+}
+
+/** The parameters follow a command that the last word announces, as `sh -c` takes them. */
+function shellCommand(shell: readonly string[], code: string, { params }: Attempt): readonly string[] {
+  return announcesCode.test(shell.at(-1) ?? '') ? [...shell, code, shell[0] ?? '', ...params] : [...shell, code];
+}
+
+const announcesCode = /^-[a-z]*c$/;
+
+/** A shell that reads a file instead of a command: `[bash, -ec]` is `[bash, -e]`. */
+function withoutCode(shell: readonly string[]): readonly string[] {
+  const last = shell.at(-1) ?? '';
+  if (!announcesCode.test(last)) return shell;
+  const rest = last.slice(0, -1);
+  return [...shell.slice(0, -1), ...(rest === '-' ? [] : [rest])];
 }
 
 /** Keeps an entrypoint set by the step; the image's is meant for the image's own program. */

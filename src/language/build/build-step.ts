@@ -4,6 +4,7 @@ import { formatParams, parseParamDefaults } from '../params.ts';
 import type { NamedTexts, RawAction } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { assignments, variableName } from './assignments.ts';
+import { inContainer } from './build-container.ts';
 import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
@@ -17,6 +18,8 @@ export type StepContext = {
   readonly depends: readonly string[];
   readonly functions: Functions;
   readonly dir: string | null;
+  /** The directory of the workflow file, to which volumes are relative. */
+  readonly fileDir: string;
 };
 
 /** Builds a valid step or handler, with every default filled in. */
@@ -25,12 +28,13 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
   return {
     name: context.name,
     description: action.description ?? '',
-    dir: action.dir ?? context.dir,
+    // In a container, `dir` is a directory of the container.
+    dir: action.container === undefined ? (action.dir ?? context.dir) : context.dir,
     command: action.command ?? null,
     args: action.args ?? [],
     script: action.script ?? null,
     shell: action.shell ?? null,
-    executor: executorOf(action),
+    executor: executorOf(action, context),
     depends: context.depends,
     preconditions: preconditionsOf(action.preconditions),
     continueOn: toleranceOf(action.continueOn),
@@ -55,7 +59,8 @@ export function envOf(env: NamedTexts | undefined): Assignment[] {
   return assignments(env).map(({ name, value }) => ({ name, value }));
 }
 
-function executorOf(raw: RawAction): ExecutorSpec {
+function executorOf(raw: RawAction, { fileDir }: StepContext): ExecutorSpec {
+  if (raw.container !== undefined) return inContainer(raw.container, { dir: raw.dir, fileDir });
   if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, params: paramsText(raw.params) } };
   if (raw.executor === undefined) return { type: 'command', config: {} };
   if (typeof raw.executor === 'string') return { type: raw.executor, config: {} };

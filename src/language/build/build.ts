@@ -35,6 +35,8 @@ export type BuildInput = {
   /** `workingDir` if it contains variables: the default directory of steps. */
   readonly stepDir: string | null;
   readonly group: string;
+  /** Absolute path of the directory of the file. */
+  readonly fileDir: string;
 };
 
 /** Builds the workflow from its files. Keys of the root override those of the base; `env` of the base comes first. */
@@ -84,22 +86,22 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   return merged as RawWorkflow;
 }
 
-function stepsOf({ steps, functions, stepDir }: BuildInput): Step[] {
+function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput): Step[] {
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    return buildStep(entry.raw, { name: entry.name ?? '', depends, functions, dir: stepDir });
+    return buildStep(entry.raw, { name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
   });
 }
 
-function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir }: BuildInput): Workflow['handlers'] {
+function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }: BuildInput): Workflow['handlers'] {
   const handler = (kind: HandlerKind) => {
     const raw = handlerOn?.[kind];
     if (raw === undefined) return null;
-    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir });
+    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir, fileDir });
   };
   return {
     success: handler('success'),

@@ -1,10 +1,11 @@
 import { assignments, VARIABLE_NAME, variableName } from '../build/assignments.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList, type NamedTexts, type RawAction, type TextOrList } from '../raw.ts';
+import { asList, executorType, type NamedTexts, type TextOrList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
 import type { ActionEntry } from './action-entries.ts';
+import { stepContainerProblems } from './check-container.ts';
 import { ignoredProblems } from './check-ignored.ts';
 import { policyProblems } from './check-policies.ts';
 import { constantProblems } from './constants/check-constants.ts';
@@ -20,6 +21,7 @@ export function actionProblems(entry: ActionEntry): Problem[] {
     ...ignoredProblems(entry),
     ...policyProblems(entry),
     ...constantProblems(entry),
+    ...stepContainerProblems(entry),
     ...expressionProblems(entry),
     ...signalProblems(entry),
     ...outputProblems(entry),
@@ -44,19 +46,22 @@ function bareName(file: SpecFile, path: Path, name: string): Problem {
   return problem('wrong-value', spotIn(file, path), `"${name}" has no value`, { help });
 }
 
+const works = ['command', 'script', 'executor', 'container', 'run', 'call'] as const;
+
 /** A step needs something to run, and only one kind of it. */
 function workProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw, what } = entry;
   const kinds = (['run', 'call'] as const).filter((key) => raw[key] !== undefined);
-  const others = (['command', 'script', 'executor', 'run', 'call'] as const).filter((key) => raw[key] !== undefined);
+  const others = works.filter((key) => raw[key] !== undefined);
   const [kind] = kinds;
   if (kind !== undefined) {
-    const conflict = others.find((key) => key !== kind);
+    // A function runs in the container of its step; other conflicts of containers are reported with them.
+    const conflict = others.find((key) => key !== kind && key !== 'container');
     return conflict === undefined ? [] : [conflicting(entry, kind, conflict)];
   }
   if (file.damaged.has(raw)) return [];
   if (others.length === 0) {
-    const help = 'Give it "command", "script", "executor", "run" or "call".';
+    const help = 'Give it "command", "script", "executor", "container", "run" or "call".';
     return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help })];
   }
   const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
@@ -74,10 +79,6 @@ function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       label: 'nothing to run',
     }),
   );
-}
-
-function executorType({ executor }: RawAction): string {
-  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
 }
 
 function isBlank(value: TextOrList | undefined): boolean {
@@ -108,7 +109,7 @@ function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
 
 /** Checks what the schema cannot require: the short form has no settings, and a command may replace them. */
 function executorProblems({ file, path, raw, what }: ActionEntry): Problem[] {
-  if (raw.executor === undefined) return [];
+  if (raw.executor === undefined || raw.container !== undefined) return [];
   const type = executorType(raw);
   const config = typeof raw.executor === 'string' ? {} : (raw.executor.config ?? {});
   const need = (text: string) => [problem('missing-key', spotIn(file, [...path, 'executor']), `${what}: ${text}`)];

@@ -2,7 +2,7 @@ import { scanShell } from '../../core/words/shell-scan.ts';
 import { assignments } from '../build/assignments.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList } from '../raw.ts';
+import { asList, executorType } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn } from '../read/spec-file.ts';
 import { type ActionEntry, actionEntries } from './action-entries.ts';
 
@@ -60,9 +60,9 @@ function scriptPaths({ file, path, raw }: ActionEntry): Problem[] {
   ];
 }
 
-function isForShell({ script = '', command, executor }: ActionEntry['raw']): boolean {
-  const type = typeof executor === 'object' ? (executor.type ?? 'command') : (executor ?? 'command');
-  if (!['command', 'docker', 'ssh'].includes(type)) return false;
+function isForShell(raw: ActionEntry['raw']): boolean {
+  const { script = '', command } = raw;
+  if (!['command', 'docker', 'ssh'].includes(executorType(raw))) return false;
   const [first = ''] = asList(command);
   const interpreter = command === undefined ? (/^#![^\n]*/.exec(script)?.[0] ?? 'sh') : first;
   return /(?:^|[/ ])(?:a|ba|da|k|mk|z)?sh(?: |$)/.test(interpreter);

@@ -1,7 +1,7 @@
 import { scanShell } from '../../core/words/shell-scan.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
-import type { RawAction, TextOrList } from '../raw.ts';
+import { executorType, type TextOrList } from '../raw.ts';
 import type { SpecFile } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
 
@@ -41,10 +41,6 @@ function functionCommands(file: SpecFile, shell: string): Command[] {
     const path = ['functions', index, 'command'];
     return command === undefined ? [] : [{ file, path, what: `function "${name}"`, text: command }];
   });
-}
-
-function executorType({ executor }: RawAction): string {
-  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
 }
 
 function openQuote({ file, path, what, text }: Command): Problem[] {

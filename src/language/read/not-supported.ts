@@ -23,7 +23,6 @@ const planned: { readonly [map: string]: Table } = {
     'defaults registryAuths otel runConfig ssh notOn logOutput': '',
   },
   step: {
-    container: 'Write "executor: {type: docker, config: {image: IMAGE}}".',
     'parallel matrix': 'Write one step for each item, or a loop in a script.',
     approval: 'Put the steps after it into a workflow of their own, and start that by hand.',
     service: 'Start the program in the background of a step; it ends with the run.',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container, Exec, ExecInspectInfo } from 'dockerode';
 import type { Outcome } from '../../../core/run/run.ts';
-import { canceled, isAskedToEnd } from '../../../processes/end-signal.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '../../../processes/end-signal.ts';
 import type { Attempt } from '../../executor.ts';
 import type { Daemon } from '../api/daemon.ts';
 import { tarOfFile } from '../api/tar.ts';
@@ -24,11 +24,12 @@ const markName = 'WF_EXEC';
  * error.
  */
 export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
-  const container = await findRunning(daemon, settings.container);
+  const container = await findRunning(daemon, settings, attempt);
   const { script, command, entrypoint, env, mention } = invocationOf(attempt, {
     entrypoint: [],
     isEntrypointOwn: false,
     scriptDirectory: '/',
+    shell: settings.shell,
   });
   const words = [...(entrypoint ?? []), ...(command ?? [])];
   if (words.length === 0) throw new DockerProblem('the step has no command to run in the container');
@@ -59,14 +60,28 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
   }
 }
 
-async function findRunning({ docker, over }: Daemon, name: string): Promise<Container> {
-  const container = docker.getContainer(name);
+/** Time between two looks at a container that is not running yet. */
+const lookAgainMs = 200;
+
+async function findRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Container> {
+  const { container: name, waitMs } = settings;
+  const container = daemon.docker.getContainer(name);
+  const end = eitherEnd(attempt);
+  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+    const problem = await whyNotRunning(container, name, daemon.over);
+    if (problem === null) return container;
+    if (waitMs === 0) throw new DockerProblem(problem);
+    if (waitedMs >= waitMs) throw new DockerProblem(`${problem} (waited ${waitMs / 1000} s)`, null, 'unready');
+    await pause(lookAgainMs, undefined, { signal: end });
+  }
+}
+
+async function whyNotRunning(container: Container, name: string, abortSignal: AbortSignal): Promise<string | null> {
   try {
-    const { State } = await container.inspect({ abortSignal: over });
-    if (State.Running) return container;
-    throw new DockerProblem(`container "${name}" is not running (${State.Status})`);
+    const { State } = await container.inspect({ abortSignal });
+    return State.Running ? null : `container "${name}" is not running (${State.Status})`;
   } catch (error) {
-    if (requestStatus(error) === 404) throw new DockerProblem(`no container named "${name}"`);
+    if (requestStatus(error) === 404) return `no container named "${name}"`;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
 import type { Json } from '../../../core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
 import type { Path } from '../../problem.ts';
-import { asList, type RawAction, type RawCondition, type TextOrList } from '../../raw.ts';
+import { asList, executorType, type RawAction, type RawCondition, type TextOrList } from '../../raw.ts';
 import { shellUses, type VariableUse } from './shell-uses.ts';
 
 /** A use and the path to its text, from the step or function. */
@@ -18,7 +18,7 @@ const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 /** The variables that the texts of a step or handler use. `shell`: the shell of the workflow. */
 export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] {
   const { executor } = raw;
-  const type = (typeof executor === 'string' ? executor : executor?.type) ?? 'command';
+  const type = executorType(raw);
   const config = typeof executor === 'object' ? executor.config : undefined;
   return [
     ...(type === 'command' ? workUses(raw, raw.shell ?? shell) : []),
@@ -33,6 +33,7 @@ export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] 
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
+    ...textUses(raw.container, ['container']),
   ];
 }
 
