@@ -156,16 +156,27 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
   });
 
   it('is found in the list of runs, of which new ones are announced', async () => {
-    await withPage(files, async ({ open, start }) => {
+    await withPage(files, async ({ daemon, open, start, stop }) => {
       await start('failing');
       const page = await open('/runs');
       await page.locator('.run-row').first().waitFor();
       await page.getByText('step "load" failed: exit 1').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
 
+      const readings: string[] = [];
+      page.on('request', (request) => {
+        if (new URL(request.url()).pathname === '/api/v2/runs') readings.push(request.url());
+      });
+      const gated = await start('gated');
+      await page.getByRole('button', { name: '1 new' }).waitFor();
+      // A new reader of changes lets the daemon notice, before the next run, how many runs are running.
+      await daemon.get('/api/v2/events?follow=false');
       await start('failing');
-      await page.getByRole('button', { name: '1 new' }).click();
-      await expect.poll(() => page.locator('.run-row').count()).toBe(2);
+      await page.getByRole('button', { name: '2 new' }).waitFor();
+      await stop(gated);
+      expect(readings).toEqual([]);
+      await page.getByRole('button', { name: '2 new' }).click();
+      await expect.poll(() => page.locator('.run-row').count()).toBe(3);
       await page.getByLabel('Status').selectOption('succeeded');
       await page.getByText('No run matches.').waitFor();
       expect(new URL(page.url()).search).toBe('?status=succeeded');

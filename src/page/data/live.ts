@@ -42,8 +42,12 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
       timer = setTimeout(open, pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     };
-    const isNew = cursor === '';
-    listen(source, 'daemon', () => isNew && reload());
+    let isNew = cursor === '';
+    // The first event of a stream; later ones are changes of the daemon itself.
+    listen(source, 'daemon', () => {
+      if (isNew) reload();
+      isNew = false;
+    });
     listen(source, 'reset', reload);
     for (const [name, handle] of Object.entries(events)) listen(source, name, handle as (data: unknown) => void);
   };
