@@ -78,7 +78,7 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
       await page.getByRole('button', { name: 'Keys' }).click();
       await page.getByRole('checkbox', { name: 'Single keys are on' }).check();
       await page.keyboard.press('Escape');
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.locator('dialog').waitFor({ state: 'detached' });
       await page.keyboard.press('?');
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
     });

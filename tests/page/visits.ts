@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, expect } from 'vitest';
 import { launchBrowser, visit } from '../support/browser.ts';
 import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
+
+/** The browser of the tests of one file: a start takes as long as many a test. Each test has windows of its own. */
+let started: Promise<Browser> | undefined;
+afterAll(async () => (await started)?.close());
 
 /** A page of a daemon in a browser. */
 export type Journey = {
@@ -41,7 +45,8 @@ export function withPage<T>(
 ): Promise<T> {
   return withDaemons(files, async ({ serve, write, cwd }) => {
     const daemon = await serve(...options);
-    const browser = await launchBrowser();
+    started ??= launchBrowser();
+    const browser = await started;
     const visits: Awaited<ReturnType<typeof visit>>[] = [];
     try {
       const open = async (path: string, context: BrowserContextOptions = {}) => {
@@ -65,7 +70,7 @@ export function withPage<T>(
       expect({ messages, outside }).toEqual({ messages: [], outside: [] });
       return result;
     } finally {
-      await browser.close();
+      for (const { page } of visits) await page.context().close();
     }
   });
 }
@@ -80,17 +85,21 @@ async function stopRun({ url }: Daemon, runId: string): Promise<void> {
   await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
 }
 
-/** Rules of accessibility that the page breaks as it is, with the elements that do, in light and dark colours and in high contrast. */
+/**
+ * Rules of accessibility that the page breaks as it is, with the elements that do: all of them in light colours, and what
+ * depends on colours also in dark ones and in high contrast.
+ */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger, which the Content-Security-Policy does not concern.
+  await page.evaluate(axe.source);
   const found: string[] = [];
   for (const look of ['light', 'dark', 'contrast'] as const) {
     await page.emulateMedia(
       look === 'contrast' ? { contrast: 'more', colorScheme: 'light' } : { contrast: null, colorScheme: look },
     );
-    // Evaluated by the debugger, which the Content-Security-Policy does not concern.
-    await page.evaluate(axe.source);
+    const rules = look === 'light' ? {} : { runOnly: ['color-contrast'] };
     const problems = await page.evaluate(
-      `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+      `axe.run(${JSON.stringify(rules)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
     );
     found.push(...(problems as string[]).map((problem) => `${look}: ${problem}`));
   }
