@@ -255,6 +255,8 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         const texts = async (secret: string) => {
           const page = await open('/');
           await logIn(page, secret);
+          // A navigation before the answer would end the request.
+          await page.locator('.row').first().waitFor();
           const shown: string[] = [];
           const controls: string[] = [];
           for (const [path, mark] of screens(runId)) {
