@@ -122,11 +122,11 @@ export function createPast(config: Config): { readonly history: History; readonl
   return { archive, history: createHistory(tools, config.cwd) };
 }
 
-/** Returns a check whether a file's schedule is suspended; always false without a store. */
-export async function suspensionCheck({ runsDir }: Config): Promise<(file: string) => boolean> {
-  if (runsDir === null) return () => false;
+/** Returns the look-up of the end of a file's suspension; always null without a store. */
+export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
+  if (runsDir === null) return () => null;
   const { createSuspensions } = await import('./store/files/suspensions.ts');
-  return createSuspensions(join(dirname(runsDir), 'suspended')).isSuspended;
+  return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
 }
 
 /** Removes past runs. */

@@ -177,7 +177,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     check: (text, beside) =>
       checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
     suspend: suspensions.set,
-    isSuspended: suspensions.isSuspended,
+    suspendedUntil: suspensions.suspendedUntil,
     suspensionStamp: suspensions.stamp,
     nextOf: (workflow) => scheduler?.nextOf(workflow) ?? null,
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),

@@ -44,6 +44,7 @@ function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry
     schedule: readSchedule(objectIn(workflow, 'schedule') ?? {}),
     next: textIn(workflow, 'next'),
     suspended: workflow['suspended'] === true,
+    suspendedUntil: textIn(workflow, 'suspendedUntil'),
     lastRun: lastRun === null ? null : readSummary(lastRun, settings),
     diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(diagnosticOf),
   };

@@ -8,7 +8,7 @@ import type { RunIndex } from './run-index.ts';
 export type LiveChangesParts = {
   readonly runIndex: Pick<RunIndex, 'refresh' | 'watch' | 'attend'>;
   readonly catalog: Pick<Catalog, 'watch'>;
-  readonly workflows: Pick<ServedWorkflows, 'list' | 'version' | 'isSuspended' | 'suspensionStamp' | 'nextOf'>;
+  readonly workflows: Pick<ServedWorkflows, 'list' | 'version' | 'suspendedUntil' | 'suspensionStamp' | 'nextOf'>;
   readonly daemon: () => DaemonStatus;
   readonly queue: () => object;
   /** Returns a text that changes with what schedules do next, suspensions apart; null before there is a scheduler. */
@@ -131,11 +131,11 @@ class Changes {
     this.#schedulesUntil = Number.POSITIVE_INFINITY;
     return new Map(
       workflows.list().map((listed) => {
-        const isSuspended = workflows.isSuspended(listed.file);
+        const until = workflows.suspendedUntil(listed.file);
         const next = workflows.nextOf(listed)?.getTime() ?? null;
-        const isAwaited = !isSuspended && (listed.workflow?.schedule.start.length ?? 0) > 0;
+        const isAwaited = until === null && (listed.workflow?.schedule.start.length ?? 0) > 0;
         if (next !== null || isAwaited) this.#schedulesUntil = Math.min(this.#schedulesUntil, next ?? soon);
-        return [listed.file, `${isSuspended} ${next}`];
+        return [listed.file, `${until} ${next}`];
       }),
     );
   }

@@ -1,6 +1,7 @@
 import type { RunStatus, StoredEvent } from '../core/run/run.ts';
 import type { RunHead } from '../core/run/summary.ts';
 import type { Workflow } from '../core/workflow.ts';
+import type { Suspensions } from '../store/store.ts';
 import type { PastRun } from './history/past-run.ts';
 import type { ListedWorkflow } from './workflows/listed-workflow.ts';
 import type { CheckResult } from './workflows/load-workflow.ts';
@@ -24,9 +25,9 @@ export type ServedWorkflows = WorkflowEditor & {
    * directory they are relative to; null: the workflows directory.
    */
   readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
-  /** Suspends or resumes the schedule of a file. */
-  readonly suspend: (file: string, isSuspended: boolean) => void;
-  readonly isSuspended: (file: string) => boolean;
+  /** Suspends the schedule of a file until a time, or resumes it. */
+  readonly suspend: Suspensions['set'];
+  readonly suspendedUntil: Suspensions['suspendedUntil'];
   /** Returns a text that changes with the suspended files. */
   readonly suspensionStamp: () => string;
   /** Returns the next scheduled start of a workflow; null: none. */

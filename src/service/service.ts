@@ -111,6 +111,8 @@ export type WorkflowEntry = {
   /** In ISO 8601; null: never, or not scheduled. */
   readonly next: string | null;
   readonly suspended: boolean;
+  /** In ISO 8601; null: without an end, or not suspended. */
+  readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
   readonly diagnostics: readonly Diagnostic[];
 };

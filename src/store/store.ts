@@ -195,11 +195,18 @@ export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
  * identified by the absolute path of its file. Every method throws a `WfError` `storage` if the disk fails.
  */
 export type Suspensions = {
-  readonly isSuspended: (file: string) => boolean;
-  readonly set: (file: string, suspended: boolean) => void;
+  /**
+   * Returns the end of the last suspension, in milliseconds since 1970-01-01 UTC; infinite: until it is resumed. The end may
+   * have passed. Null: there is none, or the schedule was resumed.
+   */
+  readonly endOf: (file: string) => number | null;
+  /** Returns the end of a suspension that has not ended; null: the schedule is not suspended. */
+  readonly suspendedUntil: (file: string) => number | null;
+  /** Suspends until a time, or infinitely; null resumes. */
+  readonly set: (file: string, until: number | null) => void;
   /** Transfers the state of a renamed file. */
   readonly move: (from: string, to: string) => void;
-  /** Returns a text that changes with every change here. */
+  /** Returns a text that changes with every change here, and with every end that passes. */
   readonly stamp: () => string;
 };
 

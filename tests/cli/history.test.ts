@@ -299,14 +299,27 @@ describe('wf list', () => {
       writeFileSync(join(dags, 'tokyo.yaml'), `schedule: 0 12 * * *\ntimezone: Asia/Tokyo\n${good}`);
       writeFileSync(join(dags, 'asleep.yaml'), `schedule: 0 12 * * *\n${good}`);
       writeFileSync(join(dags, 'never.yaml'), `schedule: {start: 0 0 31 2 *, stop: 0 12 * * *}\n${good}`);
-      createSuspensions(join(cwd, 'home/suspended')).set(join(dags, 'asleep.yaml'), true);
-      const listed = await json<readonly { name: string; next: string | null; suspended: boolean }[]>('list');
+      writeFileSync(join(dags, 'dozing.yaml'), `schedule: 0 12 * * *\ntimezone: UTC\n${good}`);
+      const suspensions = createSuspensions(join(cwd, 'home/suspended'));
+      suspensions.set(join(dags, 'asleep.yaml'), Number.POSITIVE_INFINITY);
+      suspensions.set(join(dags, 'dozing.yaml'), Date.parse('2150-03-01T12:00:00Z'));
+      const listed =
+        await json<readonly { name: string; next: string | null; suspended: boolean; suspendedUntil: string | null }[]>(
+          'list',
+        );
       expect(listed.map(({ name, next, suspended }) => [name, next?.slice(11) ?? null, suspended])).toEqual([
         ['asleep', null, true],
+        ['dozing', '12:00:00.000Z', true],
         ['never', null, false],
         ['tokyo', '03:00:00.000Z', false],
       ]);
-      expect((await wf('list')).stdout).toContain('  suspended');
+      expect(listed.map(({ suspendedUntil }) => suspendedUntil)).toEqual([
+        null,
+        '2150-03-01T12:00:00.000Z',
+        null,
+        null,
+      ]);
+      expect((await wf('list')).stdout).toMatch(/ {2}suspended\s.* {2}suspended until 2150-03-01 \d\d:\d\d/s);
     });
   });
 
@@ -335,6 +348,7 @@ describe('wf list', () => {
           schedule: { ...noSchedule, start: ['0 2 * * *'] },
           next: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/),
           suspended: false,
+          suspendedUntil: null,
           lastRun: expect.objectContaining({ runId: 'n1', status: 'succeeded' }),
           diagnostics: [],
         },

@@ -67,6 +67,16 @@ describeWith('chromium', browserPath !== null, 'what all screens of the page hav
       await schedule.click();
       await expect.poll(() => schedule.getAttribute('aria-checked')).toBe('true');
       await page.getByRole('link', { name: 'hello', exact: true }).click();
+      await page.getByRole('button', { name: 'More for hello' }).click();
+      await page.getByRole('menuitem', { name: 'Suspend until' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Suspend the schedule of hello' });
+      await dialog.getByLabel('Until').fill('2150-03-01T08:00');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Suspend' }).click();
+      await page.getByText('suspended until 2150-03-01 08:00:00').waitFor();
+      expect(await schedule.getAttribute('aria-checked')).toBe('false');
+      await schedule.click();
+      await expect.poll(() => schedule.getAttribute('aria-checked')).toBe('true');
       await page.getByRole('button', { name: 'History' }).click();
       await page.locator('.grid a', { has: page.getByRole('img', { name: 'succeeded', exact: true }) }).click();
       await page.locator('.log-line', { hasText: 'hello' }).waitFor();

@@ -55,6 +55,18 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
 
       await page.keyboard.press('r');
       await page.locator('.run-header', { hasText: 'retry of' }).waitFor();
+      await page.keyboard.press('s');
+      await page.getByRole('heading', { name: 'Start flow' }).waitFor();
+      await page.keyboard.press('s');
+      await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(['Start flowaction']);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('g');
+      await page.keyboard.press('w');
+      await page.locator('.row').waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('s');
+      await page.getByRole('dialog', { name: 'Start flow' }).waitFor();
+      await page.keyboard.press('Escape');
       await page.keyboard.press('g');
       await page.keyboard.press('s');
       await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { browserPath } from '../support/browser.ts';
+import { browserPath, plainHost } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
 import { accessibilityProblems, withPage } from './visits.ts';
 
@@ -105,6 +105,29 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
       expect(await accessibilityProblems(page)).toEqual([]);
       expect(JSON.parse(await daemon.get('/api/v2/runs')).runs.length).toBe(1);
     });
+  });
+
+  it('copies a command over plain HTTP, where browsers have no clipboard for scripts', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        const page = await open('/');
+        await page.goto(daemon.url.replace('127.0.0.1', plainHost));
+        await page.getByRole('link', { name: 'Start strict' }).click();
+        expect(await page.evaluate('[isSecureContext, navigator.clipboard]')).toEqual([false, undefined]);
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('button', { name: 'Copy: In a shell' }).click();
+        await dialog.getByText('Copied').waitFor();
+        await dialog.getByLabel('ONE', { exact: true }).focus();
+        await page.keyboard.press('Control+v');
+        expect(await dialog.getByLabel('ONE', { exact: true }).inputValue()).toBe('wf run strict.yaml');
+      },
+      {
+        options: ['--allowed-hosts', plainHost],
+        outside: [`http://${plainHost}:`],
+        expected: [/Cross-Origin-Opener-Policy header has been ignored/],
+      },
+    );
   });
 
   it('shows beside a field what the daemon refuses', async () => {

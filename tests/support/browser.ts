@@ -14,10 +14,14 @@ export type Visit = {
   readonly messages: readonly string[];
 };
 
+/** A name of this machine that browsers do not trust over plain HTTP, unlike `localhost`. */
+export const plainHost = 'wf.test';
+
 /** Starts the browser; the caller closes it. */
 export function launchBrowser(): Promise<Browser> {
   const isRoot = process.getuid?.() === 0;
-  return chromium.launch({ executablePath: browserPath ?? '', args: isRoot ? ['--no-sandbox'] : [] });
+  const args = [`--host-resolver-rules=MAP ${plainHost} 127.0.0.1`, ...(isRoot ? ['--no-sandbox'] : [])];
+  return chromium.launch({ executablePath: browserPath ?? '', args });
 }
 
 /** Opens an address in a window of its own, which goes away with the browser. */

@@ -26,14 +26,17 @@ export async function openLocal(config: Config, dags: string | undefined): Promi
     },
     entries: async () => {
       requireNamedDags(config);
-      const isSuspended = await app.suspensionCheck(config);
-      return { past: config.runsDir === null ? null : past(), isSuspended, nextStarts };
+      const suspendedUntil = await app.suspensions(config);
+      return { past: config.runsDir === null ? null : past(), suspendedUntil, nextStarts };
     },
   });
 }
 
 /** Returns the next starts by file. The cron library is loaded only if there is a schedule. */
-async function nextStarts(workflows: readonly ListedWorkflow[]): Promise<ReadonlyMap<string, Date>> {
+async function nextStarts(
+  workflows: readonly ListedWorkflow[],
+  suspendedUntil: (file: string) => number | null,
+): Promise<ReadonlyMap<string, Date>> {
   const scheduled = workflows.flatMap(({ file, workflow }) =>
     workflow === null || workflow.schedule.start.length === 0 ? [] : [{ file, schedule: workflow.schedule }],
   );
@@ -44,7 +47,7 @@ async function nextStarts(workflows: readonly ListedWorkflow[]): Promise<Readonl
   const now = Date.now();
   return new Map(
     scheduled.flatMap(({ file, schedule }) => {
-      const next = nextStart(schedule, times, now);
+      const next = nextStart(schedule, times, now, suspendedUntil(file));
       return next === null ? [] : [[file, next] as const];
     }),
   );

@@ -20,7 +20,7 @@ export type Scheduler = {
   readonly lagSeconds: () => number;
   /** Returns the number of due times, since the start, that were missed and not caught up. */
   readonly missed: () => number;
-  /** Returns the next start of a workflow; null if it is suspended, invalid or has no such schedule. */
+  /** Returns the next start of a workflow; null if it is suspended without an end, invalid or has no such schedule. */
   readonly nextOf: (entry: ListedWorkflow) => Date | null;
   /** Returns the next due time of each expression, in order, without suspended workflows. */
   readonly upcoming: () => readonly UpcomingMoment[];
@@ -39,7 +39,7 @@ export type Scheduler = {
 export type SchedulerParts = {
   readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
   readonly clock: Clock;
-  readonly suspensions: Pick<Suspensions, 'isSuspended'>;
+  readonly suspensions: Pick<Suspensions, 'endOf'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf'>;
   /** The file of its progress. */
@@ -104,15 +104,15 @@ class LocalScheduler implements Scheduler {
 
   readonly nextOf = (entry: ListedWorkflow): Date | null => {
     const { clock, suspensions } = this.#parts;
-    if (entry.workflow === null || suspensions.isSuspended(entry.file)) return null;
-    return nextStart(entry.workflow.schedule, this.#times, clock.now());
+    if (entry.workflow === null) return null;
+    return nextStart(entry.workflow.schedule, this.#times, clock.now(), suspensions.endOf(entry.file));
   };
 
   readonly upcoming = (): readonly UpcomingMoment[] => {
     const { suspensions } = this.#parts;
     return this.#timetable
       .upcoming()
-      .filter(({ rule }) => !suspensions.isSuspended(rule.file))
+      .filter(({ rule, at }) => at >= (suspensions.endOf(rule.file) ?? 0))
       .map(({ rule: { file, kind }, at }) => ({ file, kind, at: new Date(at) }))
       .sort((a, b) => a.at.getTime() - b.at.getTime());
   };
@@ -205,10 +205,11 @@ class LocalScheduler implements Scheduler {
   async #dealWith(file: string, due: DueFile | undefined, now: number): Promise<void> {
     const found = due?.workflow ?? this.#timetable.workflowOf(file);
     if (found === null) return;
-    if (this.#parts.suspensions.isSuspended(file)) return this.#dispatcher.forget(file);
+    const suspendedUntil = this.#parts.suspensions.endOf(file) ?? 0;
+    if (suspendedUntil > now) return this.#dispatcher.forget(file);
     const workflow = { ...found, file };
     if (due !== undefined) {
-      const { actions, missed } = decide(due.due, found.schedule, now);
+      const { actions, missed } = decide(dueAfter(suspendedUntil, due.due), found.schedule, now);
       this.#reportMissed(file, missed);
       for (const action of actions) {
         if (!action.isLate) this.#lagMs = Math.max(0, this.#parts.clock.now() - action.moment);
@@ -253,4 +254,10 @@ class LocalScheduler implements Scheduler {
     writeRecord(this.#parts.record, { rules: this.#timetable.progress(), waiting: this.#dispatcher.waiting() });
     this.#isRecordOld = false;
   }
+}
+
+/** The moments of a suspension are not caught up after its end, even if no scheduler ran meanwhile. */
+function dueAfter(suspendedUntil: number, due: DueFile['due']): DueFile['due'] {
+  const after = (moments: readonly number[]) => moments.filter((moment) => moment >= suspendedUntil);
+  return { start: after(due.start), stop: after(due.stop), restart: after(due.restart) };
 }

@@ -42,6 +42,11 @@ export function followWorkflows(): () => void {
   return followLive(null, events, () => void readWorkflows());
 }
 
+/** Suspends the schedule of a workflow, until a time or without an end, or resumes it. */
+export async function suspendSchedule(name: string, body: { suspended: boolean; until?: string }): Promise<void> {
+  await ask(api.PUT('/api/v2/workflows/{name}/suspended', { params: { path: { name } }, body }));
+}
+
 async function readPages(): Promise<readonly Workflow[]> {
   const read: Workflow[] = [];
   let cursor: string | null = null;

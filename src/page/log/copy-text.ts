@@ -9,7 +9,8 @@ export async function copyText(text: string): Promise<boolean> {
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'sr';
-  document.body.append(field);
+  // Only what is in an open dialog can have the focus.
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();
   const isCopied = document.execCommand('copy');
   field.remove();

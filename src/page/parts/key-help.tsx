@@ -10,7 +10,7 @@ const keys = [
   ['g s', 'the daemon'],
   ['j k', 'next and previous row; Enter opens it'],
   ['x', 'select a run in the list; X: all up to it'],
-  ['s', 'start the workflow'],
+  ['s', 'start the workflow, or the one of the row'],
   ['r', 'retry what failed'],
   ['.', 'stop the run, after a question'],
   ['n, p', 'next and previous failed step'],

@@ -3,15 +3,16 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { isUtc } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { leaving } from '../data/unsaved.ts';
-import { focusRow } from './row-keys.ts';
+import { focusedRow, focusRow } from './row-keys.ts';
 
 const Palette = lazy(() => import('./palette.tsx').then((part) => part.Palette));
 const KeyHelp = lazy(() => import('./key-help.tsx').then((part) => part.KeyHelp));
 
-const shown = signal<'palette' | 'keys' | null>(null);
+const shown = signal<'palette' | 'start' | 'keys' | null>(null);
 
 /** Opens the palette. */
 export function openPalette(): void {
@@ -36,6 +37,7 @@ export function Keyboard(): JSX.Element | null {
           'g w': () => leaving(() => route(pathOf(to.workflows))),
           'g r': () => leaving(() => route(pathOf(to.runs))),
           'g s': () => leaving(() => route(pathOf(to.system))),
+          s: start,
           j: () => focusRow(1),
           k: () => focusRow(-1),
           '[': () => pressBeside('.attempts', -1),
@@ -51,7 +53,8 @@ export function Keyboard(): JSX.Element | null {
   const close = () => {
     shown.value = null;
   };
-  if (shown.value === 'palette') return <Palette onClose={close} />;
+  if (shown.value === 'palette' || shown.value === 'start')
+    return <Palette given={shown.value === 'start' ? 'Start ' : ''} onClose={close} />;
   return shown.value === 'keys' ? <KeyHelp onClose={close} /> : null;
 }
 
@@ -61,6 +64,14 @@ function press(key: string): boolean {
   const control = [...controls].find(({ dataset }) => dataset['key'] === key);
   control?.click();
   return control !== undefined;
+}
+
+/** Starts the workflow of the screen or of the focused row, else asks for one. */
+function start(): void {
+  if (press('s')) return;
+  const control = focusedRow()?.querySelector<HTMLElement>('[data-start]');
+  if (control) control.click();
+  else if (!isReadOnly.value) shown.value = 'start';
 }
 
 /** Presses the button before or after the one that is pressed. */

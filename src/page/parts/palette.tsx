@@ -9,11 +9,11 @@ import { leaving } from '../data/unsaved.ts';
 import { readWorkflows, workflows } from '../data/workflows.ts';
 import { StatusIcon } from './status-icon.tsx';
 
-/** Finds a workflow, its last run or a screen by a few letters. */
-export function Palette({ onClose }: { onClose: () => void }): JSX.Element {
+/** Finds a workflow, its last run or a screen by a few letters. `given`: the first text. */
+export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const dialog = useRef<HTMLDialogElement>(null);
-  const text = useSignal('');
+  const text = useSignal(given);
   const chosen = useSignal(0);
   useEffect(() => {
     dialog.current?.showModal();

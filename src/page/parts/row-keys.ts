@@ -13,10 +13,9 @@ export function focusRow(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The number of the row that has the focus, in a list that has numbers; null: none. */
-export function focusedRow(): number | null {
-  const row = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'];
-  return row === undefined ? null : Number(row);
+/** The row that has the focus. */
+export function focusedRow(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>(ROWS) ?? null;
 }
 
 function isVisible(element: HTMLElement): boolean {

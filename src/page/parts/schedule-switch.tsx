@@ -1,23 +1,24 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { Workflow } from '../api/types.ts';
 import { isOffline } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { hasSchedule } from '../data/workflow-state.ts';
+import { suspendSchedule } from '../data/workflows.ts';
+import { momentText } from './time.tsx';
 
 /** Switches the schedule of a workflow on and off. The switch moves when the daemon has confirmed it. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
   const { id, name, suspended, schedule } = workflow;
-  if (schedule.start.length + schedule.stop.length + schedule.restart.length === 0 || isReadOnly.value) return null;
+  if (!hasSchedule(schedule) || isReadOnly.value) return null;
   const change = async () => {
     isPending.value = true;
     problem.value = null;
     try {
-      const body = { suspended: !suspended };
-      await ask(api.PUT('/api/v2/workflows/{name}/suspended', { params: { path: { name: id } }, body }));
+      await suspendSchedule(id, { suspended: !suspended });
     } catch (error) {
       problem.value = ApiProblem.of(error);
     }
@@ -31,7 +32,7 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Elemen
         class="switch"
         aria-checked={!suspended}
         aria-label={`Schedule of ${name}`}
-        title={suspended ? 'The schedule is suspended' : 'The schedule is on'}
+        title={suspended ? suspensionText(workflow) : 'The schedule is on'}
         disabled={isPending.value || isOffline.value}
         onClick={() => void change()}
       >
@@ -44,4 +45,8 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Elemen
       )}
     </>
   );
+}
+
+function suspensionText({ suspendedUntil }: Workflow): string {
+  return `The schedule is suspended${suspendedUntil === null ? '' : ` until ${momentText(suspendedUntil)}`}`;
 }

@@ -7,6 +7,7 @@ import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, StepView } from '../api/types.ts';
 import { now } from '../data/clock.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { type ShownRun, showRun } from '../data/run.ts';
 import { isActive } from '../data/workflow-state.ts';
 import { prepareLayout } from '../graph/lay-out.ts';
@@ -51,13 +52,14 @@ const signs: Readonly<Record<string, string>> = {
   skipped: '↷',
 };
 
-function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
+function ShownRunScreen({ run, head }: RunProps): JSX.Element {
   const [query] = useQuery();
   const steps = run.steps.value;
   const chosen = steps.find(({ name }) => name === query['step']) ?? firstOfInterest(steps);
   useAnnouncements(head, steps);
   const failed = steps.filter(({ status }) => status === 'failed');
   const at = failed.findIndex(({ name }) => name === chosen?.name);
+  const workflow = isReadOnly.value ? null : workflowOf({ run, head });
   const beside = { n: failed[at + 1] ?? failed[0], p: failed.at(at === -1 ? -1 : at - 1) };
   return (
     <div class="run">
@@ -69,6 +71,11 @@ function ShownRunScreen({ run, head }: { run: ShownRun; head: RunHead }): JSX.El
                 {key === 'n' ? 'Next' : 'Previous'} failed step
               </a>
             ),
+        )}
+        {workflow !== null && (
+          <a data-key="s" href={to.start(workflow)} tabIndex={-1}>
+            Start the workflow
+          </a>
         )}
       </div>
       <RunHeader
@@ -124,14 +131,21 @@ function firstOfInterest(steps: readonly StepView[]): StepView | null {
   );
 }
 
-function RunName({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
-  const id = head.file?.replace(/^.*\//, '').replace(/\.ya?ml$/, '');
-  const name = <bdi>{head.workflow}</bdi>;
-  if (id === undefined || run.view.value?.fileStatus === 'gone') return name;
-  return <a href={to.workflow(id)}>{name}</a>;
+type RunProps = { readonly run: ShownRun; readonly head: RunHead };
+
+/** The id of the workflow of a run; null if its file is gone. */
+function workflowOf({ run, head }: RunProps): string | null {
+  if (head.file === null || run.view.value?.fileStatus === 'gone') return null;
+  return head.file.replace(/^.*\//, '').replace(/\.ya?ml$/, '');
 }
 
-function AboutRun({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element | null {
+function RunName(props: RunProps): JSX.Element {
+  const id = workflowOf(props);
+  const name = <bdi>{props.head.workflow}</bdi>;
+  return id === null ? name : <a href={to.workflow(id)}>{name}</a>;
+}
+
+function AboutRun({ run, head }: RunProps): JSX.Element | null {
   const view = run.view.value;
   const isOpen = useSignal(false);
   if (view === null) return null;
@@ -152,7 +166,7 @@ function AboutRun({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element 
 
 const triggers = { cli: 'by command line', api: 'by the API', schedule: 'by schedule', workflow: 'by a step' } as const;
 
-function Facts({ run, head }: { run: ShownRun; head: RunHead }): JSX.Element {
+function Facts({ run, head }: RunProps): JSX.Element {
   const fileStatus = run.view.value?.fileStatus;
   return (
     <span class="facts quiet">

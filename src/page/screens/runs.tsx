@@ -97,8 +97,8 @@ function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
   useEffect(() => {
     if (isReadOnly.value) return;
     const toggleFocused = (isRange: boolean) => {
-      const row = focusedRow();
-      if (row !== null) toggle(row, isRange);
+      const row = focusedRow()?.dataset['row'];
+      if (row !== undefined) toggle(Number(row), isRange);
     };
     return listenToKeys({ x: () => toggleFocused(false), X: () => toggleFocused(true) });
   }, [list, batch]);

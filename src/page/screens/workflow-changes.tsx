@@ -2,23 +2,26 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { WorkflowDetail } from '../api/types.ts';
 import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflow-files.ts';
+import { suspendSchedule } from '../data/workflows.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { SuspendDialog } from '../parts/suspend-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 
 /** What the menu of a workflow offers. */
-export type WorkflowChange = 'rename' | 'copy' | 'delete';
+export type WorkflowChange = 'suspend' | 'rename' | 'copy' | 'delete';
 
 type ChangeProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
 
 /** The dialog of a change of a workflow file. */
 export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }): JSX.Element {
   switch (change) {
+    case 'suspend':
+      return <SuspendDialog {...props} />;
     case 'rename':
       return <Rename {...props} />;
     case 'copy':
@@ -58,9 +61,7 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
   const copy = async (to_: FileName) => {
     const { text } = await readText(workflow.id);
     const id = await createWorkflow(to_.name, to_.group, text);
-    const params = { path: { name: id } };
-    if (isSuspended.value)
-      await ask(api.PUT('/api/v2/workflows/{name}/suspended', { params, body: { suspended: true } }));
+    if (isSuspended.value) await suspendSchedule(id, { suspended: true });
     route(pathOf(to.edit(id)));
     onClose();
   };

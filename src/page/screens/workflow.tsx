@@ -10,7 +10,7 @@ import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
 import { leaving } from '../data/unsaved.ts';
-import { isBroken } from '../data/workflow-state.ts';
+import { hasSchedule, isBroken } from '../data/workflow-state.ts';
 import { Diagnostics } from '../parts/diagnostics.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Menu } from '../parts/menu.tsx';
@@ -121,7 +121,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
   );
 }
 
-/** Renames, copies and deletes the file. */
+/** Suspends the schedule until a time; renames, copies and deletes the file. */
 function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
   const change = useSignal<WorkflowChange | null>(null);
   const choose = (chosen: WorkflowChange) => () =>
@@ -133,6 +133,7 @@ function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
       <Menu
         label={`More for ${detail.name}`}
         items={[
+          ...(hasSchedule(detail.schedule) ? [{ text: 'Suspend until', act: choose('suspend') }] : []),
           { text: 'Rename or move', act: choose('rename') },
           { text: 'Copy', act: choose('copy') },
           { text: 'Delete', act: choose('delete') },
@@ -174,13 +175,16 @@ function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
   );
 }
 
-function ScheduleText({ workflow: { schedule, next, suspended } }: { workflow: WorkflowDetail }): JSX.Element | null {
+function ScheduleText({ workflow }: { workflow: WorkflowDetail }): JSX.Element | null {
+  const { schedule, next, suspended, suspendedUntil } = workflow;
   if (schedule.start.length === 0) return null;
   const when = next === null ? '' : `, next ${relativeText(now.value - Date.parse(next))} (${momentText(next)})`;
+  const until = suspendedUntil === null ? '' : ` until ${momentText(suspendedUntil)}`;
   return (
     <span>
       <code>{schedule.start.join(', ')}</code>
-      {suspended ? ', suspended' : when}
+      {suspended && `, suspended${until}`}
+      {when}
     </span>
   );
 }

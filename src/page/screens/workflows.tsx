@@ -200,6 +200,7 @@ function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
         class="button"
         href={to.start(id)}
         aria-label={`Start ${name}`}
+        data-start
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
           event.preventDefault();
@@ -242,9 +243,17 @@ function LastRun({ run }: { run: RunHead }): JSX.Element {
   );
 }
 
-function nextText({ next, schedule, suspended }: Workflow): JSX.Element | null {
+function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.Element | null {
   if (schedule.start.length === 0) return null;
-  if (suspended) return <span>suspended</span>;
+  if (suspended) {
+    return suspendedUntil === null ? (
+      <span>suspended</span>
+    ) : (
+      <span>
+        resumes <Ago at={suspendedUntil} />
+      </span>
+    );
+  }
   if (next === null) return null;
   return (
     <time dateTime={next} title={momentText(next)}>

@@ -17,6 +17,8 @@ export type ListedWorkflowView = {
   /** The next scheduled start in ISO 8601; null if there is none. */
   readonly next: string | null;
   readonly suspended: boolean;
+  /** In ISO 8601; null: without an end, or not suspended. */
+  readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
   readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
 };
@@ -32,7 +34,7 @@ export function renderWorkflowList(
 }
 
 function row(
-  { name, group, description, schedule, next, suspended, lastRun, diagnostics }: ListedWorkflowView,
+  { name, group, description, schedule, next, suspended, suspendedUntil, lastRun, diagnostics }: ListedWorkflowView,
   colors: ChalkInstance,
 ): Cell[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
@@ -46,7 +48,7 @@ function row(
     { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: (text) => text },
     { text: escapeControls(scheduleText(schedule)), paint: (text) => text },
     suspended
-      ? { text: 'suspended', paint: colors.yellow }
+      ? { text: suspensionText(suspendedUntil), paint: colors.yellow }
       : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: (text) => text },
     errors > 0
       ? { text: `not valid: ${errors} ${errors === 1 ? 'error' : 'errors'} (wf validate)`, paint: colors.red }
@@ -56,4 +58,8 @@ function row(
 
 function scheduleText({ start, stop, restart }: ListedWorkflowView['schedule']): string {
   return [...start, ...stop.map((cron) => `stop ${cron}`), ...restart.map((cron) => `restart ${cron}`)].join(', ');
+}
+
+function suspensionText(until: string | null): string {
+  return until === null ? 'suspended' : `suspended until ${dateAndTime(Date.parse(until))}`;
 }

@@ -86,7 +86,7 @@ const retrySelections: readonly RetrySelection[] = [{ steps: 'unfinished' }, { s
 function suspend({ file }: ListedWorkflow, fields: ActionFields, { workflows }: V1Parts): object {
   const value = requireField(fields, 'value', 'value');
   if (value !== 'true' && value !== 'false') throw new HttpError(400, '"value" must be "true" or "false"');
-  workflows.suspend(file, value === 'true');
+  workflows.suspend(file, value === 'true' ? Number.POSITIVE_INFINITY : null);
   return {};
 }
 

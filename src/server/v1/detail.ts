@@ -75,7 +75,7 @@ function dagView({ listed, run, access }: Omit<Shown, 'step'>, parts: V1Parts): 
   const subject = { name: listed.name, params: defaultParams(workflow) };
   return {
     ...fileView(listed, access, parts),
-    Suspended: parts.workflows.isSuspended(listed.file),
+    Suspended: parts.workflows.suspendedUntil(listed.file) !== null,
     DAG: workflowDetailView(listed, workflow),
     Status: run === null ? neverRunView(workflow, subject) : runDetailView(run),
   };

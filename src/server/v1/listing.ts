@@ -93,7 +93,7 @@ function entryText(
 ): string {
   const { dag, params } = texts.get(listed) ?? readTexts(listed, parts);
   texts.set(listed, { dag, params });
-  const isSuspended = parts.workflows.isSuspended(listed.file);
+  const isSuspended = parts.workflows.suspendedUntil(listed.file) !== null;
   const file = JSON.stringify({ ...fileView(listed, access, parts), Suspended: isSuspended });
   const status = JSON.stringify(runView(parts.runIndex.lastRunOf(listed.file), { name: listed.name, params }));
   return `${file.slice(0, -1)},"DAG":${dag},"Status":${status}}`;

@@ -117,7 +117,7 @@ export function createWorkflowEditor({
       check?.(read(workflow));
       await change(`delete "${workflow.file}"`, () => {
         unlinkSync(workflow.file);
-        if (suspensions.isSuspended(workflow.file)) suspensions.set(workflow.file, false);
+        suspensions.set(workflow.file, null);
       });
     },
   };

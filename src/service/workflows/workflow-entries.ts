@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/run/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
-import type { RunArchive } from '../../store/store.ts';
+import type { RunArchive, Suspensions } from '../../store/store.ts';
 import type { History } from '../history/history.ts';
 import type { WorkflowEntry } from '../service.ts';
 import type { ListedWorkflow } from './listed-workflow.ts';
@@ -11,21 +11,24 @@ export type EntryTools = {
   readonly places: WorkflowPlaces;
   /** Null if no runs are stored. */
   readonly past: { readonly archive: RunArchive; readonly history: History } | null;
-  readonly isSuspended: (file: string) => boolean;
+  readonly suspendedUntil: Suspensions['suspendedUntil'];
   /** Returns the next starts by file. */
-  readonly nextStarts: (workflows: readonly ListedWorkflow[]) => Promise<ReadonlyMap<string, Date>>;
+  readonly nextStarts: (
+    workflows: readonly ListedWorkflow[],
+    suspendedUntil: Suspensions['suspendedUntil'],
+  ) => Promise<ReadonlyMap<string, Date>>;
 };
 
 /** Returns the local workflows with their last runs, in the order of their paths. */
 export async function workflowEntries({
   places,
   past,
-  isSuspended,
+  suspendedUntil,
   nextStarts,
 }: EntryTools): Promise<readonly WorkflowEntry[]> {
   const workflows = listWorkflows(places);
   const lastRuns = past === null ? new Map<string, RunSummary>() : await findLastRuns(workflows, past);
-  const next = await nextStarts(workflows.filter(({ file }) => !isSuspended(file)));
+  const next = await nextStarts(workflows, suspendedUntil);
   return workflows.map(({ workflow, name, group, file, diagnostics }) => ({
     name,
     group,
@@ -34,10 +37,15 @@ export async function workflowEntries({
     tags: workflow?.tags ?? [],
     schedule: workflow?.schedule ?? noSchedule,
     next: next.get(file)?.toISOString() ?? null,
-    suspended: isSuspended(file),
+    ...suspensionOf(suspendedUntil(file)),
     lastRun: lastRuns.get(file) ?? null,
     diagnostics,
   }));
+}
+
+function suspensionOf(end: number | null): Pick<WorkflowEntry, 'suspended' | 'suspendedUntil'> {
+  const hasEnd = end !== null && Number.isFinite(end);
+  return { suspended: end !== null, suspendedUntil: hasEnd ? new Date(end).toISOString() : null };
 }
 
 /** Returns the last runs by file. Only the last run of each workflow is read. */

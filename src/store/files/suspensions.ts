@@ -1,34 +1,39 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suspensions } from '../store.ts';
-import { errorCode, makePrivateDirectory, storing, writePrivate } from './disk/private-files.ts';
+import { durableText } from './disk/durable-text.ts';
+import { storing } from './disk/private-files.ts';
 
 /** Resolution of file times: a second change within it may leave the time unchanged. */
 const coarsestMs = 50;
 
 /**
- * One file per suspended workflow, in a directory that is created with the first: only its existence counts, so that
- * processes need no agreement on who writes, and no reader sees half a list. The name is a hash, since a path may be
- * longer than a name; the file contains the path.
+ * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who
+ * writes, and no reader sees half a list. The name is a hash, since a path may be longer than a name; the file contains the
+ * path, and in a second line the end, if there is one.
  */
-export function createSuspensions(directory: string): Suspensions {
+export function createSuspensions(directory: string, now: () => number = Date.now): Suspensions {
   const markOf = (file: string) => join(directory, nameOf(file));
-  const isSuspended = (file: string) => existsSync(directory) && existsSync(markOf(file));
-  const set = (file: string, suspended: boolean) => {
-    storing(suspended ? 'write' : 'remove', markOf(file), () => {
-      if (suspended) mark(directory, markOf(file), file);
-      else rmSync(markOf(file), { force: true });
-    });
+  const endOf = (file: string) => (existsSync(directory) ? readEnd(markOf(file)) : null);
+  const set = (file: string, until: number | null) => {
+    const path = markOf(file);
+    if (until === null) storing('remove', path, () => rmSync(path, { force: true }));
+    else durableText(path).write(Number.isFinite(until) ? `${file}\n${new Date(until).toISOString()}\n` : `${file}\n`);
   };
   return {
-    isSuspended,
+    endOf,
+    suspendedUntil: (file) => {
+      const end = endOf(file);
+      return end === null || end <= now() ? null : end;
+    },
     set,
     move: (from, to) => {
-      if (!isSuspended(from)) return;
-      set(to, true);
-      set(from, false);
+      const end = endOf(from);
+      if (end === null) return;
+      set(to, end);
+      set(from, null);
     },
-    stamp: () => stampOf(directory),
+    stamp: createStamp(directory, now),
   };
 }
 
@@ -37,18 +42,28 @@ function nameOf(file: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(file).digest('hex');
 }
 
-function mark(directory: string, path: string, file: string): void {
-  makePrivateDirectory(directory);
-  try {
-    writePrivate(path, `${file}\n`);
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-  }
+/** Without an end that can be read, a suspension has none. */
+function readEnd(path: string): number | null {
+  if (!existsSync(path)) return null;
+  const [, end] = /\n([\d:.TZ-]+)\n$/.exec(storing('read', path, () => readFileSync(path, 'utf8'))) ?? [];
+  const at = Date.parse(end ?? '');
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
 }
 
-/** Never the same twice while a further change could leave the time unchanged. */
-function stampOf(directory: string): string {
-  const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isFresh = Math.abs(Date.now() - changedAt) < coarsestMs;
-  return isFresh ? `${changedAt}.${performance.now()}` : String(changedAt);
+/** Never the same twice while a further change could leave the time of the directory unchanged. */
+function createStamp(directory: string, now: () => number): () => string {
+  let readAt: string | null = null;
+  let ends: readonly number[] = [];
+  return () => {
+    const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const isFresh = Math.abs(Date.now() - changedAt) < coarsestMs;
+    const stamp = isFresh ? `${changedAt}.${performance.now()}` : String(changedAt);
+    if (stamp !== readAt && changedAt !== 0) {
+      const marks = storing('read', directory, () => readdirSync(directory));
+      ends = marks.flatMap((name) => readEnd(join(directory, name)) ?? []);
+    }
+    readAt = stamp;
+    const time = now();
+    return `${stamp} ${ends.filter((end) => end <= time).length}`;
+  };
 }

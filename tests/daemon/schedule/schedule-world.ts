@@ -19,7 +19,8 @@ export type WorldRun = {
 export class ScheduleWorld {
   readonly runs: WorldRun[] = [];
   readonly events: SchedulerEvent[] = [];
-  readonly suspended = new Set<string>();
+  /** Ends of suspensions, by file. */
+  readonly suspended = new Map<string, number>();
   /** What the disk holds. */
   recordText: string | null = null;
   /** Thrown by the next starts, in order. */
@@ -147,7 +148,7 @@ export class ScheduleWorld {
           return () => void this.#watchers.delete(watcher);
         },
       },
-      suspensions: { isSuspended: (file) => this.suspended.has(file) },
+      suspensions: { endOf: (file) => this.suspended.get(file) ?? null },
       runs: {
         start: async ({ workflow: reference, runId, trigger }) => {
           if (this.refusals.length > 0) throw this.refusals.shift();

@@ -84,13 +84,34 @@ describe('a schedule', () => {
 describe('a suspended schedule', () => {
   it('starts nothing, and nothing of that time afterwards', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
-    world.suspended.add('/w.yaml');
+    world.suspended.set('/w.yaml', Number.POSITIVE_INFINITY);
     await world.pass(150 * minute);
     expect([world.scheduler?.nextOf(world.listed('/w.yaml')), world.scheduler?.upcoming()]).toEqual([null, []]);
     world.suspended.delete('/w.yaml');
     await world.pass(hour);
     expect(world.started()).toEqual(['03:00']);
     expect(world.scheduler?.missed()).toBe(0);
+  });
+
+  it('continues at its end, with the moment of the end, and starts nothing of that time', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    world.suspended.set('/w.yaml', world.now + 2 * hour);
+    await world.pass(90 * minute);
+    expect(world.started()).toEqual([]);
+    expect(world.scheduler?.nextOf(world.listed('/w.yaml'))).toEqual(new Date(world.now + 30 * minute));
+    await world.pass(hour);
+    expect(world.started()).toEqual(['02:00']);
+    expect(world.scheduler?.missed()).toBe(0);
+  });
+
+  it('has no late starts either if no daemon ran when it ended', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
+    world.suspended.set('/w.yaml', world.now + 90 * minute);
+    await world.shutDown();
+    world.jump(190 * minute);
+    await world.boot();
+    await world.pass(minute);
+    expect(world.started()).toEqual(['02:00', '03:00']);
   });
 });
 

@@ -41,7 +41,7 @@ test('a listing is answered from what was made before until something changes', 
   const before = await tagOf();
   expect(await tagOf()).toBe(before);
   expect((await ask('GET', '/api/v2/workflows', { headers: { 'If-None-Match': before } })).status).toBe(304);
-  app.workflows.suspend(join(dags, 'hello.yaml'), true);
+  app.workflows.suspend(join(dags, 'hello.yaml'), Number.POSITIVE_INFINITY);
   const page = jsonOf<WorkflowPage>(await ask('GET', '/api/v2/workflows?name=hello'));
   expect(page.workflows.map(({ suspended }) => suspended)).toEqual([true]);
   expect(await tagOf()).not.toBe(before);

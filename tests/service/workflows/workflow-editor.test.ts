@@ -41,7 +41,7 @@ function world(): { readonly editor: WorkflowEditor; readonly dagsDir: string } 
   const editor = createWorkflowEditor({
     places: { dagsDir, base: join(dagsDir, 'base.yaml') },
     catalog: { list: () => [], refresh: async () => {} },
-    suspensions: { isSuspended: () => false, set: () => {}, move: () => {}, stamp: () => '' },
+    suspensions: { endOf: () => null, suspendedUntil: () => null, set: () => {}, move: () => {}, stamp: () => '' },
   });
   return { editor, dagsDir };
 }

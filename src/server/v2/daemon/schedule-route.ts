@@ -41,7 +41,8 @@ function scheduleView({ from, to, limit }: Window, parts: V2Parts): object {
     moments: found.slice(0, limit).flatMap(({ file, kind, at }) => {
       const workflow = listed.get(file);
       if (workflow === undefined) return [];
-      return [{ at, kind, workflow: workflows.nameOf(workflow), file, suspended: workflows.isSuspended(file) }];
+      const suspended = at.getTime() < (workflows.suspendedUntil(file) ?? 0);
+      return [{ at, kind, workflow: workflows.nameOf(workflow), file, suspended }];
     }),
     more: found.length > limit,
     missed: missed(),

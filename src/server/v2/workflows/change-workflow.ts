@@ -2,6 +2,7 @@ import { HttpError } from '../../reply/http-error.ts';
 import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
+import { readMoment } from '../moment.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { expectedText } from './conditions.ts';
 
@@ -30,11 +31,20 @@ export function deleteWorkflow({ workflows }: V2Parts): Handler {
 }
 
 /** `PUT /api/v2/workflows/{name}/suspended`. */
-export function suspendWorkflow({ workflows }: V2Parts): Handler {
+export function suspendWorkflow({ workflows, clock }: V2Parts): Handler {
   return ({ params: { name = '' }, body }) => {
     const { file } = workflows.get(name);
-    const { suspended } = readBody('suspendWorkflow', body);
-    workflows.suspend(file, suspended);
-    return jsonReply({ suspended });
+    const { suspended, until } = readBody('suspendWorkflow', body);
+    const end = readEnd(suspended, until, clock.now());
+    workflows.suspend(file, suspended ? (end ?? Number.POSITIVE_INFINITY) : null);
+    return jsonReply({ suspended, until: end === null ? null : new Date(end) });
   };
+}
+
+function readEnd(isSuspended: boolean, until: string | null, now: number): number | null {
+  const end = readMoment('until', until);
+  if (end === null) return null;
+  if (!isSuspended) throw new HttpError(400, '"until" needs "suspended": true');
+  if (end <= now) throw new HttpError(400, '"until" has passed', { help: 'give a later time, or leave it out' });
+  return end;
 }

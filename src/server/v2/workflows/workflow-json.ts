@@ -30,14 +30,22 @@ export function fileJson(
 }
 
 /** What changes of a workflow while its file stays the same. */
-export type PresentView = { readonly next: Date | null; readonly suspended: boolean };
+export type PresentView = {
+  readonly next: Date | null;
+  readonly suspended: boolean;
+  readonly suspendedUntil: Date | null;
+};
 
-/** A suspended workflow is not started by the time. */
 export function presentView(listed: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): PresentView {
-  return { next: workflows.nextOf(listed), suspended: workflows.isSuspended(listed.file) };
+  const end = workflows.suspendedUntil(listed.file);
+  return {
+    next: workflows.nextOf(listed),
+    suspended: end !== null,
+    suspendedUntil: end !== null && Number.isFinite(end) ? new Date(end) : null,
+  };
 }
 
-/** `next`, `suspended` and the last runs as lists have them. */
+/** The present view and the last runs as lists have them. */
 export function presentJson(
   { file }: ListedWorkflow,
   present: PresentView,

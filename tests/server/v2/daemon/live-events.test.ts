@@ -60,7 +60,7 @@ test('tells of files that come, change and go, and of suspensions', async () => 
   writeFileSync(join(world.dags, 'b.yaml'), quick);
   await world.app.catalog.refresh();
   await stream.until('"id":"b.yaml"');
-  world.app.workflows.suspend(join(world.dags, 'a.yaml'), true);
+  world.app.workflows.suspend(join(world.dags, 'a.yaml'), Number.POSITIVE_INFINITY);
   await stream.until('"suspended":true');
   rmSync(join(world.dags, 'b.yaml'));
   await world.app.catalog.refresh();
@@ -169,7 +169,7 @@ test('tells of the queue and of the schedule when they change', async () => {
   await stream.until('event: queue');
   stamp = 'second';
   await stream.until('event: schedule');
-  app.workflows.suspend(file, true);
+  app.workflows.suspend(file, Number.POSITIVE_INFINITY);
   await stream.until('"suspended":true}');
 
   const told = eventsIn(stream).filter(({ event }) => event !== 'workflow');

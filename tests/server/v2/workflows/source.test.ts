@@ -89,7 +89,7 @@ test('a new file is made with "If-None-Match: *", and never over another', async
 test('a workflow is renamed with its suspension, and removed', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   const suspended = await world.ask('PUT', '/api/v2/workflows/a/suspended', { body: { suspended: true } });
-  expect(JSON.parse(suspended.body)).toEqual({ suspended: true });
+  expect(JSON.parse(suspended.body)).toEqual({ suspended: true, until: null });
   const stale = await world.ask('POST', '/api/v2/workflows/a/rename', {
     body: { to: 'b' },
     headers: { 'If-Match': '"x"' },
@@ -105,7 +105,26 @@ test('a workflow is renamed with its suspension, and removed', async () => {
   expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: { 'If-Match': '"x"' } })).status).toBe(412);
   expect((await world.ask('DELETE', '/api/v2/workflows/b', { headers: known })).status).toBe(204);
   expect(readdirSync(world.dags)).toEqual([]);
-  expect(world.app.workflows.isSuspended(join(world.dags, 'b.yaml'))).toBe(false);
+  expect(world.app.workflows.suspendedUntil(join(world.dags, 'b.yaml'))).toBe(null);
+});
+
+test('a schedule is suspended until a time in the future', async () => {
+  const world = await apiWorld({ 'a.yaml': `schedule: "0 5 1 1 *"\n${one}` });
+  const suspend = (body: object) => world.ask('PUT', '/api/v2/workflows/a/suspended', { body });
+  const until = '2150-06-01T08:00:00.000Z';
+  expect(JSON.parse((await suspend({ suspended: true, until: '2150-06-01T10:00:00+02:00' })).body)).toEqual({
+    suspended: true,
+    until,
+  });
+  const workflows = async () => JSON.parse((await world.ask('GET', '/api/v2/workflows')).body).workflows;
+  expect(await workflows()).toMatchObject([{ suspended: true, suspendedUntil: until }]);
+
+  expect((await suspend({ suspended: true, until: '2020-01-01' })).body).toContain('\\"until\\" has passed');
+  expect((await suspend({ suspended: true, until: 'tomorrow' })).status).toBe(400);
+  expect((await suspend({ suspended: false, until })).status).toBe(400);
+  expect(await workflows()).toMatchObject([{ suspended: true, suspendedUntil: until }]);
+  expect(JSON.parse((await suspend({ suspended: false })).body)).toEqual({ suspended: false, until: null });
+  expect(await workflows()).toMatchObject([{ suspended: false, suspendedUntil: null }]);
 });
 
 test('a file is created in a group, and moved to another one', async () => {
