@@ -82,6 +82,7 @@ const everyHandler: Workflow['handlers'] = {
   failure: { ...plainStep, name: handlerName('failure') },
   cancel: { ...plainStep, name: handlerName('cancel') },
   exit: { ...plainStep, name: handlerName('exit') },
+  init: { ...plainStep, name: handlerName('init') },
 };
 
 /** Asks a daemon whether secrets in the stored workflow of a run are masked, so that a retry needs the file. */

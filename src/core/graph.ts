@@ -1,11 +1,11 @@
-import type { HandlerKind, Step, Workflow } from './workflow.ts';
+import { allSteps, type Step, type Workflow } from './workflow.ts';
 
 /**
  * A workflow's steps as numbered nodes, in the order of the file, with their dependencies in both directions. The
  * workflow's handlers follow as further nodes without edges.
  */
 export type Graph = {
-  /** Steps first, then handlers (`handlerOn.success`, `.failure`, `.cancel`, `.exit`). */
+  /** Steps first, then handlers. */
   readonly nodes: readonly Step[];
   /** Nodes with a smaller number are steps. */
   readonly stepCount: number;
@@ -17,12 +17,9 @@ export type Graph = {
   readonly index: ReadonlyMap<string, number>;
 };
 
-const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
-
 /** Builds the graph of a checked workflow. Throws if a step depends on a step that does not exist. */
 export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Graph {
-  const handlers = handlerOrder.map((kind) => workflow.handlers[kind]).filter((handler) => handler !== null);
-  const nodes = [...workflow.steps, ...handlers];
+  const nodes = allSteps(workflow);
   const index = new Map(nodes.map((node, number) => [node.name, number]));
   const stepCount = workflow.steps.length;
   const dependencies = nodes.map((node, number) =>

@@ -101,7 +101,7 @@ export type ExecutorSpec = { readonly type: string; readonly config: JsonObject 
 
 /** A node of the graph, or a handler. */
 export type Step = {
-  /** Unique in the workflow. Handlers are named `handlerOn.success`, `.failure`, `.cancel` and `.exit`. */
+  /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
   readonly name: string;
   readonly description: string;
   /** The working directory, relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
@@ -137,8 +137,11 @@ export type Step = {
   readonly leaveBackground: boolean;
 };
 
-/** The kinds of handler: one for each outcome, and `exit`, which always runs last. */
-export type HandlerKind = 'success' | 'failure' | 'cancel' | 'exit';
+/** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */
+const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init'] as const;
+
+/** The kinds of handler. Their order is that of the nodes of a graph and of log files, so new ones come last. */
+export type HandlerKind = (typeof handlerKinds)[number];
 
 /** Mail settings for one outcome. */
 export type MailSettings = {
@@ -213,7 +216,8 @@ export type Workflow = {
   readonly preconditions: readonly Precondition[];
   /** In the order of the file; imported steps first, in the order of `imports`. */
   readonly steps: readonly Step[];
-  readonly handlers: { readonly [kind in HandlerKind]: Step | null };
+  /** Workflows stored by earlier versions have no `init`. */
+  readonly handlers: { readonly [kind in Exclude<HandlerKind, 'init'>]: Step | null } & { readonly init?: Step | null };
   readonly mailOn: { readonly failure: boolean; readonly success: boolean; readonly cancel: boolean };
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
@@ -242,11 +246,18 @@ export function handlerName(kind: HandlerKind): string {
 /** The kind of handler with that node name; null for a step. */
 export function handlerKind(name: string): HandlerKind | null {
   const kind = name.startsWith('handlerOn.') ? name.slice('handlerOn.'.length) : '';
-  return kind === 'success' || kind === 'failure' || kind === 'cancel' || kind === 'exit' ? kind : null;
+  return handlerKinds.find((known) => known === kind) ?? null;
+}
+
+/** The names of all handlers that a workflow may have. */
+export const handlerNames: readonly string[] = handlerKinds.map(handlerName);
+
+/** The handlers of a workflow. */
+export function handlersOf({ handlers }: Pick<Workflow, 'handlers'>): readonly Step[] {
+  return handlerKinds.flatMap((kind) => handlers[kind] ?? []);
 }
 
 /** All steps, followed by all handlers. */
-export function allSteps({ steps, handlers }: Pick<Workflow, 'steps' | 'handlers'>): readonly Step[] {
-  const { success, failure, cancel, exit } = handlers;
-  return [...steps, ...[success, failure, cancel, exit].filter((handler) => handler !== null)];
+export function allSteps(workflow: Pick<Workflow, 'steps' | 'handlers'>): readonly Step[] {
+  return [...workflow.steps, ...handlersOf(workflow)];
 }

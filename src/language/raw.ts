@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/workflow.ts';
+import type { HandlerKind, Json, JsonObject } from '../core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
@@ -131,7 +131,7 @@ export type RawWorkflow = {
   readonly preconditions?: RawConditions;
   /** Null stands for an entry that is not a step. */
   readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
-  readonly handlerOn?: { readonly [kind in 'success' | 'failure' | 'cancel' | 'exit']?: RawAction };
+  readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };
   readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean; readonly cancel?: boolean };
   readonly smtp?: {
     readonly host?: string;

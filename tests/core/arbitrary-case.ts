@@ -125,7 +125,13 @@ const cancelPlan = fc.record({
 export const arbitraryCase: fc.Arbitrary<Case> = fc
   .record({
     nodes: fc.array(node, { maxLength: 8 }),
-    handlers: fc.record({ success: handlerNode, failure: handlerNode, cancel: handlerNode, exit: handlerNode }),
+    handlers: fc.record({
+      init: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: handlerNode }),
+      success: handlerNode,
+      failure: handlerNode,
+      cancel: handlerNode,
+      exit: handlerNode,
+    }),
     maxActiveSteps: fc.nat(3),
     delayMs: fc.constantFrom(0, 0, 10),
     cancels: fc.array(cancelPlan, { maxLength: 3 }),
@@ -136,7 +142,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
       return { place, made: step(`s${number}`, { ...policies, depends }) };
     });
-    const kinds = ['success', 'failure', 'cancel', 'exit'] as const;
+    const kinds = ['init', 'success', 'failure', 'cancel', 'exit'] as const;
     const handlerOf = (kind: HandlerKind) =>
       handlers[kind] === null ? null : step(handlerName(kind), { ...handlers[kind].policies, repeat: null });
     return {

@@ -10,6 +10,9 @@ type Ending = { readonly status: string; readonly reason: string | null };
  */
 export function expectedStatuses(made: Case): Readonly<Record<string, SettledStatus>> | null {
   const known = new Map<string, SettledStatus>(made.restored.map(({ step, status }) => [step, status]));
+  if (hasInitFailed(made)) {
+    return Object.fromEntries(made.workflow.steps.map(({ name }) => [name, known.get(name) ?? 'upstream_failed']));
+  }
   if (made.workflow.steps.some((step) => isEndless(made, step))) return null;
   const byName = new Map(made.workflow.steps.map((step) => [step.name, step]));
   const settle = (name: string): SettledStatus => {
@@ -41,6 +44,7 @@ export function expectedEnding(
   const reasons = events.flatMap((event) => (event.type === 'run.canceling' ? [event.reason] : []));
   const reason = reasons.includes('storage') ? 'storage' : reasons[0];
   if (reason !== undefined) return { status: reason === 'stop' ? 'canceled' : 'failed', reason };
+  if (hasInitFailed(made)) return { status: 'failed', reason: 'handler' };
   const hasFailed = (step: Step) =>
     ['canceled', 'upstream_failed'].includes(statuses[step.name] ?? '') ||
     (statuses[step.name] === 'failed' && !isTolerated(made, step));
@@ -59,6 +63,13 @@ export function expectedEnding(
 export function expectedHandlers({ workflow }: Case, status: string): readonly string[] {
   const outcome: HandlerKind = status === 'canceled' ? 'cancel' : status === 'failed' ? 'failure' : 'success';
   return [outcome, 'exit' as const].filter((kind) => workflow.handlers[kind] !== null).map((kind) => handlerName(kind));
+}
+
+function hasInitFailed(made: Case): boolean {
+  const { init } = made.workflow.handlers;
+  if (!init) return false;
+  const { status, isTolerated } = attemptsComeTo(made, init);
+  return status === 'canceled' || (status === 'failed' && !isTolerated);
 }
 
 /** Repeats after successes and tolerated failures until it is stopped (a skip or cancel of its script ends it too). */

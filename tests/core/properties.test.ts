@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { buildGraph } from '../../src/core/graph.ts';
 import { evolve } from '../../src/core/run/evolve.ts';
 import type { RunEvent } from '../../src/core/run/run.ts';
-import { initialRun, isFinished, isSettled, steps } from '../../src/core/run/run-state.ts';
+import { initialRun, isFinished, isSettled, type RunState, stepState, steps } from '../../src/core/run/run-state.ts';
 import { transition } from '../../src/core/run/transition.ts';
 import { handlerKind } from '../../src/core/workflow.ts';
 import fc from '../support/fast-check.ts';
@@ -32,6 +32,12 @@ function ofType<Type extends RunEvent['type']>(events: readonly RunEvent[], type
 }
 
 const isHandler = (name: string) => handlerKind(name) !== null;
+/** Whether the handler runs after the steps. */
+const isClosing = (name: string) => isHandler(name) && handlerKind(name) !== 'init';
+
+function isInitialized(run: RunState): boolean {
+  return !run.graph.index.has('handlerOn.init') || isSettled(stepState(run, 'handlerOn.init'));
+}
 
 test('every run finishes once, with its last event', () => {
   forRandomRuns(400, (world, _, events) => {
@@ -48,7 +54,8 @@ test('each step of a started run, and each listed handler, is settled exactly on
     const listed = ofType(events, 'run.handling').flatMap(({ handlers }) =>
       handlers.map((kind) => `handlerOn.${kind}`),
     );
-    const begun = run.startedAt === null ? [] : workflow.steps.map(({ name }) => name);
+    const { init } = workflow.handlers;
+    const begun = run.startedAt === null ? [] : [...workflow.steps, ...(init ? [init] : [])].map(({ name }) => name);
     expect(settled.toSorted()).toEqual([...begun, ...listed].toSorted());
   });
 });
@@ -70,6 +77,17 @@ test('a step starts only when its dependencies are settled and let it run', () =
   });
 });
 
+test('no step starts before the handler "init" has let it', () => {
+  forRandomRuns(200, (_, { workflow }, events) => {
+    const first = events.findIndex((event) => event.type === 'step.scheduled' && !isHandler(event.step));
+    if (!workflow.handlers.init || first < 0) return;
+    const end = ofType(events.slice(0, first), 'step.finished').find(({ step }) => step === 'handlerOn.init');
+    expect(end?.status === 'failed' ? end.tolerated : end?.status).toMatch(
+      /^(succeeded|skipped|failure|exitCode|output)$/,
+    );
+  });
+});
+
 test('the limit of active steps and the delay between starts are always kept', () => {
   forRandomRuns(400, (_, { workflow: { maxActiveSteps, delayMs } }, events) => {
     const active = new Set<string>();
@@ -87,7 +105,7 @@ test('the limit of active steps and the delay between starts are always kept', (
 
 test('no place stays free while a step is ready, except during the delay', () => {
   forRandomRuns(400, ({ moves }, { workflow: { maxActiveSteps, delayMs } }) => {
-    for (const { after } of moves.filter(({ after }) => after.status === 'running')) {
+    for (const { after } of moves.filter(({ after }) => after.status === 'running' && isInitialized(after))) {
       const isReady = [...steps(after)].some(
         ({ status, unmet, until }) => (status === 'pending' && unmet === 0) || (status === 'waiting' && until === null),
       );
@@ -101,7 +119,7 @@ test('only handlers start after a cancel, and nothing after a forced one', () =>
   forRandomRuns(400, (_, __, events) => {
     const canceling = events.findIndex(({ type }) => type === 'run.canceling');
     const started = (from: number) => (from < 0 ? [] : ofType(events.slice(from), 'step.scheduled'));
-    expect(started(canceling).filter(({ step }) => !isHandler(step))).toEqual([]);
+    expect(started(canceling).filter(({ step }) => !isClosing(step))).toEqual([]);
     const last = events.findIndex(
       (event) => event.type === 'run.canceling' && (event.force || event.reason === 'storage'),
     );
@@ -113,12 +131,13 @@ test('the handlers of the outcome run one after another, after all steps', () =>
   forRandomRuns(400, (world, made, events) => {
     const from = events.findIndex(({ type }) => type === 'run.handling');
     const handling = events[from];
-    expect(ofType(events.slice(0, Math.max(0, from)), 'step.scheduled').filter(({ step }) => isHandler(step))).toEqual(
+    expect(ofType(events.slice(0, Math.max(0, from)), 'step.scheduled').filter(({ step }) => isClosing(step))).toEqual(
       [],
     );
     if (handling?.type !== 'run.handling') return;
     const before = events.slice(0, from);
-    expect(before.filter(({ type }) => type === 'step.finished' || type === 'step.restored')).toHaveLength(
+    const settled = before.filter(({ type }) => type === 'step.finished' || type === 'step.restored');
+    expect(settled.filter((event) => !('step' in event && event.step === 'handlerOn.init'))).toHaveLength(
       made.workflow.steps.length,
     );
     expect(handling.handlers.map((kind) => `handlerOn.${kind}`)).toEqual(expectedHandlers(made, handling.status));

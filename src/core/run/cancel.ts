@@ -1,6 +1,6 @@
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import { settleHandlers, unsettledHandlers } from './handling.ts';
+import { initHandler, settleHandlers, unsettledHandlers } from './handling.ts';
 import type { CancelReason, RunInput } from './run.ts';
 import { isActive, isSettled, type RunState, type StepState, steps } from './run-state.ts';
 import { settle, settleInactive } from './settle.ts';
@@ -56,7 +56,8 @@ function settleUnattempted(draft: Draft, at: number, why: string): void {
 
 function unsettled(run: RunState): readonly StepState[] {
   if (run.handling !== null) return unsettledHandlers(run);
-  return [...steps(run)].filter((step) => !isSettled(step));
+  const init = initHandler(run);
+  return [...(init === null ? [] : [init]), ...steps(run)].filter((step) => !isSettled(step));
 }
 
 function finish(draft: Draft, at: number, end: Verdict): void {

@@ -1,10 +1,33 @@
 import { handlerName } from '../workflow.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import { isActive, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
+import { isActive, isSettled, type RunState, type StepState, stepState, steps } from './run-state.ts';
 import { schedule } from './schedule.ts';
-import { settleInactive } from './settle.ts';
+import { settle, settleInactive, upstreamMessage } from './settle.ts';
 import { handlersFor, verdict } from './verdict.ts';
+
+/** Runs the handler `init`. Returns whether steps may start: it has ended, or the workflow has none. */
+export function initialize(draft: Draft, at: number): boolean {
+  const init = initHandler(draft.run);
+  if (init === null) return true;
+  if (isDue(init)) schedule(draft, at, init);
+  else if (init.status === 'canceled' || (init.status === 'failed' && init.tolerated === null)) {
+    settleUninitialized(draft, at, init);
+  }
+  return isSettled(init);
+}
+
+/** The handler `init`; null if the workflow has none. */
+export function initHandler(run: RunState): StepState | null {
+  return run.graph.index.has(handlerName('init')) ? stepState(run, handlerName('init')) : null;
+}
+
+/** Without its initialization, a run starts no step. */
+function settleUninitialized(draft: Draft, at: number, init: StepState): void {
+  const message = upstreamMessage(init);
+  for (const step of steps(draft.run))
+    if (!isSettled(step)) settle(draft, at, step, { status: 'upstream_failed', message });
+}
 
 /** Called when all steps are settled: lists the handlers to run, if any. */
 export function beginHandling(draft: Draft, at: number): void {

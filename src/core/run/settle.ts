@@ -67,7 +67,8 @@ function blockedResult(run: RunState, index: number): Pick<AttemptResult, 'statu
   return { status: 'upstream_failed', message: upstreamMessage(failed) };
 }
 
-function upstreamMessage({ name, status, message }: StepState): string {
+/** Why a step does not run that waits for this one, which did not succeed. */
+export function upstreamMessage({ name, status, message }: StepState): string {
   if (status === 'upstream_failed') return message;
   return status === 'canceled' ? `"${name}" was canceled` : `"${name}" failed`;
 }

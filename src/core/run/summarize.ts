@@ -1,4 +1,5 @@
 import { handlerName } from '../workflow.ts';
+import { initHandler } from './handling.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { stepState, steps } from './run-state.ts';
 import type { RunHead, RunSummary, StepSummary } from './summary.ts';
@@ -8,7 +9,6 @@ export type StdoutPath = (step: string, attempt: number) => string | null;
 
 /** The public view of a run at any time. */
 export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
-  const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
   return {
     runId: run.runId,
     workflow: run.workflow,
@@ -26,7 +26,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     finishedAt: isoTimeOrNull(run.finishedAt),
     durationMs: duration(run),
     steps: Array.from(steps(run), (step) => summarizeStep(step, logPath)),
-    handlers: handlers.filter(({ status }) => status !== 'pending').map((handler) => summarizeStep(handler, logPath)),
+    handlers: reachedHandlers(run).map((handler) => summarizeStep(handler, logPath)),
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
   };
@@ -35,6 +35,13 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
 /** Returns a run without its steps. */
 export function headOf({ steps: _, handlers: __, warnings: ___, ...head }: RunSummary): RunHead {
   return head;
+}
+
+/** The handlers that have started, in the order in which they ran. */
+export function reachedHandlers(run: RunState): readonly StepState[] {
+  const init = initHandler(run);
+  const later = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
+  return [...(init === null ? [] : [init]), ...later].filter(({ status }) => status !== 'pending');
 }
 
 /** One step or handler as everybody outside sees it. */

@@ -2,7 +2,7 @@ import { handlerKind } from '../workflow.ts';
 import { cancel, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
-import { beginHandling, continueHandling } from './handling.ts';
+import { beginHandling, continueHandling, initialize } from './handling.ts';
 import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RunEvent, RunInput } from './run.ts';
 import { isActive, isFinished, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
@@ -63,6 +63,7 @@ function take(draft: Draft, input: RunInput): void {
 function advance(draft: Draft, at: number): void {
   if (isFinished(draft.run) || draft.run.status === 'queued') return;
   if (draft.run.handling === null) {
+    if (!initialize(draft, at)) return;
     settleBlocked(draft, at);
     scheduleReady(draft, at);
     if (draft.run.settled < draft.run.graph.stepCount) return;
@@ -124,7 +125,7 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
 /** Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran. */
 function isEnding(run: RunState, { name }: StepState): boolean {
   const kind = handlerKind(name);
-  if (kind === null) return run.cancellation !== null;
+  if (kind === null || kind === 'init') return run.cancellation !== null;
   return run.handling?.interrupted === kind;
 }
 

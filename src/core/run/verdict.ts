@@ -17,8 +17,9 @@ export function verdict(run: RunState): Verdict {
     return { status: statusAfterCancel(reason), reason, message };
   }
   const ofSteps = verdictOfSteps(run);
-  const handler = run.handling?.handlers.find((kind) => hasFailed(run, kind));
-  if (ofSteps.status === 'failed' || handler === undefined) return ofSteps;
+  const kinds: readonly HandlerKind[] = run.graph.index.has(handlerName('init')) ? ['init'] : [];
+  const handler = [...kinds, ...(run.handling?.handlers ?? [])].find((kind) => hasFailed(run, kind));
+  if (handler === undefined || (ofSteps.status === 'failed' && handler !== 'init')) return ofSteps;
   return { status: 'failed', reason: 'handler', message: described(stepState(run, handlerName(handler)), 'handler') };
 }
 

@@ -84,7 +84,8 @@ export class StepRunner {
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;
-    if (handlerKind(step.name) !== null) this.set(handlerVariables(run));
+    const kind = handlerKind(step.name);
+    if (kind !== null && kind !== 'init') this.set(handlerVariables(run));
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, this.#outputOptions);

@@ -108,6 +108,7 @@ function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }:
     failure: handler('failure'),
     cancel: handler('cancel'),
     exit: handler('exit'),
+    ...(handlerOn?.init === undefined ? {} : { init: handler('init') }),
   };
 }
 

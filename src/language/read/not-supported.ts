@@ -31,7 +31,7 @@ const planned: { readonly [map: string]: Table } = {
     dotenv: 'Write the variables under "env".',
     'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
   },
-  handlerOn: { 'init wait': 'Write a first step that the others depend on.', abort: 'Write "cancel".' },
+  handlerOn: { wait: '' },
   mailOn: { wait: '' },
   secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
 };

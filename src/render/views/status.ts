@@ -1,7 +1,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus } from '../../core/run/run.ts';
-import { isFinished, isSettled, type RunState, type StepState, stepState, steps } from '../../core/run/run-state.ts';
-import { allSteps, handlerName, type Workflow } from '../../core/workflow.ts';
+import { isFinished, isSettled, type RunState, type StepState, steps } from '../../core/run/run-state.ts';
+import { reachedHandlers } from '../../core/run/summarize.ts';
+import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
 import { finishedLine, pendingLine, type TreeStyle, waitingLine } from '../reporters/tree/tree-lines.ts';
@@ -64,8 +65,7 @@ function stepsByName(workflow: Workflow | null): TreeStyle['steps'] {
 
 /** Returns all steps and the handlers that have started. */
 function shownSteps(run: RunState): readonly StepState[] {
-  const handlers = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
-  return [...steps(run), ...handlers.filter(({ status }) => status !== 'pending')];
+  return [...steps(run), ...reachedHandlers(run)];
 }
 
 function originText({ summary }: Recap): string {

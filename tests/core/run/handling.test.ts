@@ -12,6 +12,62 @@ const handlers = {
   exit: handler('exit'),
 };
 
+describe('the handler "init"', () => {
+  const settings = {
+    steps: [step('a'), step('b', { depends: ['a'] })],
+    handlers: { ...handlers, init: handler('init') },
+  };
+
+  test('runs before the first step, and again in a retry', () => {
+    const run = DrivenRun.started(settings);
+    expect(told(run.events)).toEqual(['run.started', 'step.scheduled handlerOn.init 1']);
+    expect(told(run.succeed('handlerOn.init'))).toEqual([
+      'step.finished handlerOn.init succeeded',
+      'step.scheduled a 1',
+    ]);
+    const again = new DrivenRun(settings);
+    again.start([{ step: 'a', status: 'succeeded', outputs: {} }]);
+    expect(again.step('b').status).toBe('pending');
+    again.succeed('handlerOn.init');
+    expect(again.step('b').status).toBe('scheduled');
+  });
+
+  test('fails the run without its steps, and the failure handlers follow', () => {
+    const run = DrivenRun.started(settings);
+    expect(told(run.fail('handlerOn.init'))).toEqual([
+      'step.finished handlerOn.init failed',
+      'step.finished a upstream_failed',
+      'step.finished b upstream_failed',
+      'run.handling failure exit',
+      'step.scheduled handlerOn.failure 1',
+    ]);
+    run.succeed('handlerOn.failure', 'handlerOn.exit');
+    expect(run.ending).toEqual(['failed', 'handler']);
+    expect(run.state.message).toBe('handler "handlerOn.init" failed: exit 1');
+  });
+
+  test('that was tolerated or skipped lets the steps start', () => {
+    const tolerated = { ...settings, handlers: { init: handler('init', { continueOn: tolerant }) } };
+    const failing = DrivenRun.started(tolerated);
+    failing.fail('handlerOn.init');
+    expect(failing.step('a').status).toBe('scheduled');
+    const skipping = DrivenRun.started(settings);
+    skipping.end('handlerOn.init', skip());
+    expect(skipping.step('a').status).toBe('scheduled');
+  });
+
+  test('that waits for its retry when the run is stopped does not start again', () => {
+    const run = DrivenRun.started({
+      ...settings,
+      handlers: { init: handler('init', { retry: { limit: 1, intervalMs: 10 } }) },
+    });
+    run.fail('handlerOn.init');
+    run.cancel();
+    expect(run.step('handlerOn.init').status).toBe('canceled');
+    expect(run.ending).toEqual(['canceled', 'stop']);
+  });
+});
+
 describe('a run ends as', () => {
   test('succeeded when its steps succeeded', () => {
     const run = DrivenRun.started({ steps: [step('a')] });

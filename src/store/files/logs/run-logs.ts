@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { type HandlerKind, handlerName, type Workflow } from '../../../core/workflow.ts';
+import { handlerNames, type Workflow } from '../../../core/workflow.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
 import type { LogStore } from '../../logs.ts';
@@ -7,7 +7,6 @@ import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/p
 import { createLogFile, readEnd } from './log-file.ts';
 import { createLogFollower, type LogPath } from './log-follower.ts';
 
-const handlerOrder: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit'];
 const longestSlug = 60;
 
 /**
@@ -49,7 +48,7 @@ export function slug(name: string, otherwise: string): string {
 
 /** Steps are numbered from 1 in the order of the file, followed by handlers, so that no two names share a file. */
 function fileStems({ steps }: Workflow): ReadonlyMap<string, string> {
-  const names = [...steps.map(({ name }) => name), ...handlerOrder.map(handlerName)];
+  const names = [...steps.map(({ name }) => name), ...handlerNames];
   return new Map(names.map((name, index) => [name, `${String(index + 1).padStart(5, '0')}-${slug(name, 'step')}`]));
 }
 
