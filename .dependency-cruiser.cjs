@@ -75,7 +75,7 @@ const FOLDERS = {
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'render/text/step-title[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      '(descriptors|pattern-test|regular-file|remove-file|system-problem|turns)[.]ts$',
+      '(descriptors|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -113,7 +113,7 @@ const FOLDERS = {
     src: [
       'core/',
       'language/(near-names|read/(canonical-key|decode|file-problem|parse|scalar))[.]ts$',
-      '(descriptors|regular-file|remove-file|system-problem)[.]ts$',
+      '(descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],

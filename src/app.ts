@@ -40,6 +40,7 @@ import { type Carrier, launchRun } from './service/runs/launch-run.ts';
 import { newRunId } from './service/runs/new-run-id.ts';
 import type { StartRequest } from './service/runs/runs.ts';
 import type { StopTools } from './service/runs/stopping.ts';
+import { withDotenv } from './service/runs/with-dotenv.ts';
 import type { AcceptedRun } from './service/service.ts';
 import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow, type WorkflowPlaces } from './service/workflows/workflows.ts';
@@ -266,13 +267,13 @@ function fileStore({ runsDir }: Config): FileStore {
 
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
-  return ({ run, params, parent }) => {
+  return async ({ run, params, parent }) => {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
       const given = parseParamTemplates(params);
       checkGivenParams(workflow, given);
-      return { workflow, sources, params: given };
+      return await withDotenv({ workflow, sources, params: given }, config.processEnv);
     } catch (error) {
       throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
     }

@@ -1,21 +1,8 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WfError } from '../errors.ts';
+import { whyUntrusted } from '../untrusted.ts';
 import type { Places } from './places.ts';
-
-const WRITABLE_BY_ALL = 0o002;
-
-/**
- * Why a file or directory of settings cannot be trusted: another user owns it, or every user can write to it. Null if
- * it can. A group may write: with umask 002, the user's own group can. Root is trusted, and under `sudo` also the user
- * who called it.
- */
-export function whyUntrusted({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, env: NodeJS.ProcessEnv): string | null {
-  const own = process.getuid?.();
-  const isTrusted = own === undefined || uid === own || uid === 0 || (own === 0 && String(uid) === env['SUDO_UID']);
-  if (!isTrusted) return 'it belongs to another user';
-  return own !== undefined && (mode & WRITABLE_BY_ALL) !== 0 ? 'every user can change it' : null;
-}
 
 /** A path that is not used, the reason, and what to do. */
 export type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };

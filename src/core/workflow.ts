@@ -14,6 +14,9 @@ export type JsonObject = { readonly [key: string]: Json };
 /** One entry of `env`; the value may refer to the process's environment, earlier entries and parameters. */
 export type Assignment = { readonly name: string; readonly value: Template };
 
+/** A file with environment variables. `secret`: all its values are masked. */
+export type DotenvFile = { readonly path: Template; readonly required: boolean; readonly secret: boolean };
+
 /** The values that a declared parameter takes. Absent limits do not apply. */
 export type ParamRule = {
   readonly type: 'string' | 'integer' | 'number' | 'boolean';
@@ -212,6 +215,8 @@ export type Workflow = {
   readonly schedule: Schedule;
   readonly params: readonly ParamDefault[];
   readonly env: readonly Assignment[];
+  /** In the order in which they are read, base first; absent if there are none. */
+  readonly dotenv?: readonly DotenvFile[];
   readonly secrets: readonly SecretSource[];
   readonly preconditions: readonly Precondition[];
   /** In the order of the file; imported steps first, in the order of `imports`. */

@@ -1,5 +1,6 @@
 import type {
   CancelReason,
+  DotenvUse,
   FinishedStatus,
   Param,
   ProcessIdentity,
@@ -22,6 +23,8 @@ export type RunRequest = {
   readonly sources: readonly Source[];
   /** As given by the caller: plain data, never evaluated. */
   readonly params: readonly Param[];
+  /** Absent if neither the workflow nor the caller names a dotenv file. */
+  readonly dotenv?: DotenvRead;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
   readonly restored: readonly RestoredStep[];
@@ -31,6 +34,15 @@ export type RunRequest = {
   readonly strict?: boolean;
   /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
   readonly family?: Secrets;
+};
+
+/** The dotenv files of a run as they were when it was requested. */
+export type DotenvRead = {
+  /** Override the environment of the process. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly files: readonly DotenvUse[];
+  /** Paths of files that do not exist and are not required. */
+  readonly missing: readonly string[];
 };
 
 /** A run owned by this process. */
@@ -145,6 +157,7 @@ export type Subworkflow = {
   readonly workflow: Workflow;
   readonly sources: readonly Source[];
   readonly params: readonly { readonly name: string | null; readonly value: Template }[];
+  readonly dotenv?: DotenvRead;
 };
 
 /** The earlier child run of a step, to be retried with its parent. */

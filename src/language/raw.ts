@@ -114,6 +114,8 @@ export type RawMail = {
 
 export type RawSecret = string | { readonly name?: string; readonly env?: string; readonly file?: string };
 
+export type RawDotenv = string | { readonly path?: string; readonly required?: boolean; readonly secret?: boolean };
+
 export type RawSchedule =
   | TextOrList
   | { readonly start?: TextOrList; readonly stop?: TextOrList; readonly restart?: TextOrList };
@@ -127,6 +129,7 @@ export type RawWorkflow = {
   readonly type?: 'graph' | 'chain';
   readonly params?: string | OpenTexts;
   readonly env?: NamedTexts;
+  readonly dotenv?: RawDotenv | readonly RawDotenv[];
   readonly secrets?: RawSecret | readonly RawSecret[];
   readonly preconditions?: RawConditions;
   /** Null stands for an entry that is not a step. */

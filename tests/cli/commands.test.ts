@@ -110,6 +110,8 @@ steps:
           workflow: 'w',
           params: [{ name: 'NAME', value: 'you' }],
           env: { DAY: '`date +%A`' },
+          dotenv: [],
+          unreadDotenv: null,
           waves: [['first'], ['second']],
           steps: [
             {

@@ -2,7 +2,7 @@ import { getWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor, workflowReference } from '../reference.ts';
-import { givenParameters, type ParameterOptions } from '../run/parameters.ts';
+import { envFilesOf, givenParameters, type ParameterOptions } from '../run/parameters.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The options of `wf dry`. */
@@ -15,7 +15,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const { workflowPlaces } = await import('../../app.ts');
   const { planRun } = await import('../../service/workflows/plan.ts');
   const { workflow } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
-  const plan = await planRun(workflow, params, config.processEnv);
+  const plan = await planRun({ workflow, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {

@@ -4,15 +4,16 @@ import { findActive } from '../../service/history/active-runs.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import { checkGivenParams } from '../../service/runs/given-params.ts';
 import { fileOf } from '../../service/runs/local-runs.ts';
-import { keptParams } from '../../service/runs/retry-run.ts';
+import { keptEnvFiles, keptParams } from '../../service/runs/retry-run.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
+import { withDotenv } from '../../service/runs/with-dotenv.ts';
 import type { RunService } from '../../service/service.ts';
 import { openLocal } from '../access/open-local.ts';
 import { type AccessOptions, requireLocal } from '../access/open-service.ts';
 import { configFor } from '../reference.ts';
 import { requester } from '../requester.ts';
 import type { ForegroundOptions } from '../run/foreground.ts';
-import { givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
+import { envFilesOf, givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
 import { startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
 import { runTitle, severalRuns } from './stop-command.ts';
@@ -37,13 +38,15 @@ export async function restartCommand(options: RestartOptions, console: Console):
   const loaded = fileOf(run, control.places);
   const params = hasParameters(options) ? givenParameters(options) : keptParams(run);
   checkGivenParams(loaded.workflow, params);
-  const request: StartRequest = {
+  const asked: StartRequest = {
     ...loaded,
     params,
+    envFiles: envFilesOf(options) ?? keptEnvFiles(run),
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
   };
+  const request = await withDotenv(asked, config.processEnv);
   if (!isFinished(run.state)) {
     const { runs } = await openLocal(config, options.dags);
     await stopAndWait(run, loaded.workflow.restartWaitMs, runs, console);

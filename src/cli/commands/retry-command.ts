@@ -9,7 +9,7 @@ import { workflowChanges } from '../../service/workflows/workflow-changes.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { serverOf } from '../access/open-service.ts';
 import { configFor } from '../reference.ts';
-import { givenParameters, hasParameters } from '../run/parameters.ts';
+import { envFilesOf, givenParameters, hasParameters } from '../run/parameters.ts';
 import { printNothingToDo, type RetryOptions, startLocally } from '../run/start-locally.ts';
 import type { Console } from '../terminal/console.ts';
 
@@ -28,7 +28,9 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
   const strict = config.settings.read('strict').value;
-  const request = retryRequest(run, { selection, params, current, runId: options.runId ?? null, strict });
+  const envFiles = envFilesOf(options);
+  const runId = options.runId ?? null;
+  const request = retryRequest(run, { selection, params, envFiles, current, runId, strict });
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   return startLocally({ request, config }, options, console);

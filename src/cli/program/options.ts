@@ -12,7 +12,8 @@ export function withParameters(command: Command): Command {
     .argument('[params...]', 'parameters, after --: A=1 two')
     .option('--params <text>', 'parameters as one text: "A=1 B=\'x y\'"')
     .option('-p, --param <NAME=value>', 'one parameter, taken as it is (repeatable)', append)
-    .option('--params-file <file>', 'NAME=value lines, or a map in JSON or YAML');
+    .option('--params-file <file>', 'NAME=value lines, or a map in JSON or YAML')
+    .option('--env-file <file>', 'a dotenv file, read after those of the workflow (repeatable)', append);
 }
 
 /** The options of every command. */

@@ -6,6 +6,7 @@ import { WfError } from '../../errors.ts';
 import type { ReporterKind } from '../../render/reporters/select.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { type StartRequest, startRun } from '../../service/runs/runs.ts';
+import { withDotenv } from '../../service/runs/with-dotenv.ts';
 import { shownWorkflow } from '../../service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodeOf } from '../exit-codes.ts';
@@ -37,11 +38,12 @@ const forwardingPatienceMs = 4500;
 
 /** Runs a workflow in this process, shows it, passes signals on, and returns the exit code. */
 export async function runInForeground(
-  { request, config, carry, forDaemon, group = null }: ForegroundRun,
+  { request: asked, config, carry, forDaemon, group = null }: ForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
   const { createApp } = await import('../../app.ts');
+  const request = carry === undefined ? await withDotenv(asked, config.processEnv) : asked;
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
   const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
@@ -54,7 +56,8 @@ export async function runInForeground(
     feed.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
   const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
   const { sources, params } = request;
-  const shown = { sources, workflow: shownWorkflow(request.workflow, params, processEnv) };
+  const own = { ...processEnv, ...request.dotenv?.variables };
+  const shown = { sources, workflow: shownWorkflow(request.workflow, params, own) };
   const feed = new EngineFeed({ reporter, out: console.out, kept: keepHistory }, shown);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();

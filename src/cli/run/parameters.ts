@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { parseParams, parseParamsFile } from '../../language/params.ts';
@@ -10,6 +11,7 @@ export type ParameterOptions = {
   readonly paramsFile?: string;
   readonly params?: string;
   readonly param?: readonly string[];
+  readonly envFile?: readonly string[];
   /** The name by which the command was called. */
   readonly called: string;
   /** The words after `--`. */
@@ -77,6 +79,11 @@ function refuseTwice(all: readonly Param[], options: readonly string[]): void {
 /** Whether the command line gives parameters, even an empty list. */
 export function hasParameters({ params, param, paramsFile, rest }: ParameterOptions): boolean {
   return params !== undefined || param !== undefined || paramsFile !== undefined || rest.length > 0;
+}
+
+/** Returns the absolute paths of the files of `--env-file`; null without the option. */
+export function envFilesOf({ envFile }: ParameterOptions): readonly string[] | null {
+  return envFile === undefined ? null : envFile.map((path) => resolve(path));
 }
 
 /** Reads one word of the command line. The shell has removed its quotes, so the value is kept unchanged. */

@@ -8,7 +8,7 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import type { ForegroundOptions } from './foreground.ts';
-import { givenParameters, type ParameterOptions } from './parameters.ts';
+import { envFilesOf, givenParameters, type ParameterOptions } from './parameters.ts';
 import { keepProcessSmall } from './small-process.ts';
 
 /** The options of `wf run`, as the command line names them. */
@@ -62,6 +62,7 @@ export async function prepareRun(
   const request: StartRequest = {
     ...loaded,
     params,
+    envFiles: envFilesOf(options) ?? [],
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,

@@ -50,8 +50,9 @@ export function retryRemotely(
   { options, config, selection, params }: RemoteRetry,
   console: Console,
 ): Promise<number> {
-  if (options.shellOnFailure) {
-    throw new WfError('usage', `--shell-on-failure works only for local runs, and ${server.source} names a daemon`);
+  const local = options.shellOnFailure ? '--shell-on-failure' : options.envFile ? '--env-file' : null;
+  if (local !== null) {
+    throw new WfError('usage', `${local} works only for local runs, and ${server.source} names a daemon`);
   }
   const { file: useFile = false, runId: newRunId = null } = options;
   const order = { selection, params, useFile, newRunId, trigger: 'api', strict: strictOf(config) } as const;
@@ -90,13 +91,14 @@ function strictOf({ settings }: Config): boolean {
 }
 
 function refuseLocal(options: RunOptions, config: Config, { source }: ClientSettings): void {
-  const { name, dryRun, watch, watchPath, shellOnFailure } = options;
+  const { name, dryRun, watch, watchPath, shellOnFailure, envFile } = options;
   const noHistory = config.settings.read('history').level === 'flag' && !config.settings.read('history').value;
   const wrong = [
     ...(name === '-' ? ['a workflow from standard input'] : []),
     ...(dryRun ? ['--dry-run'] : []),
     ...(watch || watchPath ? ['--watch'] : []),
     ...(shellOnFailure ? ['--shell-on-failure'] : []),
+    ...(envFile ? ['--env-file'] : []),
     ...(noHistory ? ['--no-history'] : []),
   ];
   if (wrong.length === 0) return;

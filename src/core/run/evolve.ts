@@ -65,7 +65,9 @@ function queued(run: RunState, { by, lasting }: Event<'run.queued'>): RunState {
 function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params } = event;
   const strict = event.strict === true;
-  return { ...run, createdAt: at, runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
+  const dotenv = event.dotenv === undefined ? {} : { dotenv: event.dotenv };
+  const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict, ...dotenv };
+  return { ...run, createdAt: at, ...request };
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {

@@ -7,6 +7,7 @@ import { nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import type {
   CancelReason,
+  DotenvUse,
   FailureReason,
   FinishedStatus,
   Outputs,
@@ -112,6 +113,8 @@ export type RunState = {
   readonly params: readonly Param[];
   /** Whether failures tolerated by `continueOn.failure` fail the run. */
   readonly strict: boolean;
+  /** Absent if the run read none. */
+  readonly dotenv?: readonly DotenvUse[];
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;

@@ -129,6 +129,9 @@ export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow';
  */
 export type Param = { readonly name: string | null; readonly value: string; readonly masked?: true };
 
+/** A dotenv file that a run read, and the names of its variables. `option`: an option named it, not the workflow. */
+export type DotenvUse = { readonly path: string; readonly names: readonly string[]; readonly option?: true };
+
 /**
  * A step restored from the run being retried. It lets its dependents run whatever its status, and counts towards the
  * status of the new run as if it had ended in it.
@@ -216,6 +219,8 @@ export type RunEvent =
       readonly params: readonly Param[];
       /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
       readonly strict?: true;
+      /** Absent if the run read none. */
+      readonly dotenv?: readonly DotenvUse[];
     }
   /**
    * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since

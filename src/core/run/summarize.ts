@@ -29,6 +29,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     handlers: reachedHandlers(run).map((handler) => summarizeStep(handler, logPath)),
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
+    ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
   };
 }
 

@@ -1,4 +1,14 @@
-import type { FailureReason, Outputs, Param, RunReason, RunStatus, StepStatus, ToleratedBy, Trigger } from './run.ts';
+import type {
+  DotenvUse,
+  FailureReason,
+  Outputs,
+  Param,
+  RunReason,
+  RunStatus,
+  StepStatus,
+  ToleratedBy,
+  Trigger,
+} from './run.ts';
 
 /** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
 export type StepSummary = {
@@ -48,6 +58,8 @@ export type RunSummary = {
   readonly warnings: readonly string[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
+  /** The dotenv files that the run read; absent if it read none. */
+  readonly dotenv?: readonly DotenvUse[];
 };
 
 /** A run in a list: everything but its steps, of which there may be many thousand in all. */

@@ -3,8 +3,9 @@ import type { RunRequest } from '../engine.ts';
 
 /** The first event of a run, unmasked. */
 export function createdEvent(request: RunRequest, at: number): RunEvent {
-  const { runId, workflow, trigger, retryOf, params, strict } = request;
+  const { runId, workflow, trigger, retryOf, params, strict, dotenv } = request;
   const { name, group, file } = workflow;
   const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
-  return strict ? { ...created, strict } : created;
+  const files = dotenv === undefined || dotenv.files.length === 0 ? {} : { dotenv: dotenv.files };
+  return { ...created, ...(strict ? { strict } : {}), ...files };
 }

@@ -28,4 +28,8 @@ export type LocalEngineOptions = {
 };
 
 /** Resolves the workflow named by `run:`. Throws a `WfError` if it is missing or invalid. */
-export type FindSubworkflow = (request: { run: string; params: string; parent: Workflow }) => Subworkflow;
+export type FindSubworkflow = (request: {
+  run: string;
+  params: string;
+  parent: Workflow;
+}) => Subworkflow | Promise<Subworkflow>;

@@ -131,6 +131,7 @@ export class LocalRun {
     this.#note({ type: 'run.owned', at, owner: this.#options.owner });
     this.#timers.at(this.#earlier.length === 0 ? at + listenAfterMs : at, () => this.#listen());
     this.#secrets.warnOfShort((message) => this.#warn(null, message));
+    for (const path of this.#request.dotenv?.missing ?? []) this.#warn(null, `dotenv file "${path}" does not exist`);
     this.#guard(this.#prepare());
   }
 

@@ -2,6 +2,7 @@ import { areDescriptorsScarce } from '../../descriptors.ts';
 import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
+import { baseEnvironment } from './environment/environment.ts';
 import { RunSecrets } from './environment/run-secrets.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
 import { logDirectory } from './output/log-directory.ts';
@@ -11,19 +12,21 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
   const gate = createDescriptorGate(areDescriptorsScarce);
   const engine: Engine = {
     start: (request, watcher) => {
-      const logDir = logDirectory(request.workflow, options.processEnv);
-      const secrets = new RunSecrets(request, options.processEnv);
+      const processEnv = baseEnvironment(request.dotenv, options.processEnv);
+      const logDir = logDirectory(request.workflow, processEnv);
+      const secrets = new RunSecrets(request, processEnv);
       const journal = options.store.create(secrets.snapshot(), { logDir });
       return begin(request, { journal, secrets, watcher, earlier: [] });
     },
     carry: (request, { journal, events }, watcher) => {
-      const secrets = new RunSecrets(request, options.processEnv);
+      const secrets = new RunSecrets(request, baseEnvironment(request.dotenv, options.processEnv));
       return begin(request, { journal, secrets, watcher, earlier: events });
     },
   };
   const begin = (request: RunRequest, own: Omit<LocalRunParts, 'gate'>): ActiveRun => {
     const { runId, workflow } = request;
-    const run = new LocalRun({ ...options, engine }, request, { ...own, gate });
+    const processEnv = baseEnvironment(request.dotenv, options.processEnv);
+    const run = new LocalRun({ ...options, processEnv, engine }, request, { ...own, gate });
     run.begin();
     return {
       runId,

@@ -3,7 +3,7 @@ import type { RunQueue } from '../../store/store.ts';
 import type { Clock } from '../clock.ts';
 import type { RunRequest } from '../engine.ts';
 import { createdEvent } from './created-event.ts';
-import type { Environment } from './environment/environment.ts';
+import { baseEnvironment, type Environment } from './environment/environment.ts';
 import { RunSecrets } from './environment/run-secrets.ts';
 import { logDirectory } from './output/log-directory.ts';
 
@@ -27,9 +27,10 @@ export type QueueOptions = {
  */
 export async function queueRun(request: RunRequest, options: QueueOptions): Promise<void> {
   const { queue, clock, processEnv, by, lasting, launch } = options;
-  const secrets = new RunSecrets(request, processEnv);
+  const env = baseEnvironment(request.dotenv, processEnv);
+  const secrets = new RunSecrets(request, env);
   const at = clock.now();
   const events = secrets.mask([createdEvent(request, at), { type: 'run.queued', at, by, lasting }]);
-  const logDir = logDirectory(request.workflow, processEnv);
+  const logDir = logDirectory(request.workflow, env);
   await queue.accept({ snapshot: secrets.snapshot(), logDir, events, launch });
 }

@@ -15,11 +15,11 @@ export async function runSubworkflow(
 ): Promise<SubworkflowResult> {
   let isStarted = false;
   try {
-    const found = options.findSubworkflow({ run: attempt.expand(run), params, parent: parent.workflow });
+    const found = await options.findSubworkflow({ run: attempt.expand(run), params, parent: parent.workflow });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const given = found.params.map(({ name, value }) => ({ name, value: attempt.expand(value) }));
-    const { workflow, sources } = found;
+    const { workflow, sources, dotenv } = found;
     const { number, step } = attempt;
     const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
     const runId = options.newRunId();
@@ -35,6 +35,7 @@ export async function runSubworkflow(
         workflow,
         sources,
         params: given,
+        ...(dotenv === undefined ? {} : { dotenv }),
         trigger: 'workflow',
         retryOf: earlier?.retryOf ?? null,
         restored: earlier?.restored ?? [],

@@ -11,7 +11,7 @@ import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import type { RawDotenv, RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
@@ -53,6 +53,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     schedule: scheduleOf(merged),
     params: parseParamDefaults(merged.params),
     env: [...envOf(base?.env), ...envOf(root.env)],
+    ...dotenvOf(base?.dotenv, root.dotenv),
     secrets: withSecretParams([...secretsOf(base?.secrets), ...secretsOf(root.secrets)], merged.params),
     preconditions: preconditionsOf(merged.preconditions),
     steps: stepsOf(input),
@@ -135,6 +136,16 @@ function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start
   }
   const { start, stop, restart } = schedule as Exclude<RawSchedule, TextOrList>;
   return { start: asList(start), stop: asList(stop), restart: asList(restart) };
+}
+
+function dotenvOf(...keys: readonly RawWorkflow['dotenv'][]): Pick<Workflow, 'dotenv'> {
+  const files = keys
+    .flatMap((key) => asList<RawDotenv>(key))
+    .map((file) => {
+      const { path = '', required = false, secret = false } = typeof file === 'string' ? { path: file } : file;
+      return { path, required, secret };
+    });
+  return files.length === 0 ? {} : { dotenv: files };
 }
 
 function secretsOf(secrets: RawWorkflow['secrets']): SecretSource[] {

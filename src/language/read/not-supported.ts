@@ -11,7 +11,6 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
-    dotenv: 'Write the variables under "env", or load the file where wf is started.',
     'queue maxConcurrent': 'The setting "maxConcurrentRuns" limits the runs of the daemon.',
     labels: 'Write "tags", for example "tags: [env=prod]".',
     overlapPolicy: 'Write "overlap: skip", "overlap: queue" or "overlap: all".',
@@ -28,7 +27,7 @@ const planned: { readonly [map: string]: Table } = {
     service: 'Start the program in the background of a step; it ends with the run.',
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',
-    dotenv: 'Write the variables under "env".',
+    dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',
     'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
   },
   handlerOn: { wait: '' },

@@ -11,6 +11,10 @@ export type PlanView = {
   readonly workflow: string;
   readonly params: readonly Param[];
   readonly env: Readonly<Record<string, string>>;
+  /** `names`: null for a file that does not exist. */
+  readonly dotenv: readonly { readonly path: string; readonly names: readonly string[] | null }[];
+  /** A file `.env` that is not read. */
+  readonly unreadDotenv: string | null;
   /** The names of the steps that can run together, wave by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly {
@@ -54,6 +58,10 @@ export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): 
     `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
     ...(plan.skipped === null ? [] : [colors.yellow(`nothing would run: ${escapeControls(plan.skipped)}`)]),
     ...(plan.params.length === 0 ? [] : [`${colors.dim('params:')} ${paramsText(plan.params)}`]),
+    ...plan.dotenv.map((file) => `${colors.dim('dotenv:')} ${escapeControls(dotenvText(file))}`),
+    ...(plan.unreadDotenv === null
+      ? []
+      : [`${colors.dim('dotenv:')} ${escapeControls(unreadText(plan.unreadDotenv))}`]),
     ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
     ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
@@ -67,6 +75,14 @@ function workText({ executor, command }: PlanView['steps'][number]): string {
   const work = escapeControls(command);
   if (executor === 'command') return work;
   return work === '' ? executor : `${executor}: ${work}`;
+}
+
+function dotenvText({ path, names }: PlanView['dotenv'][number]): string {
+  return `${path} ${names === null ? '(does not exist)' : names.join(' ')}`.trimEnd();
+}
+
+function unreadText(path: string): string {
+  return `${path} is not read: "dotenv: .env" in the workflow reads it`;
 }
 
 function policyTexts({ policies }: PlanView['steps'][number]): readonly string[] {

@@ -3,6 +3,7 @@ import type { Environment } from '../../engine/local/environment/environment.ts'
 import { WfError } from '../../errors.ts';
 import type { AcceptedRun } from '../service.ts';
 import { runRequest, type StartRequest } from './runs.ts';
+import { withDotenv } from './with-dotenv.ts';
 
 /** The context of the requester, from which the carrier loads its configuration. */
 export type RunContext = {
@@ -33,8 +34,8 @@ export type AcceptTools = {
  * a `WfError`: `usage` for an invalid parameter or id, `storage`.
  */
 export async function acceptRun(asked: StartRequest, { context, store }: AcceptTools): Promise<AcceptedRun> {
-  const request = runRequest(asked);
   const env = withoutRun(context.env);
+  const request = runRequest(await withDotenv(asked, env));
   const launch: Launch = { format: launchFormat, request, context: { ...context, env } };
   try {
     await store(request, { processEnv: env, launch: JSON.stringify(launch) });

@@ -14,6 +14,8 @@ export type RetryRequest = {
   readonly selection: RetrySelection;
   /** Replaces the parameters of the run; null: the same parameters. */
   readonly params: readonly Param[] | null;
+  /** Replaces the dotenv files that options of the run named; absent or null: the same files. */
+  readonly envFiles?: readonly string[] | null;
   /** Replaces the stored workflow; null: the stored workflow. */
   readonly current: LoadedWorkflow | null;
   readonly runId: string | null;
@@ -36,7 +38,8 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
   if (rerun.length === 0 && !isEndMissing(run)) return null;
   const retry = { of: run.runId, restored };
   const strict = request.strict === true || run.state.strict;
-  return { workflow, sources, warnings, params, runId: request.runId, trigger: 'cli', strict, retry };
+  const envFiles = request.envFiles ?? keptEnvFiles(run);
+  return { workflow, sources, warnings, params, envFiles, runId: request.runId, trigger: 'cli', strict, retry };
 }
 
 /** Whether all steps succeeded, but a handler failed or the process died after the steps. */
@@ -66,6 +69,11 @@ export function keptParams({ runId, state }: PastRun): readonly Param[] {
   throw new WfError('usage', `run ${runId} was given secret parameters, which are not kept: ${names}`, {
     help: 'give all its parameters again, with -p NAME=value',
   });
+}
+
+/** Returns the dotenv files that options of a run named. */
+export function keptEnvFiles({ state }: PastRun): readonly string[] {
+  return (state.dotenv ?? []).flatMap(({ path, option }) => (option ? [path] : []));
 }
 
 function secretOutputs(names: readonly string[]): WfError {

@@ -1,5 +1,5 @@
 import type { Param, RestoredStep, Trigger } from '../../core/run/run.ts';
-import type { ActiveRun, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
+import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
@@ -9,6 +9,10 @@ import { newRunId } from './new-run-id.ts';
 export type StartRequest = LoadedWorkflow & {
   /** Literal data, never evaluated. */
   readonly params: readonly Param[];
+  /** Absolute paths of dotenv files that override those of the workflow. */
+  readonly envFiles?: readonly string[];
+  /** Absent until the files are read, and if there are none. */
+  readonly dotenv?: DotenvRead;
   /** Null: a new id. */
   readonly runId: string | null;
   readonly trigger: Trigger;
@@ -25,7 +29,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, params, trigger, strict = false, retry } = request;
+  const { workflow, sources, params, trigger, strict = false, retry, dotenv } = request;
   checkGivenParams(workflow, params);
   refuseMasked(params);
   refuseUnusable(params);
@@ -34,6 +38,7 @@ export function runRequest(request: StartRequest): RunRequest {
     workflow,
     sources,
     params,
+    ...(dotenv === undefined ? {} : { dotenv }),
     trigger,
     retryOf: retry?.of ?? null,
     restored: retry?.restored ?? [],

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { buildGraph } from '../../core/graph.ts';
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
@@ -7,9 +9,17 @@ import { previewWords } from '../../core/words/list-words.ts';
 import { quoteTemplate } from '../../core/words/quote-word.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
-import { type Environment, evaluateEnvironment, paramText } from '../../engine/local/environment/environment.ts';
+import type { DotenvRead } from '../../engine/engine.ts';
+import {
+  baseEnvironment,
+  type Environment,
+  evaluateEnvironment,
+  paramText,
+} from '../../engine/local/environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';
+import type { StartRequest } from '../runs/runs.ts';
+import { withDotenv } from '../runs/with-dotenv.ts';
 import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
@@ -18,6 +28,10 @@ export type Plan = {
   readonly workflow: string;
   readonly params: readonly Param[];
   readonly env: Environment;
+  /** The dotenv files in the order in which they are read; `names` is null for a file that does not exist. */
+  readonly dotenv: readonly PlannedDotenv[];
+  /** A file `.env` beside the workflow that no run reads; null if there is none. */
+  readonly unreadDotenv: string | null;
   /** Names of the steps that may run at the same time, by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly PlannedStep[];
@@ -26,6 +40,9 @@ export type Plan = {
   /** The reason why no step would run; null: the workflow's preconditions are met, or known only during a run. */
   readonly skipped: string | null;
 };
+
+/** A dotenv file of a plan. */
+export type PlannedDotenv = { readonly path: string; readonly names: readonly string[] | null };
 
 /** One step of a plan, with the variables replaced that are known before a run. */
 export type PlannedStep = {
@@ -42,9 +59,34 @@ export type PlannedStep = {
   readonly skipped: string | null;
 };
 
+/** The input of a plan. */
+type PlanRequest = Pick<StartRequest, 'workflow' | 'params' | 'envFiles' | 'dotenv'>;
+
+/** A plan without its dotenv files. */
+type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;
+
 /** Computes the steps that would run, their order and their input, with secrets masked. Throws a `WfError` `invalid-params`. */
-export async function planRun(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
-  checkGivenParams(workflow, given);
+export async function planRun(asked: PlanRequest, inherited: Environment): Promise<Plan> {
+  checkGivenParams(asked.workflow, asked.params);
+  const { workflow, params: given, dotenv } = await withDotenv(asked, inherited);
+  const processEnv = baseEnvironment(dotenv, inherited);
+  const own = { ...plannedDotenv(dotenv), unreadDotenv: dotenv === undefined ? unreadDotenv(workflow) : null };
+  return { ...(await planSteps(workflow, given, processEnv)), ...own };
+}
+
+function plannedDotenv(
+  { files, missing }: DotenvRead = { variables: {}, files: [], missing: [] },
+): Pick<Plan, 'dotenv'> {
+  const read = files.map(({ path, names }) => ({ path, names }));
+  return { dotenv: [...read, ...missing.map((path) => ({ path, names: null }))] };
+}
+
+function unreadDotenv({ dir }: Workflow): string | null {
+  const path = join(dir, '.env');
+  return existsSync(path) ? path : null;
+}
+
+async function planSteps(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<StepsPlan> {
   if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
   const known = knownSecrets(workflow, given, processEnv);
   const env = { ...processEnv, ...known.variables };
@@ -54,7 +96,7 @@ export async function planRun(workflow: Workflow, given: readonly Param[], proce
   return hide(await plan(workflow, given, env), { secrets, names: known.names });
 }
 
-async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<Plan> {
+async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<StepsPlan> {
   const { params, variables } = await evaluateEnvironment(withoutRules(workflow), given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
@@ -86,7 +128,7 @@ function asWritten(_command: string, _env: Environment, written: string): Promis
   return Promise.resolve(`\`${written}\``);
 }
 
-function hide({ params, env, waves, ...plan }: Plan, hidden: Hidden): Plan {
+function hide({ params, env, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
   const text = (plain: string) => hidden.secrets.mask(plain);
   const shown = (step: PlannedStep): PlannedStep => ({
     ...step,

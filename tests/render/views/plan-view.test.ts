@@ -9,6 +9,8 @@ const plan: PlanView = {
     { name: null, value: 'two words' },
   ],
   env: { BUCKET: 's3://data', NOTE: 'first\nsecond' },
+  dotenv: [],
+  unreadDotenv: null,
   waves: [['extract', 'validate everything'], ['load']],
   steps: [
     {
@@ -79,6 +81,8 @@ test('a plan of nothing but a step has no empty sections', () => {
     workflow: 'one',
     params: [],
     env: {},
+    dotenv: [],
+    unreadDotenv: null,
     waves: [['only']],
     steps: [step],
     handlers: [],
@@ -104,6 +108,8 @@ test('nothing that is planned can write on the terminal', () => {
       workflow: nasty,
       params: [{ name: null, value: nasty }],
       env: { A: nasty },
+      dotenv: [],
+      unreadDotenv: null,
       waves: [[nasty]],
       steps: [step],
       handlers: [],

@@ -5,9 +5,15 @@ import { PathProblem } from '../../../core/words/json-path.ts';
 import { withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Assignment, ParamRule, Template, Workflow } from '../../../core/workflow.ts';
 import { matchesPattern } from '../../../pattern-test.ts';
+import type { DotenvRead } from '../../engine.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
+
+/** The environment of a run before its own `env`: that of the process, overridden by dotenv files. */
+export function baseEnvironment(dotenv: DotenvRead | undefined, processEnv: Environment): Environment {
+  return dotenv === undefined ? processEnv : { ...processEnv, ...dotenv.variables };
+}
 
 /** Runs the command between backticks, as `written` in the file; resolves to its output, throws if it fails. */
 export type Substitute = (command: string, env: Environment, written: string) => Promise<string>;

@@ -25,6 +25,8 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const settings = base === null ? [root] : [base, root];
   const all = base === null ? files.files : [...files.files, base];
   if (!hasAllImports || all.some(isIncomplete)) return [];
+  // A dotenv file may set every name; it is read when a run starts.
+  if (settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
   const given = settingNames(settings);
   const declared = [...given, ...outputNames(all)];

@@ -1,0 +1,120 @@
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expandText } from '../../core/words/interpolate.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { DotenvRead } from '../../engine/engine.ts';
+import type { Environment } from '../../engine/local/environment/environment.ts';
+import { type ErrorCode, messageOf, WfError } from '../../errors.ts';
+import { type DotenvEntry, DotenvProblem, parseDotenv } from '../../language/dotenv.ts';
+import { openRegular } from '../../regular-file.ts';
+import { systemProblem, systemReason } from '../../system-problem.ts';
+import { whyUntrusted } from '../../untrusted.ts';
+
+const LARGEST_FILE = 1024 * 1024;
+/** Linux starts no program with a longer variable. */
+const LARGEST_VALUE = 100 * 1024;
+
+type DotenvSource = {
+  readonly path: string;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly option?: true;
+};
+
+/**
+ * Reads the dotenv files of a workflow and then those of options; a later value replaces an earlier one. `secretNames`:
+ * the variables whose values are secret. Throws a `WfError` `usage` that names the file and the line.
+ */
+export function readDotenv(
+  workflow: Workflow,
+  envFiles: readonly string[],
+  processEnv: Environment,
+): DotenvRead & { readonly secretNames: readonly string[] } {
+  const sources: readonly DotenvSource[] = [
+    ...(workflow.dotenv ?? []).map((file) => ({ ...file, path: pathOf(file.path, workflow, processEnv) })),
+    ...envFiles.map((path) => ({ path, required: true, secret: false, option: true as const })),
+  ];
+  const read = sources.map((source) => ({ ...source, entries: readSource(source, processEnv) }));
+  const found = read.flatMap(({ entries, ...source }) => (entries === null ? [] : [{ ...source, entries }]));
+  return {
+    variables: Object.fromEntries(found.flatMap(({ entries }) => entries.map(({ name, value }) => [name, value]))),
+    files: found.map(({ path, entries, option }) => ({ path, names: namesOf(entries), ...(option ? { option } : {}) })),
+    missing: read.flatMap(({ path, entries }) => (entries === null ? [path] : [])),
+    secretNames: found.flatMap(({ secret, entries }) => (secret ? namesOf(entries) : [])),
+  };
+}
+
+function pathOf(path: string, { dir }: Workflow, processEnv: Environment): string {
+  const expanded = expandText(path, (name) => processEnv[name]);
+  const home = processEnv['HOME'];
+  return home !== undefined && expanded.startsWith('~/') ? resolve(home, expanded.slice(2)) : resolve(dir, expanded);
+}
+
+function namesOf(entries: readonly DotenvEntry[]): readonly string[] {
+  return [...new Set(entries.map(({ name }) => name))];
+}
+
+/** Returns null for a file that does not exist and need not. */
+function readSource({ path, required }: DotenvSource, processEnv: Environment): readonly DotenvEntry[] | null {
+  const bytes = readBytes(path, required, processEnv);
+  if (bytes === null) return null;
+  try {
+    const entries = parseDotenv(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const large = entries.find(({ value }) => Buffer.byteLength(value) > LARGEST_VALUE);
+    if (large !== undefined) throw new DotenvProblem(large.line, `the value of "${large.name}" is larger than 100 KiB`);
+    return entries;
+  } catch (error) {
+    if (error instanceof DotenvProblem) throw new WfError('usage', `${path}:${error.line}: ${error.message}`);
+    if (!(error instanceof TypeError)) throw error;
+    throw new WfError('usage', `${path}:${lineOfInvalid(bytes)}: this line is not UTF-8`);
+  }
+}
+
+function readBytes(path: string, required: boolean, processEnv: Environment): Buffer | null {
+  try {
+    const fd = openRegular(path);
+    try {
+      const why = whyUntrusted(fstatSync(fd), processEnv);
+      if (why !== null) {
+        throw refused(path, why, { help: why.startsWith('every') ? `chmod o-w "${path}"` : 'change its owner' });
+      }
+      return readAll(fd, path);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (error instanceof WfError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    if (isMissing && !required) return null;
+    const why = isMissing ? 'there is no such file' : (systemReason(code) ?? messageOf(error));
+    // A passing shortage of the machine: a scheduled start is then repeated.
+    throw refused(path, why, systemProblem(error)?.status === 503 ? { code: 'storage' } : {});
+  }
+}
+
+/** Reads one byte more than is allowed: a file can grow while it is read. */
+function readAll(fd: number, path: string): Buffer {
+  const buffer = Buffer.alloc(LARGEST_FILE + 1);
+  let length = 0;
+  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+    count = readSync(fd, buffer, length, buffer.length - length, null);
+  }
+  if (length > LARGEST_FILE) throw refused(path, 'it is larger than 1 MiB');
+  return buffer.subarray(0, length);
+}
+
+function refused(path: string, why: string, { code = 'usage', ...help }: { code?: ErrorCode; help?: string } = {}) {
+  return new WfError(code, `cannot read dotenv file "${path}": ${why}`, help);
+}
+
+function lineOfInvalid(bytes: Buffer): number {
+  let line = 1;
+  for (let start = 0; start < bytes.length; line += 1) {
+    const end = bytes.indexOf(0x0a, start);
+    const part = bytes.subarray(start, end === -1 ? bytes.length : end);
+    if (!Buffer.from(part.toString('utf8')).equals(part)) return line;
+    start += part.length + 1;
+  }
+  return line;
+}

@@ -1,0 +1,29 @@
+import type { SecretSource, Workflow } from '../../core/workflow.ts';
+import type { DotenvRead } from '../../engine/engine.ts';
+import type { Environment } from '../../engine/local/environment/environment.ts';
+
+type Wants = {
+  readonly workflow: Workflow;
+  readonly envFiles?: readonly string[];
+  readonly dotenv?: DotenvRead;
+};
+
+/**
+ * Reads the dotenv files of a request, unless it has read them before. The variables of secret files become secrets of
+ * its workflow. Throws a `WfError` `usage` that names the file and the line.
+ */
+export async function withDotenv<Request extends Wants>(request: Request, processEnv: Environment): Promise<Request> {
+  const { workflow, envFiles = [], dotenv } = request;
+  if (dotenv !== undefined || (workflow.dotenv === undefined && envFiles.length === 0)) return request;
+  const { readDotenv } = await import('./read-dotenv.ts');
+  const { secretNames, ...read } = readDotenv(workflow, envFiles, processEnv);
+  return { ...request, workflow: withSecrets(workflow, secretNames), dotenv: read };
+}
+
+function withSecrets(workflow: Workflow, names: readonly string[]): Workflow {
+  const listed = new Set(workflow.secrets.map(({ name }) => name));
+  const added = names
+    .filter((name) => !listed.has(name))
+    .map((name): SecretSource => ({ name, env: null, file: null }));
+  return added.length === 0 ? workflow : { ...workflow, secrets: [...workflow.secrets, ...added] };
+}
