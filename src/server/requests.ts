@@ -7,7 +7,7 @@ import {
   type RequestSchema,
   type SchemaError,
 } from './generated/requests.mjs';
-import { HttpError } from './reply/http-error.ts';
+import { HttpError } from './route.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

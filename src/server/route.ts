@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
-import type { Visitor } from './access/auth.ts';
+import type { Visitor } from './access/visitor.ts';
 
 /** The access that a route requires: none, none for a browser that wants a page and else reading, reading, or changing. */
-export type Access = 'public' | 'page' | 'read' | 'write';
+type Access = 'public' | 'page' | 'read' | 'write';
 
 /** A request that has passed the general checks: login, Host, origin, sizes, encodings. */
 export type ApiRequest = {
@@ -49,3 +49,28 @@ export type Route = {
 
 /** Answers a request to a route. */
 export type Handler = (request: ApiRequest) => Promise<Reply> | Reply;
+
+/** Creates a JSON response. */
+export function jsonReply(value: unknown, status = 200): Reply {
+  return { status, body: `${JSON.stringify(value)}\n` };
+}
+
+/** An error of the HTTP request itself; `error-reply.ts` converts it to a response. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Help for the client, as a sentence; null if the message is sufficient. */
+  readonly help: string | null;
+
+  constructor(
+    status: number,
+    message: string,
+    options: { readonly help?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.headers = options.headers ?? {};
+    this.help = options.help ?? null;
+  }
+}

@@ -2,15 +2,14 @@ import type { Metrics } from '../daemon/metrics.ts';
 import type { SystemProblem } from '../system-problem.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
 import { documentRoutes } from './docs/docs-routes.ts';
-import { health } from './health.ts';
-import type { Handler, Reply, Route } from './route.ts';
+import { type Handler, jsonReply, type Reply, type Route } from './route.ts';
 import type { V1Parts } from './v1/v1-parts.ts';
 import { v1Routes } from './v1/v1-routes.ts';
 import type { V2Parts } from './v2/v2-parts.ts';
 import { v2Routes } from './v2/v2-routes.ts';
 
 /** The dependencies of routes about the daemon itself. */
-export type OperationParts = {
+type OperationParts = {
   readonly loopLag: () => LoopLag;
   readonly metrics: Pick<Metrics, 'read'>;
   /** Returns the resource that a start lacks at present; null (the default): none. */
@@ -20,7 +19,7 @@ export type OperationParts = {
 };
 
 /** The dependencies of all routes. */
-export type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
+type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
 
 const get = { method: 'GET', body: 'none', errors: 'problem' } as const;
 
@@ -43,5 +42,16 @@ function metrics({ read }: OperationParts['metrics']): Handler {
   return async () => {
     const { contentType, text } = await read();
     return { status: 200, headers: { 'Content-Type': contentType }, body: text };
+  };
+}
+
+/** `GET /health`, which a supervisor uses without a login. */
+function health(loopLag: () => LoopLag, refusal: () => SystemProblem | null): Handler {
+  return () => {
+    const problem = refusal();
+    if (problem === null) return jsonReply({ status: 'ok', eventLoopLagMs: loopLag() });
+    const status = problem.status === 507 ? 507 : 503;
+    const body = { status: 'failing', problem: problem.message, eventLoopLagMs: loopLag() };
+    return { ...jsonReply(body), status };
   };
 }

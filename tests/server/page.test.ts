@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { bestEncoding } from '../../src/server/page/best-encoding.ts';
 import { readPageFiles } from '../../src/server/page/page-files.ts';
-import { pageReply, pageRoutes } from '../../src/server/page/page-routes.ts';
+import { bestEncoding, pageReply, pageRoutes } from '../../src/server/page/page-routes.ts';
 import { allRoutes } from '../../src/server/routes.ts';
 import { type ApiServer, apiServer } from '../support/api-server.ts';
 import { apiWorld } from '../support/api-world.ts';

@@ -23,7 +23,7 @@ export type Schema = {
 /** A documented key of a map: its documented spelling and its schema. */
 export type KnownKey = { readonly name: string; readonly schema: Schema };
 
-/** The schema of workflow files without its documentation, which `documented-schema.ts` adds. */
+/** The schema of workflow files without its documentation, which `schema-doc.ts` adds. */
 export const workflowSchema = readingSchema as Schema;
 
 /** Resolves `$ref`, which in this schema always points into the same document. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpError } from '../reply/http-error.ts';
+import { HttpError } from '../route.ts';
 
 /** The host names that a server accepts. */
 export type HostNames = {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { HttpError } from '../reply/http-error.ts';
+import { HttpError, type Reply } from '../route.ts';
 
 /**
  * Rejects requests of pages from other origins that no setting allows (an `HttpError` 403): such a page could otherwise
@@ -38,4 +38,32 @@ export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, isSecure: boo
 function isLink(method: string | undefined, headers: IncomingHttpHeaders): boolean {
   const isPage = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   return isPage && headers.origin === undefined && (method === 'GET' || method === 'HEAD');
+}
+
+const requestHeaders = 'Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID';
+
+/** Returns the headers that let a page of an allowed origin read a response; empty for other origins. */
+export function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
+  if (origin === null) return {};
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': 'ETag, Retry-After, Location' };
+}
+
+/** Whether a request is a CORS preflight, which browsers send without a login. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && 'access-control-request-method' in headers;
+}
+
+/** Returns the response to a preflight from an allowed origin. */
+export function preflightReply({ headers }: IncomingMessage): Reply {
+  const isLocal = headers['access-control-request-private-network'] === 'true';
+  return {
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
+      'Access-Control-Allow-Headers': requestHeaders,
+      'Access-Control-Max-Age': '600',
+      ...(isLocal ? { 'Access-Control-Allow-Private-Network': 'true' } : {}),
+    },
+    body: null,
+  };
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
-import { HttpError } from '../reply/http-error.ts';
-import type { Route } from '../route.ts';
+import { HttpError, type Route } from '../route.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';
 

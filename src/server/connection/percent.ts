@@ -1,4 +1,4 @@
-import { HttpError } from '../reply/http-error.ts';
+import { HttpError } from '../route.ts';
 
 /** Decodes one segment of a path: `group%2Fname` is `group/name`. Throws an `HttpError` 400 for an invalid encoding. */
 export function decodeSegment(text: string): string {

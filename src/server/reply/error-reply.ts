@@ -4,8 +4,7 @@ import { diagnosticJson, diagnosticText } from '../../render/views/diagnostic-js
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
 import { stackOf } from '../../stack.ts';
 import { systemProblem } from '../../system-problem.ts';
-import type { Reply, Route } from '../route.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError, type Reply, type Route } from '../route.ts';
 import { problemCode, problemTitles, problemType } from './problem-codes.ts';
 
 /** The format of errors. */

@@ -3,12 +3,9 @@ import type { RetrySelection } from '../../core/run/retry.ts';
 import type { MarkedStatus } from '../../core/run/run.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
-import { HttpError } from '../reply/http-error.ts';
-import { jsonReply } from '../reply/json-reply.ts';
-import type { ApiRequest, Reply } from '../route.ts';
+import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
 import { type ActionFields, actionFields, requireField } from './fields.ts';
-import { runOfHandle } from './shown-run.ts';
-import type { V1Parts } from './v1-parts.ts';
+import { runOfHandle, type V1Parts } from './v1-parts.ts';
 
 type Action = (listed: ListedWorkflow, fields: ActionFields, parts: V1Parts) => Promise<object> | object;
 

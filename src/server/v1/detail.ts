@@ -3,16 +3,14 @@ import { handlerKind } from '../../core/workflow.ts';
 import { isNotFound, WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { Queries } from '../generated/requests.mjs';
-import { jsonReply } from '../reply/json-reply.ts';
 import { readQuery } from '../requests.ts';
-import type { ApiRequest, Reply } from '../route.ts';
+import { type ApiRequest, jsonReply, type Reply } from '../route.ts';
 import { requireThisServer } from './fields.ts';
-import { readShown, runOfHandle } from './shown-run.ts';
 import { stepStatus } from './status-numbers.ts';
 import { neverRunView, runDetailView } from './status-view.ts';
 import { eventLog, stepOutput } from './step-output.ts';
 import { shownName } from './step-view.ts';
-import type { ShownRun, V1Parts } from './v1-parts.ts';
+import { readShown, runOfHandle, type ShownRun, type V1Parts } from './v1-parts.ts';
 import { defaultParams, errorOf, fileText, fileView, workflowDetailView } from './workflow-view.ts';
 
 type Tab = Queries['v1ShowDag']['tab'];

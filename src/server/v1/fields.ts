@@ -1,8 +1,7 @@
 import type { Param } from '../../core/run/run.ts';
 import { parseParams } from '../../language/params.ts';
-import { HttpError } from '../reply/http-error.ts';
 import { readBody } from '../requests.ts';
-import type { ApiRequest } from '../route.ts';
+import { type ApiRequest, HttpError } from '../route.ts';
 
 /** An action request of the v1 API. An empty text: not given. */
 export type ActionFields = {

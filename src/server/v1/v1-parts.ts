@@ -1,8 +1,10 @@
 import type { RunSummary } from '../../core/run/summary.ts';
+import { WfError } from '../../errors.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { ServedRuns, ServedWorkflows } from '../../service/served.ts';
 import type { RunActions } from '../../service/service.ts';
+import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 
 /** The dependencies of the v1 API. */
 export type V1Parts = {
@@ -17,3 +19,20 @@ export type ShownRun = {
   readonly past: PastRun;
   readonly summary: RunSummary;
 };
+
+/** Reads a run; null when it has been removed. */
+export async function readShown(runId: string, { history }: Pick<V1Parts, 'history'>): Promise<ShownRun | null> {
+  const past = await history.read(runId);
+  return past === null ? null : { past, summary: history.summarize(past) };
+}
+
+/**
+ * Returns the run of a workflow for a handle from an earlier response: a run id, which is searched only among the runs
+ * of the workflow. Throws a `WfError` `not-found`.
+ */
+export async function runOfHandle(handle: string, listed: ListedWorkflow, parts: V1Parts): Promise<ShownRun> {
+  const isOurs = parts.runIndex.runIdsOf(listed.file).includes(handle);
+  const run = isOurs ? await readShown(handle, parts) : null;
+  if (run !== null) return run;
+  throw new WfError('not-found', `the workflow "${listed.name}" has no run "${handle}"`);
+}

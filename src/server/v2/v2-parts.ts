@@ -1,10 +1,12 @@
 import type { Clock } from '../../engine/clock.ts';
+import { WfError } from '../../errors.ts';
 import type { History } from '../../service/history/history.ts';
+import type { PastRun } from '../../service/history/past-run.ts';
 import type { LiveChanges, RunFeeds } from '../../service/served.ts';
 import type { V1Parts } from '../v1/v1-parts.ts';
 
 /** What a schedule does at a moment; `file` is the absolute path of the workflow. */
-export type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
+type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
 
 /** What the v2 API works with. */
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
@@ -36,3 +38,18 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   /** Begins with a slash and ends without one, or is empty. */
   readonly basePath: string;
 };
+
+/**
+ * Returns the run that a path names: by its id, a unique prefix of it, `@latest` or `@failed`. A workflow is not
+ * accepted, since its last run may change between two requests. Throws a `WfError`: `not-found`, or `usage` for the
+ * prefix of several ids.
+ */
+export async function namedRun(word: string, { history }: Pick<V2Parts, 'history'>): Promise<PastRun> {
+  const exact = await history.read(word);
+  if (exact !== null) return exact;
+  const run = await history.find(word);
+  if (run.runId.startsWith(word) || word === '@latest' || word === '@failed') return run;
+  throw new WfError('not-found', `there is no run "${word}"`, {
+    help: 'GET /api/v2/runs?workflow= finds runs by name',
+  });
+}

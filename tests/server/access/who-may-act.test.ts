@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usersWithShell } from '../../../src/server/access/local-users.ts';
-import { accessNote } from '../../../src/server/access/who-may-act.ts';
+import { accessNote, usersWithShell } from '../../../src/server/access/local-users.ts';
 
 const none = { token: null, readOnlyToken: null, basic: null };
 const ada = { name: 'ada', isRoot: false };

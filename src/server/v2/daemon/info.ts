@@ -1,5 +1,4 @@
-import { jsonReply } from '../../reply/json-reply.ts';
-import type { Handler } from '../../route.ts';
+import { type Handler, jsonReply } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/info`. */

@@ -1,14 +1,15 @@
 import type { PastRun } from '../../../service/history/past-run.ts';
+import type { Change, LiveChanges } from '../../../service/served.ts';
+import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { namedRun } from '../runs/named-run.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { type LiveCursor, liveCursorText, readLiveCursor } from './live-cursor.ts';
-import { createLiveFrames, type LiveFrames } from './live-frames.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
+import { createWorkflowItems } from '../workflows/workflow-pages.ts';
 import { createPacedWakeups } from './paced-wakeups.ts';
 import { followRunPart, type RunPart } from './run-part.ts';
+import { nextMoments } from './schedule-route.ts';
 
 /** A reader is sent changes at most this often; what changes in between is sent once. */
 const pauseMs = 100;
@@ -111,4 +112,62 @@ function cursorOf(position: number, part: RunPart | null, changes: V2Parts['chan
 
 function resetFrame(id: string, why: 'unknown' | 'too-old'): string {
   return eventFrame({ id, event: 'reset', data: JSON.stringify({ why }) });
+}
+
+/** A position in the stream of all changes, and in the journal of the run that is followed with it. */
+type LiveCursor = { readonly position: number; readonly run: number | null };
+
+/** The cursor as a text that clients only pass back. */
+function liveCursorText({ epoch }: Pick<LiveChanges, 'epoch'>, { position, run }: LiveCursor): string {
+  return run === null ? `${epoch}.${position}` : `${epoch}.${position}.${run}`;
+}
+
+/** What a text stands for; null for one that this daemon has not given. */
+function readLiveCursor(text: string, { epoch }: Pick<LiveChanges, 'epoch'>): LiveCursor | null {
+  const [, of, position = '', run] = /^([0-9a-f]+)\.(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text) ?? [];
+  return of === epoch ? { position: Number(position), run: run === undefined ? null : Number(run) } : null;
+}
+
+/** Changes as events: the present state of what has changed, as the lists have it. */
+type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => string;
+
+/** Frames for all streams of a server. */
+function createLiveFrames(parts: V2Parts): LiveFrames {
+  const items = createWorkflowItems(parts);
+  const listedOf = byFile(parts.workflows);
+  return (change, access, id) => {
+    switch (change.kind) {
+      case 'daemon':
+        return eventFrame({ id, event: 'daemon', data: JSON.stringify(parts.changes.daemon()) });
+      case 'queue':
+        return eventFrame({ id, event: 'queue', data: JSON.stringify(queueView(parts.queue())) });
+      case 'schedule':
+        return eventFrame({ id, event: 'schedule', data: JSON.stringify(nextMoments(parts)) });
+      case 'run': {
+        const run = parts.runIndex.headOf(change.runId);
+        if (run !== null) return eventFrame({ id, event: 'run', data: JSON.stringify(run) });
+        return eventFrame({ id, event: 'run.removed', data: JSON.stringify({ runId: change.runId }) });
+      }
+      case 'workflow': {
+        const listed = listedOf(change.file);
+        if (listed !== null) return eventFrame({ id, event: 'workflow', data: items(listed, access).text });
+        return eventFrame({ id, event: 'workflow.removed', data: JSON.stringify({ file: change.file }) });
+      }
+    }
+  };
+}
+
+function byFile({ list, version }: V2Parts['workflows']): (file: string) => ListedWorkflow | null {
+  let madeOf: number | null = null;
+  let files = new Map<string, ListedWorkflow>();
+  return (file) => {
+    if (madeOf !== version()) files = new Map(list().map((listed) => [listed.file, listed]));
+    madeOf = version();
+    return files.get(file) ?? null;
+  };
+}
+
+/** The queue by the ids of its runs, whose heads are events of their own. */
+function queueView({ limit, running, waiting }: ReturnType<V2Parts['queue']>): object {
+  return { limit: Number.isFinite(limit) ? limit : null, running, waiting };
 }

@@ -1,9 +1,6 @@
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
-import type { Handler } from '../../route.ts';
-import { namedRun } from '../runs/named-run.ts';
-import type { V2Parts } from '../v2-parts.ts';
+import { type Handler, HttpError, jsonReply } from '../../route.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/queue`. */
 export function showQueue(parts: V2Parts): Handler {

@@ -1,8 +1,6 @@
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { readMoment } from '../moment.ts';
+import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
+import { readMoment } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 const dayMs = 86_400_000;

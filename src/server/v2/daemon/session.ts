@@ -1,9 +1,7 @@
-import type { User, Visitor } from '../../access/auth.ts';
 import type { Credentials, KnownLogin } from '../../access/login.ts';
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
+import type { User, Visitor } from '../../access/visitor.ts';
 import { readBody } from '../../requests.ts';
-import type { Handler } from '../../route.ts';
+import { type Handler, HttpError, jsonReply } from '../../route.ts';
 
 /** `GET /api/v2/session`. */
 export const showSession: Handler = ({ visitor }) => jsonReply(sessionJson(visitor, visitor.user()));

@@ -5,8 +5,7 @@ import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { namedRun } from '../runs/named-run.ts';
-import type { V2Parts } from '../v2-parts.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 const MAX_HITS = 10_000;
 

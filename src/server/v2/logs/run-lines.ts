@@ -7,8 +7,7 @@ import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
-import { namedRun } from '../runs/named-run.ts';
-import type { V2Parts } from '../v2-parts.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 

@@ -3,13 +3,10 @@ import { type AttemptReference, attemptsOf } from '../../../service/history/atte
 import { followLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { LogFile } from '../../../store/logs.ts';
-import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
-import type { Handler, Reply } from '../../route.ts';
-import { namedRun } from '../runs/named-run.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { type ByteRange, byteRange } from './byte-range.ts';
+import { type Handler, HttpError, type Reply } from '../../route.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 import { following } from './run-lines.ts';
 
 const streams = ['stdout', 'stderr'] as const;
@@ -104,4 +101,24 @@ function followed(run: PastRun, wanted: FollowedLog, parts: V2Parts): Reply {
 function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: AttemptReference | null): string {
   const name = `${id}-${step}.${last?.attempt ?? 0}.${stream}.log`;
   return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-200);
+}
+
+/** Bytes from `from` up to before `to`. */
+type ByteRange = { readonly from: number; readonly to: number };
+
+/**
+ * Parses a `Range` header for a body of `size` bytes: one range; null for the whole body, also for several ranges and for an
+ * invalid header (RFC 9110, 14.2); `unsatisfiable` for a range outside the body.
+ */
+function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec((header ?? '').replace(/\s/g, '')) ?? [];
+  if (first === '' && last === '') return null;
+  if (first === '') {
+    const length = Number(last);
+    return length === 0 || size === 0 ? 'unsatisfiable' : { from: Math.max(0, size - length), to: size };
+  }
+  const from = Number(first);
+  if (last !== '' && Number(last) < from) return null;
+  if (from >= size) return 'unsatisfiable';
+  return { from, to: last === '' ? size : Math.min(size, Number(last) + 1) };
 }

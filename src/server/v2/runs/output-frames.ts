@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { LogChunk, LogOffsets } from '../../../store/logs.ts';
-import { HttpError } from '../../reply/http-error.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
+import { HttpError } from '../../route.ts';
 
 /** The requested output of steps within a stream of events, and the offsets at which it continues. */
 export type OutputRequest = {

@@ -3,13 +3,10 @@ import type { RunSummary } from '../../../core/run/summary.ts';
 import type { AcceptedRun } from '../../../service/service.ts';
 import { acceptedRun, isStartOf } from '../../accepted-run.ts';
 import type { Bodies } from '../../generated/requests.mjs';
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
-import type { Handler, Reply } from '../../route.ts';
-import { readParams } from '../params-field.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from './named-run.ts';
+import { type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
+import { readParams } from '../request-fields.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 /** `POST /api/v2/workflows/{name}/runs`. */
 export function startRunRoute(parts: V2Parts): Handler {

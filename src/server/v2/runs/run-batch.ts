@@ -1,12 +1,9 @@
 import { WfError } from '../../../errors.ts';
 import type { Bodies } from '../../generated/requests.mjs';
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { problemCode } from '../../reply/problem-codes.ts';
 import { readBody } from '../../requests.ts';
-import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from './named-run.ts';
+import { type Handler, HttpError, jsonReply } from '../../route.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 type Action = Bodies['actOnRuns']['action'];
 

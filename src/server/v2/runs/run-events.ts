@@ -3,12 +3,10 @@ import { isFinished } from '../../../core/run/run-state.ts';
 import { eventJson } from '../../../render/views/event-json.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
-import { HttpError } from '../../reply/http-error.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
-import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from './named-run.ts';
+import { type Handler, HttpError } from '../../route.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 import { createOutputFrames, type OutputRequest, readOffsets } from './output-frames.ts';
 
 /** `GET /api/v2/runs/{id}/events`. */

@@ -2,11 +2,9 @@ import { headOf } from '../../../core/run/summarize.ts';
 import type { RunHead, RunSummary } from '../../../core/run/summary.ts';
 import type { RunFilter, RunPlace } from '../../../service/history/history.ts';
 import type { Queries } from '../../generated/requests.mjs';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { badCursor, readCursor, toCursor } from '../cursor.ts';
-import { readMoment } from '../moment.ts';
+import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
+import { badCursor, readCursor, readMoment, toCursor } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs`. */

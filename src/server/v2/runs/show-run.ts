@@ -1,11 +1,9 @@
 import { statSync } from 'node:fs';
 import { type DrawnRun, drawRun } from '../../../service/history/draw-run.ts';
 import { runViewJson } from '../../../service/history/run-view-json.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { entityTag } from '../../reply/send.ts';
-import type { Handler } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from './named-run.ts';
+import { type Handler, jsonReply } from '../../route.ts';
+import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 /** A view that was sent: a client that has it need not wait for another as long as nothing of this changes. */
 type SentView = {

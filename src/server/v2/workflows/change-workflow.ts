@@ -1,8 +1,6 @@
-import { HttpError } from '../../reply/http-error.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readBody } from '../../requests.ts';
-import type { Handler } from '../../route.ts';
-import { readMoment } from '../moment.ts';
+import { type Handler, HttpError, jsonReply } from '../../route.ts';
+import { readMoment } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { expectedText } from './conditions.ts';
 

@@ -1,6 +1,5 @@
-import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
-import type { ApiRequest } from '../../route.ts';
+import { type ApiRequest, HttpError } from '../../route.ts';
 
 /**
  * Checks a request against the present text of a file. The check throws an `HttpError` 412 for another text. Throws an

@@ -2,10 +2,9 @@ import type { StepStatus } from '../../../core/run/run.ts';
 import type { RunSummary } from '../../../core/run/summary.ts';
 import { handlerKind } from '../../../core/workflow.ts';
 import { anyRun, type RunPlace } from '../../../service/history/history.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
 import { readQuery } from '../../requests.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { toCursor } from '../cursor.ts';
+import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
+import { toCursor } from '../request-fields.ts';
 import { readPlace } from '../runs/run-pages.ts';
 import type { V2Parts } from '../v2-parts.ts';
 

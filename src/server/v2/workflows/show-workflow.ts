@@ -1,6 +1,5 @@
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
-import { jsonReply } from '../../reply/json-reply.ts';
-import type { Handler } from '../../route.ts';
+import { type Handler, jsonReply } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { detailView } from './workflow-json.ts';
 

@@ -1,9 +1,8 @@
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
-import { HttpError } from '../../reply/http-error.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import { type ApiRequest, type Handler, HttpError, type Reply } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { expectedText } from './conditions.ts';
 

@@ -3,9 +3,9 @@ import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler } from '../../route.ts';
-import { badCursor, readCursor, toCursor } from '../cursor.ts';
+import { badCursor, readCursor, toCursor } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
-import { createWorkflowItems, type WorkflowItems } from './workflow-items.ts';
+import { fileJson, presentJson, presentView } from './workflow-json.ts';
 
 const mostCached = 32;
 
@@ -92,4 +92,29 @@ function fits(listed: ListedWorkflow, { name, tag, group }: Wanted): boolean {
   if (group !== null && listed.group !== group) return false;
   if (tag !== '' && !(listed.workflow?.tags ?? []).some((each) => each.toLowerCase() === tag)) return false;
   return name === '' || listed.name.toLowerCase().includes(name) || basename(listed.file).toLowerCase().includes(name);
+}
+
+/** Workflows as a list has them, in JSON, and until when that stays true without a change of a file or a run. */
+type WorkflowItems = (
+  listed: ListedWorkflow,
+  access: ApiRequest['access'],
+) => { readonly text: string; readonly validUntil: number };
+
+/** Schedules are read a little later than files. */
+const scheduleDelayMs = 1000;
+
+/** Keeps what files say, ready to be sent, for as long as the catalog keeps them. */
+export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex' | 'clock'>): WorkflowItems {
+  const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
+  return (listed, access) => {
+    const text = texts[access].get(listed) ?? JSON.stringify(fileJson(listed, access, parts));
+    texts[access].set(listed, text);
+    const present = presentView(listed, parts);
+    const isAwaited = listed.workflow !== null && listed.workflow.schedule.start.length > 0;
+    const soon = isAwaited ? parts.clock.now() + scheduleDelayMs : Number.POSITIVE_INFINITY;
+    return {
+      text: `${text.slice(0, -1)},${JSON.stringify(presentJson(listed, present, parts)).slice(1)}`,
+      validUntil: present.next?.getTime() ?? soon,
+    };
+  };
 }
