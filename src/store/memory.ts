@@ -3,7 +3,7 @@ import type { StoredEvent } from '../core/run/run.ts';
 import { WfError } from '../errors.ts';
 import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
 import { createRunLogs } from './files/logs/run-logs.ts';
-import { checkRunId } from './files/run-id.ts';
+import { checkRunId } from './files/run-directory.ts';
 import type { LogStore } from './logs.ts';
 import type { RunJournal, RunStore, Snapshot } from './store.ts';
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { createRunIndex } from '../../src/daemon/run-index.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
 import { readPastRun, summarizePastRun } from '../../src/service/history/past-run.ts';
-import { createRunStamps } from '../../src/store/files/listing/run-stamps.ts';
+import { createRunStamps } from '../../src/store/files/listing/run-time.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
 
 const quick = 'steps: [{name: a, command: "true"}]\n';

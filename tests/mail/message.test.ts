@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addresses, headerText } from '../../src/mail/addresses.ts';
-import { htmlToText, isHtml } from '../../src/mail/mail-html.ts';
 import { isLocalServer, mailServer } from '../../src/mail/mail-server.ts';
+import { htmlToText, isHtml } from '../../src/mail/send-mail.ts';
 import { escapeHtml } from '../../src/render/text/escape-html.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };

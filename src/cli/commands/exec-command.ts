@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { wordsAsList } from '../../core/words/list-words.ts';
 import { WfError } from '../../errors.ts';
-import { execWorkflow } from '../../service/workflows/exec-workflow.ts';
 import { pathKind } from '../../service/workflows/workflow-files.ts';
+import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';
@@ -33,4 +34,27 @@ function directoryOf(cwd: string, { dir }: ExecOptions): string {
   const path = resolve(cwd, dir ?? '.');
   if (pathKind(path) === 'directory') return path;
   throw new WfError('not-found', `there is no directory "${path}"`);
+}
+
+/**
+ * Returns a workflow of one step that runs exactly these arguments: no shell, no variables. It is read like any file, so
+ * that every default and the user's `base.yaml` apply. Positions in the generated text are dropped.
+ */
+export function execWorkflow(
+  words: readonly string[],
+  { name, places }: { readonly name: string; readonly places: WorkflowPlaces },
+): LoadedWorkflow {
+  const file = { name, steps: [{ name: stepName(words), command: words }] };
+  const loaded = getWorkflow({ text: Buffer.from(JSON.stringify(file)) }, places);
+  const { workflow } = loaded;
+  const steps = workflow.steps.map((step) => {
+    return { ...step, command: wordsAsList(words, { workflow, step, params: [] }) };
+  });
+  return { ...loaded, workflow: { ...workflow, steps }, sources: [] };
+}
+
+/** Returns the program's name if it is suitable as the prefix of every line. */
+function stepName([program = '']: readonly string[]): string {
+  const name = basename(program);
+  return /^\w[\w.+-]{0,39}$/.test(name) && !name.startsWith('handlerOn.') ? name : 'command';
 }

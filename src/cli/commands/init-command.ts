@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import { createColors } from '../../render/text/colors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
@@ -8,7 +8,6 @@ import { renderTable } from '../../render/text/table.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../asset.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
-import { SCHEMA_URL, schemaComment } from '../schema-line.ts';
 import type { Console } from '../terminal/console.ts';
 import { unwritable } from '../terminal/write-file.ts';
 
@@ -62,4 +61,34 @@ function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
   ]);
   out.write(isJson ? `${JSON.stringify(listed, null, 2)}\n` : renderTable(rows));
   return exitCodes.succeeded;
+}
+
+/** The address of the published JSON Schema of workflow files, its `$id`. */
+export const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/reference/schemas/workflow.json';
+
+const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
+
+/**
+ * Returns the comment by which editors find the schema of a workflow file. In a project with this package installed it contains
+ * a path that is the same in every clone, else the address of the published schema. Ends with a line break.
+ */
+export function schemaComment(file: string, published: string): string {
+  const found = pathInProject(dirname(resolve(file)));
+  const line = `# yaml-language-server: $schema=${found ?? published}\n`;
+  if (found !== null) return `${line}# (This line lets editors complete and check the file.)\n`;
+  return `${line}# With this line editors complete and check this file. Without a network, write the schema beside it
+# (wf schema > wf.schema.json) and name ./wf.schema.json instead.
+`;
+}
+
+function pathInProject(directory: string): string | null {
+  for (let above = directory; ; above = dirname(above)) {
+    const path = join(above, inProject);
+    if (existsSync(path)) return asRelative(relative(directory, path));
+    if (dirname(above) === above) return null;
+  }
+}
+
+function asRelative(path: string): string {
+  return path.startsWith('.') ? path : `./${path}`;
 }

@@ -3,6 +3,7 @@ import { type Shell, shells } from '../complete/shells.ts';
 import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';
 import { withCommon } from './options.ts';
+import { withServerSettings } from './setting-options.ts';
 
 /** `wf config`. */
 export const addConfig: AddCommand = (program, console, setExitCode) => {
@@ -61,5 +62,17 @@ export const addVersion: AddCommand = (program, console) => {
       console.out.write(
         json ? `${JSON.stringify({ version, node, v8, platform: process.platform })}\n` : `${version}\n`,
       );
+    });
+};
+
+/** `wf serve`. */
+export const addServe: AddCommand = (program, console, setExitCode) => {
+  withServerSettings(
+    withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
+  )
+    .description('run the daemon: the REST API and the scheduler')
+    .action(async (options) => {
+      const { serveCommand } = await import('../commands/serve-command.ts');
+      setExitCode(await serveCommand(options, console));
     });
 };

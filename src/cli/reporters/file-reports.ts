@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { messageOf, WfError } from '../../errors.ts';
-import { createFileReporter } from '../../render/reporters/file-reporter.ts';
 import { junitReport } from '../../render/reporters/junit.ts';
 import type { Recap, Reporter } from '../../render/reporters/reporter.ts';
 import type { Console } from '../terminal/console.ts';
@@ -69,4 +68,21 @@ function isWritable(directory: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Creates a reporter that writes one text when the run has ended. */
+export function createFileReporter(render: (recap: Recap) => string, write: (text: string) => void): Reporter {
+  let hasBegun = false;
+  return {
+    wantsOutput: false,
+    wantsTails: true,
+    begin: () => {
+      hasBegun = true;
+    },
+    event: () => undefined,
+    output: () => undefined,
+    end: (recap) => {
+      if (hasBegun) write(render(recap));
+    },
+  };
 }

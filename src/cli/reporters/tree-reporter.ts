@@ -2,10 +2,10 @@ import { writeSync } from 'node:fs';
 import { systemClock } from '../../engine/clock.ts';
 import type { OutputMode } from '../../render/reporters/left-output.ts';
 import type { Recap, Reporter } from '../../render/reporters/reporter.ts';
+import type { TerminalSigns } from '../../render/reporters/tree/terminal-title.ts';
 import { createTreeReporter } from '../../render/reporters/tree/tree.ts';
 import type { RecapOptions } from '../../render/views/recap.ts';
 import type { Console } from '../terminal/console.ts';
-import { terminalSigns } from '../terminal/terminal-signs.ts';
 
 /** Creates the reporter for a terminal. It is a module of its own because a run in a pipe does not need it. */
 export function treeReporter({ outTerminal, env }: Console, recap: RecapOptions, output: OutputMode): Reporter {
@@ -41,4 +41,34 @@ function restoreAtExit(tree: Reporter): () => void {
   const release = () => void process.off('exit', restore).off('SIGQUIT', quit);
   process.once('exit', restore).once('SIGQUIT', quit);
   return release;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the control sequences that the terminal supports (progress, title), by its environment variables. An unknown terminal
+ * gets none: it might beep, open a notification or print the text.
+ */
+export function terminalSigns(env: Environment): TerminalSigns {
+  return { title: takesTitle(env), progress: takesProgress(env) };
+}
+
+function takesTitle({ TERM = '' }: Environment): boolean {
+  return /^(xterm|rxvt|tmux|screen|alacritty|foot|konsole|kitty|wezterm|ghostty|vte|gnome|st-|contour)/.test(TERM);
+}
+
+/** In tmux and screen the variables describe the outer terminal, which the sequences do not reach. */
+function takesProgress(env: Environment): boolean {
+  if (env['TMUX'] || env['STY'] || !takesTitle(env)) return false;
+  const { TERM_PROGRAM: program, TERM_PROGRAM_VERSION: version = '' } = env;
+  if (program === 'ghostty' || program === 'WezTerm' || env['ConEmuANSI'] === 'ON' || env['WT_SESSION']) return true;
+  if (program === 'iTerm.app') return isAtLeast(version, [3, 6, 6]);
+  // The terminals of GNOME and Xfce, and others that are built on VTE 0.80 or later.
+  return Number(env['VTE_VERSION'] ?? 0) >= 8000;
+}
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  const at = least.findIndex((number, index) => (parts[index] ?? 0) !== number);
+  return at === -1 || (parts[at] ?? 0) > (least[at] ?? 0);
 }

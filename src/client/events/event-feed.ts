@@ -1,12 +1,12 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { FeedItem } from '../../service/service.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
+import { textLines } from '../logs/text-lines.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { notUnderstood } from '../transport/connection-problem.ts';
 import { createPatience } from '../transport/patience.ts';
 import { createKnownOutput, type KnownOutput } from './known-output.ts';
 import { readEvent } from './read-output.ts';
-import { type ServerEvent, serverEvents } from './server-events.ts';
 
 /** Returns the events of a run so far, without those that this version does not know. */
 export async function storedEvents(client: DaemonClient, runId: string): Promise<readonly StoredEvent[]> {
@@ -20,7 +20,7 @@ export async function storedEvents(client: DaemonClient, runId: string): Promise
 }
 
 /** The position from which a run is followed. */
-export type Following = {
+type Following = {
   readonly runId: string;
   /** The number of the last known event; 0: none. */
   readonly after: number;
@@ -28,7 +28,7 @@ export type Following = {
 };
 
 /** The output to follow, and the known bytes of running attempts. */
-export type OutputWanted = {
+type OutputWanted = {
   /** Null: of all steps. */
   readonly step: string | null;
   readonly known: readonly KnownOutput[];
@@ -113,4 +113,52 @@ async function isOver(
 
 function pathOf(runId: string): string {
   return `/runs/${segment(runId)}/events`;
+}
+
+/** One event of a stream, as defined by the HTML standard under "server-sent events". */
+export type ServerEvent = {
+  /** The last id of the stream; empty before the first. */
+  readonly id: string;
+  /** Default: `message`. */
+  readonly type: string;
+  readonly data: string;
+};
+
+/** The maximum length of an event in characters. */
+const longestEvent = 16 * 1024 * 1024;
+
+/**
+ * Reads a stream of events. An event without its final empty line is dropped. Throws a `RangeError` for an event that is
+ * too long. `lastId`: the initial id of a resumed stream.
+ */
+export async function* serverEvents(
+  bytes: AsyncIterable<Uint8Array>,
+  lastId: string,
+): AsyncGenerator<ServerEvent, void> {
+  let id = lastId;
+  let type = '';
+  let data: string[] = [];
+  let length = 0;
+  for await (const line of textLines(bytes, longestEvent)) {
+    length += line.length;
+    if (length > longestEvent) throw new RangeError('an event is too long');
+    if (line === '') {
+      if (data.length > 0) yield { id, type: type === '' ? 'message' : type, data: data.join('\n') };
+      type = '';
+      data = [];
+      length = 0;
+      continue;
+    }
+    const [name, value] = field(line);
+    if (name === 'data') data.push(value);
+    else if (name === 'event') type = value;
+    else if (name === 'id' && !value.includes('\0')) id = value;
+  }
+}
+
+/** Splits a line into name and value; a comment has an empty name. */
+function field(line: string): readonly [name: string, value: string] {
+  const colon = line.indexOf(':');
+  if (colon === -1) return [line, ''];
+  return [line.slice(0, colon), line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)];
 }

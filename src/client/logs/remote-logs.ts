@@ -4,13 +4,17 @@ import { type AttemptReference, attemptsOf } from '../../service/history/attempt
 import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/history/log-view.ts';
 import { whyNothing } from '../../service/history/why-nothing.ts';
 import type { LogAnswer, LogRequest } from '../../service/service.ts';
+import type { LogChunk } from '../../store/logs.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { followRun } from '../events/event-feed.ts';
 import type { KnownOutput } from '../events/known-output.ts';
 import { type RemoteRun, readRemoteRun } from '../remote-run.ts';
 import { awaitRun, findRemoteRun } from '../remote-runs.ts';
-import { readLogLines } from './line-request.ts';
+import { answerBytes } from '../transport/answer-bytes.ts';
+import { notUnderstood } from '../transport/connection-problem.ts';
+import { isObject, type JsonMap, numberIn, textIn } from '../transport/json-fields.ts';
 import { remoteRunLogs } from './remote-run-logs.ts';
+import { textLines } from './text-lines.ts';
 
 /** Attempts requested one by one, each of which makes the daemon read the run; more are requested together. */
 const mostSingleAttempts = 20;
@@ -105,4 +109,51 @@ function queryOf({ step, attempt, stream }: LogRequest, tail: number | null): UR
     ...(stream === null ? {} : { stream }),
     ...(tail === null ? {} : { tail: String(tail) }),
   });
+}
+
+/** The maximum length of a line in characters; logs themselves have no limit. */
+const longestLine = 256 * 1024 * 1024;
+
+/** A request for stored logs; `path`: the path of their lines in JSON. */
+type LineRequest = {
+  readonly path: string;
+  readonly reader: Pick<LogReader, 'push' | 'end' | 'isBehind' | 'caughtUp' | 'isClosed'>;
+  readonly signal: AbortSignal;
+  readonly isWanted: (attempt: AttemptReference) => boolean;
+};
+
+/** Pushes the lines of stored logs to a reader, from one request; resolves to whether there were any. */
+async function readLogLines(client: DaemonClient, { path, reader, signal, isWanted }: LineRequest): Promise<boolean> {
+  const incoming = await client.open(path, signal, { Accept: 'application/x-ndjson' });
+  let before: LogChunk | null = null;
+  for await (const line of textLines(answerBytes(incoming, client), longestLine)) {
+    const chunk = readLine(line, client);
+    if (!isWanted(chunk)) continue;
+    if (before !== null && (before.step !== chunk.step || before.attempt !== chunk.attempt)) reader.end(before.step);
+    before = chunk;
+    reader.push(chunk);
+    if (reader.isClosed()) return true;
+    if (reader.isBehind()) await reader.caughtUp();
+  }
+  if (before !== null) reader.end(before.step);
+  return before !== null;
+}
+
+function readLine(line: string, { settings }: DaemonClient): LogChunk {
+  const fields = parse(line);
+  const [step, text] = [textIn(fields, 'step'), textIn(fields, 'text')];
+  const [attempt, stream] = [numberIn(fields, 'attempt'), textIn(fields, 'stream')];
+  if (step === null || attempt === null || text === null || (stream !== 'stdout' && stream !== 'stderr')) {
+    throw notUnderstood(settings, 'a line of a log is invalid');
+  }
+  return { step, attempt, stream, bytes: Buffer.from(fields['continues'] === true ? text : `${text}\n`) };
+}
+
+function parse(line: string): JsonMap {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -7,12 +7,11 @@ import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type DueActions, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
-import { momentsBetween, type UpcomingMoment } from './moments.ts';
 import { nextStart } from './next-start.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
-import { createTimetable, type DueFile, type Timetable } from './timetable.ts';
+import { createTimetable, type DueFile, momentsBetween, type Timetable, type UpcomingMoment } from './timetable.ts';
 
 /** Starts, stops and restarts workflows by their schedules, once for each due time. */
 export type Scheduler = {

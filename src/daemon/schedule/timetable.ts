@@ -2,7 +2,7 @@ import type { Workflow } from '../../core/workflow.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { CronTimes } from './cron-times.ts';
 import type { DueMoments } from './decide.ts';
-import { type Rule, ruleKey, rulesOf } from './rules.ts';
+import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './rules.ts';
 import type { RuleProgress } from './schedule-record.ts';
 
 /** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
@@ -116,4 +116,29 @@ function earliest(moments: readonly (number | null)[]): number | null {
     (least, moment) => (least === null || (moment !== null && moment < least) ? moment : least),
     null,
   );
+}
+
+/** When something is due; `file` is the absolute path of the workflow. */
+export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
+
+type Window = { readonly from: number; readonly to: number; readonly limit: number };
+
+/** The moments of rules in a window, in the order of time, the first `limit`. */
+export function momentsBetween(
+  rules: readonly Rule[],
+  times: CronTimes,
+  { from, to, limit }: Window,
+): readonly UpcomingMoment[] {
+  const next = rules.map((rule) => ({ rule, at: times.next(rule, from - 1) }));
+  const found: UpcomingMoment[] = [];
+  while (found.length < limit) {
+    const first = next.reduce<(typeof next)[number] | null>(
+      (least, each) => (each.at !== null && (least?.at == null || each.at < least.at) ? each : least),
+      null,
+    );
+    if (first?.at == null || first.at > to) return found;
+    found.push({ file: first.rule.file, kind: first.rule.kind, at: new Date(first.at) });
+    first.at = times.next(first.rule, first.at);
+  }
+  return found;
 }

@@ -23,7 +23,6 @@ import { addStepEnv } from './environment/step-env.ts';
 import type { RunVariables } from './environment/variables.ts';
 import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
-import { formatSeconds } from './seconds.ts';
 
 /** Runs a shell command and captures its output; for backticks and `condition` commands. */
 export type Capture = (
@@ -39,7 +38,7 @@ export type Capture = (
 ) => Promise<Captured>;
 
 /** Context of one attempt, provided by its run. */
-export type AttemptContext = {
+type AttemptContext = {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly step: Step;
@@ -247,4 +246,9 @@ function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
     return { status: 'failed', reason: 'timeout', message, exitCode: outcome.exitCode, signal: signalName, outputs };
   }
   return { status: 'canceled', message: 'stopped', exitCode: outcome.exitCode, signal: signalName };
+}
+
+/** Formats a time limit in seconds, as in the workflow file: `2s`, `0.5s`. */
+function formatSeconds(ms: number): string {
+  return `${ms / 1000}s`;
 }

@@ -8,7 +8,7 @@ import { MAX_TEXT, shortened } from '../../page/run-view/view.ts';
 import { shortId } from '../text/short-id.ts';
 import { documentFoot, documentHead } from './document.tsx';
 import { Failures, readTails } from './failures.tsx';
-import { type LogSize, shareLogBudget } from './log/log-budget.ts';
+import { type LogSize, shareLogBudget } from './log/log.ts';
 import { markup } from './markup.ts';
 import { ReportGraph, ReportTimeline } from './overview.tsx';
 import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from './places.tsx';

@@ -1,7 +1,7 @@
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
-import { stepStatusText } from '../text/step-status-text.ts';
+import { stepStatusText } from '../text/step-text.ts';
 import type { Recap } from './reporter.ts';
 
 /** The result of a test case that did not succeed. */

@@ -1,10 +1,9 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '../../core/run/run.ts';
 import type { Step } from '../../core/workflow.ts';
-import { attemptText } from '../text/attempt-text.ts';
 import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { stepTitle } from '../text/step-title.ts';
+import { attemptText, stepTitle } from '../text/step-text.ts';
 
 /** The step of an event. */
 export type PlainContext = {

@@ -27,3 +27,6 @@ export function chooseReporter(asked: ReporterKind | null, facts: ReporterFacts)
   if (facts.githubActions) return 'github';
   return canRedraw && !facts.ci ? 'tree' : 'plain';
 }
+
+/** The values of `--output`: the amount of output that a finished step leaves on a terminal. */
+export const outputModes = ['full', 'last', 'errors', 'none'] as const;

@@ -1,3 +1,4 @@
+import { escapeControls } from './sanitize.ts';
 import { clusters, textWidth } from './width.ts';
 
 /** Cuts text without control characters to at most `cells`, with `ellipsis` at the end if anything was cut. */
@@ -24,4 +25,12 @@ function fitting(text: string, cells: number): string {
     length += cluster.text.length;
   }
   return text.slice(0, length);
+}
+
+/** The longest name in cells: enough to search for, and short enough to leave room for the rest of the line. */
+const widestName = 100;
+
+/** Returns the name of a workflow, step or handler for a line: escaped, and cut if it is too long. */
+export function nameText(name: string, ellipsis = '...'): string {
+  return name.length <= widestName ? escapeControls(name) : cut(escapeControls(name), widestName, ellipsis);
 }

@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk';
 import type { Place, Source } from '../../language/diagnostic.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { type LineCell, lineCells } from '../text/line-cells.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { type Cluster, clusters } from '../text/width.ts';
 
 /** The style of code frames. */
 export type FrameStyle = {
@@ -17,7 +17,7 @@ export type FrameStyle = {
 };
 
 /** A position to show, the label of its mark, and the symbol and colour of the mark. */
-export type Frame = {
+type Frame = {
   readonly place: Place;
   readonly label: string;
   readonly mark: '^' | '-';
@@ -125,4 +125,44 @@ function widthOf(cells: readonly LineCell[]): number {
 
 function textOf(cells: readonly LineCell[]): string {
   return cells.map((cell) => cell.text).join('');
+}
+
+/** A part of a displayed line of source. */
+type LineCell = {
+  readonly text: string;
+  /** Its width in cells of the terminal. */
+  readonly width: number;
+  /** Its range in the source, in UTF-16 code units; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+};
+
+const tabWidth = 4;
+
+/**
+ * Converts a line of source for display: tabs become spaces up to the next stop, control characters become visible. Positions
+ * count from `from`.
+ */
+function lineCells(line: string, from: number): readonly LineCell[] {
+  const cells: LineCell[] = [];
+  let column = 0;
+  let start = from;
+  for (const cluster of clusters(line)) {
+    const end = start + cluster.text.length;
+    const { text, width } = shown(cluster, column);
+    cells.push({ text, width, start, end });
+    column += width;
+    start = end;
+  }
+  return cells;
+}
+
+function shown(cluster: Cluster, column: number): Cluster {
+  if (cluster.text === '\t') {
+    const width = tabWidth - (column % tabWidth);
+    return { text: ' '.repeat(width), width };
+  }
+  const text = escapeControls(cluster.text);
+  // Escaped text is ASCII (or one replacement character), so its width is its length.
+  return text === cluster.text ? cluster : { text, width: text.length };
 }

@@ -3,7 +3,7 @@ import type { AttemptRecord } from '../../core/run/attempt-history.ts';
 import type { StepState } from '../../core/run/run-state.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
-import { stepTitle } from '../../render/text/step-title.ts';
+import { stepTitle } from '../../render/text/step-text.ts';
 import type { DrawnRun } from './draw-run.ts';
 
 /** The last attempts of a step in a view; earlier attempts are left out. */

@@ -8,9 +8,9 @@ import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts
 import { createRunQueue, type OpenRun } from './control/run-queue.ts';
 import { createRun, type WaitingContent } from './create-run.ts';
 import { storing } from './disk/private-files.ts';
-import { followEvents } from './journal/follow-events.ts';
 import { type JournalCalls, journalCalls } from './journal/journal-calls.ts';
 import { JournalFile } from './journal/journal-file.ts';
+import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/read-events.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { followRuns } from './listing/follow-runs.ts';
@@ -21,8 +21,7 @@ import { timeOfRun } from './listing/run-time.ts';
 import { createRunLogs } from './logs/run-logs.ts';
 import { readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
-import { launchPath, logsPath, outsideLogs } from './run-directory.ts';
-import { checkRunId, isRunId } from './run-id.ts';
+import { checkRunId, isRunId, launchPath, logsPath, outsideLogs } from './run-directory.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
 export type FileStoreOptions = Processes & {

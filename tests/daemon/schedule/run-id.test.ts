@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scheduledRunId } from '../../../src/daemon/schedule/dispatcher.ts';
-import { isRunId, timeOfId } from '../../../src/store/files/run-id.ts';
+import { isRunId, timeOfId } from '../../../src/store/files/run-directory.ts';
 
 const moment = Date.UTC(2026, 0, 1);
 

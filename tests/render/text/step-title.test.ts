@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stepTitle } from '../../../src/render/text/step-title.ts';
+import { stepTitle } from '../../../src/render/text/step-text.ts';
 import { step } from '../../support/workflow.ts';
 
 test.each([

@@ -1,13 +1,15 @@
+import { closeSync, readSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { type MaskStream, mask } from '../../../core/secrets/mask-stream.ts';
 import type { Secrets } from '../../../core/secrets/secrets.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
-import { type AttemptOutput, bytesOf } from './attempt-output.ts';
-import { MaskedStream, type Pipe } from './masked-stream.ts';
+import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
 import { gatherOutput } from './output-text.ts';
 
 /** Opens two named pipes in a directory. Rejects if that is impossible. */
 export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
 
-export type MaskedOutputOptions = {
+type MaskedOutputOptions = {
   /** Null if there is no process: only `write` is used. */
   readonly pipes: readonly [Pipe, Pipe] | null;
   /**
@@ -64,5 +66,159 @@ export class MaskedOutputs {
     });
     this.#open.add(stream);
     return stream;
+  }
+}
+
+/** The end that a process writes to, and the end that this process reads. */
+type Pipe = { readonly readFd: number; readonly writeFd: number };
+
+type MaskedStreamOptions = {
+  /** Descriptor of the log; closed at the end of the stream. */
+  readonly logFd: number;
+  /** The pipe that processes write to; null if there are none. */
+  readonly pipe: Pipe | null;
+  readonly masking: MaskStream;
+  /** Nothing of the stream may be shown; the log gets a single mask. */
+  readonly isWithheld: boolean;
+  /** Receives the unmasked bytes until the attempt settles. */
+  readonly keep: ((bytes: Uint8Array) => void) | null;
+  /** Called once if the log can no longer be written. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+const bufferBytes = 64 * 1024;
+/** Capacity of the largest pipe: bytes that a process wrote before it ended are within this many. */
+const maxBacklogBytes = 1024 * 1024;
+
+/** Loads `node:net` on demand: most runs have no secrets. */
+function readingSocket(fd: number): Socket {
+  const { Socket } = process.getBuiltinModule('node:net');
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+/**
+ * One stream of an attempt: read from a pipe, masked, written to the log. It outlives the attempt while a leftover
+ * process holds the pipe open, and ends with the run at the latest.
+ */
+class MaskedStream {
+  readonly #options: MaskedStreamOptions;
+  readonly #socket: Socket | null;
+  #keep: ((bytes: Uint8Array) => void) | null;
+  #hasWritten = false;
+  #hasFailed = false;
+  #writeFd: number | null;
+  #isOpen = true;
+  #isReleased = false;
+  #isPipeAtEnd = false;
+  #hasLoggedMask = false;
+  readonly #onEnd: () => void;
+
+  constructor(options: MaskedStreamOptions, onEnd: () => void) {
+    const { pipe, keep } = options;
+    this.#options = options;
+    this.#keep = keep;
+    this.#onEnd = onEnd;
+    this.#writeFd = pipe?.writeFd ?? null;
+    this.#socket = pipe && readingSocket(pipe.readFd);
+    this.#socket?.on('data', (bytes: Buffer) => this.#take(bytes));
+    this.#socket?.on('error', () => this.#endOfPipe());
+    this.#socket?.on('end', () => this.#endOfPipe());
+  }
+
+  /** Writes a line of `wf` itself after everything that processes have written so far. Call it before `close`. */
+  write(bytes: Uint8Array): void {
+    this.#readBacklog();
+    this.#take(bytes);
+  }
+
+  /** Captures everything written so far as the stream's whole value. `write` still works. */
+  settle(): void {
+    this.#closeWriteEnd();
+    if (this.#readBacklog()) this.#flush();
+    this.#keep = null;
+  }
+
+  /** Ends the stream, or lets it end with the pipe if a leftover process can still write. */
+  close(): void {
+    this.settle();
+    this.#isReleased = true;
+    if (this.#readBacklog()) this.end();
+  }
+
+  /** Reads what is left, then closes. */
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#readBacklog();
+    this.#isOpen = false;
+    this.#closeWriteEnd();
+    this.#socket?.destroy();
+    this.#flush();
+    closeSync(this.#options.logFd);
+    this.#onEnd();
+  }
+
+  #endOfPipe(): void {
+    this.#isPipeAtEnd = true;
+    if (this.#isReleased) this.end();
+  }
+
+  #closeWriteEnd(): void {
+    if (this.#writeFd !== null) closeSync(this.#writeFd);
+    this.#writeFd = null;
+  }
+
+  /** Writes what masking holds back, or the mask of a withheld stream. */
+  #flush(): void {
+    this.#put(this.#options.masking.flush());
+    if (!this.#options.isWithheld || !this.#hasWritten || this.#hasLoggedMask) return;
+    this.#hasLoggedMask = true;
+    this.#log(Buffer.from(`${mask}\n`));
+  }
+
+  /** Reads without blocking. Returns true if no process can write any more. */
+  #readBacklog(): boolean {
+    const { pipe } = this.#options;
+    // The socket closes the descriptor at its end.
+    if (pipe === null || !this.#isOpen || this.#isPipeAtEnd) return true;
+    const buffer = Buffer.allocUnsafe(bufferBytes);
+    for (let taken = 0; taken < maxBacklogBytes; ) {
+      const read = readNow(pipe.readFd, buffer);
+      if (read === null) return false;
+      if (read === 0) return true;
+      this.#take(buffer.subarray(0, read));
+      taken += read;
+    }
+    return false;
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (bytes.length === 0 || !this.#isOpen) return;
+    this.#hasWritten = true;
+    this.#keep?.(bytes);
+    this.#put(this.#options.masking.push(bytes));
+  }
+
+  #put(bytes: Uint8Array): void {
+    if (!this.#options.isWithheld) this.#log(bytes);
+  }
+
+  #log(bytes: Uint8Array): void {
+    if (this.#hasFailed) return;
+    try {
+      writeAll(this.#options.logFd, bytes);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.onFailure(error);
+    }
+  }
+}
+
+/** Returns null if there is nothing to read yet but a process may still write. */
+function readNow(fd: number, buffer: Uint8Array): number | null {
+  try {
+    return readSync(fd, buffer);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null;
+    throw error;
   }
 }

@@ -3,10 +3,10 @@ import type { StepStatus } from '../../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../../core/run/summary.ts';
 import type { Workflow } from '../../../core/workflow.ts';
 import { graphEdges } from '../../graph/graph-edges.ts';
-import { mermaidGraph } from '../../graph/graph-mermaid.ts';
+import { mermaidGraph } from '../../graph/render-graph.ts';
 import { formatDuration } from '../../text/duration.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import { stepStatusText } from '../../text/step-status-text.ts';
+import { stepStatusText } from '../../text/step-text.ts';
 import { statusText } from '../../views/recap.ts';
 
 /** The largest graph in characters; GitHub shows an error for a larger one. */

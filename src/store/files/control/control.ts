@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { WfError } from '../../../errors.ts';
 import type { RunControl } from '../../store.ts';
 import { openPrivate, storing } from '../disk/private-files.ts';
-import { processLogPath } from '../run-directory.ts';
-import { isRunId } from '../run-id.ts';
+import { isRunId, processLogPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
 import { readStop, writeStop } from './stop-file.ts';
 

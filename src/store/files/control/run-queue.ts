@@ -7,8 +7,8 @@ import { storing } from '../disk/private-files.ts';
 import { createSync } from '../journal/create-sync.ts';
 import type { JournalCalls } from '../journal/journal-calls.ts';
 import { JournalFile, type JournalPosition } from '../journal/journal-file.ts';
-import { takeBack } from '../removal/take-back.ts';
-import { isRunId } from '../run-id.ts';
+import { takeBack } from '../removal/trash.ts';
+import { isRunId } from '../run-directory.ts';
 import { readLaunch, removeLaunch } from './launch-file.ts';
 import { type Ownership, releaseOwner } from './owner.ts';
 

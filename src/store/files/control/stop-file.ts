@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { StopRequest } from '../../store.ts';
-import { flushDirectory } from '../disk/flush-directory.ts';
-import { openPrivate } from '../disk/private-files.ts';
+import { flushDirectory, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { stopPath } from '../run-directory.ts';
 

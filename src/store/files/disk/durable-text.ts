@@ -2,8 +2,7 @@ import { closeSync, fsyncSync, readFileSync, renameSync, writeFileSync } from 'n
 import { dirname } from 'node:path';
 import { removeIfPossible } from '../../../remove-file.ts';
 import type { DurableText } from '../../store.ts';
-import { flushDirectory } from './flush-directory.ts';
-import { errorCode, makePrivateDirectory, openPrivate, storing } from './private-files.ts';
+import { errorCode, flushDirectory, makePrivateDirectory, openPrivate, storing } from './private-files.ts';
 
 /** The text at an absolute path; its directory is created on the first write. */
 export function durableText(path: string): DurableText {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RunLabel, Snapshot } from '../../store.ts';
 import { readCreated } from '../journal/read-events.ts';
-import { timeOfId } from '../run-id.ts';
+import { timeOfId } from '../run-directory.ts';
 import { readSnapshot } from '../snapshot-file.ts';
 import { addToIndex, type IndexedRuns, readIndex, replaceIndex } from './index-file.ts';
 import { timeOfRun } from './run-time.ts';

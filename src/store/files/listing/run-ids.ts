@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { errorCode } from '../disk/private-files.ts';
-import { isRunId, timeOfId } from '../run-id.ts';
+import { isRunId, timeOfId } from '../run-directory.ts';
 import { knownRuns } from './known-runs.ts';
 import { timeOfRun } from './run-time.ts';
 

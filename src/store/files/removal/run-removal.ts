@@ -6,7 +6,7 @@ import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';
 import { outsideLogsUsage } from '../logs/outside-logs.ts';
-import { isRunId } from '../run-id.ts';
+import { isRunId } from '../run-directory.ts';
 import { diskUsage } from './disk-usage.ts';
 import { discardRun, emptyTrash } from './trash.ts';
 

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { WfError } from '../../../errors.ts';
-import { errorCode, makePrivateDirectory, storageError } from '../disk/private-files.ts';
+import { errorCode, flushDirectory, makePrivateDirectory, storageError } from '../disk/private-files.ts';
 import { removeOutsideLogs } from '../logs/outside-logs.ts';
 import { diskUsage } from './disk-usage.ts';
 
@@ -83,4 +83,34 @@ function namesIn(trash: string): readonly string[] {
 /** A link in place of a directory could lead anywhere. */
 function requireDirectory(path: string): void {
   if (!lstatSync(path).isDirectory()) throw Object.assign(new Error(`${path} is not a directory`), { code: 'ENOTDIR' });
+}
+
+/**
+ * Withdraws a named run that could not be flushed: its request was refused, so it must never start. This process must
+ * own it, which prevents others from carrying it meanwhile. Returns false if the disk refuses this too, and the run
+ * still exists.
+ */
+export function takeBack(runsDir: string, runId: string): boolean {
+  const directory = join(runsDir, runId);
+  try {
+    discardRun(runsDir, runId);
+  } catch {
+    // One rename removes it from the history; the rest in the trash is removed with the next run.
+    if (isThere(directory)) return false;
+  }
+  try {
+    // Otherwise the run could reappear after a crash of the machine.
+    flushDirectory(dirname(directory));
+  } catch {
+    // The disk has refused a flush before: nothing more can be done.
+  }
+  return true;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }

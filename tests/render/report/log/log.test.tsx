@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutLog } from '../../../../src/render/report/log/log.ts';
-import { shareLogBudget } from '../../../../src/render/report/log/log-budget.ts';
+import { cutLog, shareLogBudget } from '../../../../src/render/report/log/log.ts';
 import type { LogExcerpt } from '../../../../src/store/log-ends.ts';
 
 const none = new Uint8Array(0);

@@ -1,3 +1,4 @@
+import type { StepStatus } from '../../core/run/run.ts';
 import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
@@ -29,4 +30,30 @@ function firstLine(text: string): string {
 /** Masks a literal password: `https://user:***@host`. */
 function withoutPasswords(text: string): string {
   return text.replace(/(:\/\/[^/@\s:?#]*):(?!\$)[^/@\s?#]+@/g, '$1:***@');
+}
+
+/** Returns `attempt 2 of 3`, or `repetition 7` for a repeating step; empty for a first attempt. */
+export function attemptText(step: Step | undefined, attempt: number): string {
+  if (attempt <= 1) return '';
+  if (step?.repeat) return `repetition ${attempt}`;
+  const most = (step?.retry.limit ?? 0) + 1;
+  return attempt > most ? `attempt ${attempt}` : `attempt ${attempt} of ${most}`;
+}
+
+/** Returns the final status of a step in words: `not run` for a step whose dependency failed. */
+export function stepStatusText(status: StepStatus): string {
+  switch (status) {
+    case 'upstream_failed':
+      return 'not run';
+    case 'pending':
+      return 'not reached';
+    case 'scheduled':
+    case 'running':
+    case 'waiting':
+    case 'succeeded':
+    case 'failed':
+    case 'skipped':
+    case 'canceled':
+      return status;
+  }
 }
