@@ -61,8 +61,19 @@ function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
     durationMs: numberIn(step, 'durationMs'),
     outputs: readOutputs(objectIn(step, 'outputs') ?? {}),
     log: textIn(step, 'log'),
+    ...readContainer(objectIn(step, 'container')),
+    ...readService(objectIn(step, 'service')),
     ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
   };
+}
+
+function readContainer(container: JsonMap | null): Pick<StepSummary, 'container'> {
+  const id = container === null ? null : textIn(container, 'id');
+  return container === null || id === null ? {} : { container: { id, image: textIn(container, 'image') } };
+}
+
+function readService(service: JsonMap | null): Pick<StepSummary, 'service'> {
+  return service === null ? {} : { service: { ready: service['ready'] === true } };
 }
 
 function readParam(param: JsonMap): Param {

@@ -13,6 +13,8 @@ export type Graph = {
   readonly dependencies: readonly (readonly number[])[];
   /** For each node, the nodes that wait for it, in the order of the file. */
   readonly dependents: readonly (readonly number[])[];
+  /** The steps that are services. */
+  readonly services: readonly number[];
   /** Node numbers by name. */
   readonly index: ReadonlyMap<string, number>;
 };
@@ -25,7 +27,8 @@ export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Grap
   const dependencies = nodes.map((node, number) =>
     number < stepCount ? node.depends.map((name) => lookUp(index, name)) : [],
   );
-  return { nodes, stepCount, dependencies, dependents: reversed(dependencies), index };
+  const services = workflow.steps.flatMap(({ service }, number) => (service === undefined ? [] : [number]));
+  return { nodes, stepCount, dependencies, dependents: reversed(dependencies), services, index };
 }
 
 /**

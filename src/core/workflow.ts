@@ -102,6 +102,26 @@ export type RepeatPolicy = Waits & {
  */
 export type ExecutorSpec = { readonly type: string; readonly config: JsonObject };
 
+/** How `wf` learns that a service is ready. `port` is a number, or a host with a number. */
+export type Readiness =
+  | { readonly kind: 'command'; readonly command: Template }
+  | { readonly kind: 'port'; readonly port: Template }
+  | { readonly kind: 'http'; readonly url: Template }
+  /** A text in a line of the output, or after `re:` a pattern (RE2 syntax). */
+  | { readonly kind: 'line'; readonly line: Template }
+  /** The health check of its container succeeds. */
+  | { readonly kind: 'healthy' };
+
+/** A step that stays up while other steps use it. */
+export type Service = {
+  /** Null: it is ready when it has started. */
+  readonly readyWhen: Readiness | null;
+  /** Time between two checks. */
+  readonly intervalMs: number;
+  /** Longest time from its start until it is ready. */
+  readonly timeoutMs: number;
+};
+
 /** A node of the graph, or a handler. */
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
@@ -138,6 +158,8 @@ export type Step = {
   readonly mailOn: { readonly failure: boolean; readonly success: boolean };
   /** True: background processes of the step outlive the run. */
   readonly leaveBackground: boolean;
+  /** Absent: the step ends by itself. */
+  readonly service?: Service;
 };
 
 /** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */

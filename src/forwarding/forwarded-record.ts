@@ -56,6 +56,10 @@ export function eventLine(event: StoredEvent): Line | null {
       const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : '';
       return tell(`step ${event.step} started${again}`, event.step, event.attempt);
     }
+    case 'step.serving':
+      return tell(`step ${event.step} ready`, event.step, event.attempt);
+    case 'step.ending':
+      return tell(`step ${event.step} ending`, event.step, event.attempt);
     case 'step.waiting': {
       const { outcome, why, step, attempt } = event;
       const message = 'message' in outcome ? `: ${outcome.message}` : '';
@@ -78,6 +82,7 @@ export function eventLine(event: StoredEvent): Line | null {
     case 'run.delayed':
     case 'run.handling':
     case 'step.scheduled':
+    case 'step.contained':
     case 'step.ready':
       return null;
   }

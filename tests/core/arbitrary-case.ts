@@ -19,6 +19,8 @@ export type Case = {
   readonly scripts: { readonly [name: string]: Script };
   /** What the policies of a step or handler find after its attempts, in order; see `factOf` for later attempts. */
   readonly facts: { readonly [name: string]: readonly boolean[] };
+  /** Services that may end by themselves after they were ready. */
+  readonly dying: ReadonlySet<string>;
   readonly restored: readonly RestoredStep[];
   readonly cancels: readonly PlannedCancel[];
   /** Each number selects the next of the possible inputs. */
@@ -105,11 +107,14 @@ const node = fc.record({
   /** The earlier steps (in an order of its own, not the order of the file) that it depends on. */
   edges: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   place: fc.nat(),
+  service: fc.constantFrom('none' as const, 'none' as const, 'none' as const, 'lasting' as const, 'dying' as const),
   restoredAs: fc.oneof(
     { weight: 9, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom('succeeded', 'failed', 'skipped', 'canceled', 'upstream_failed' as const) },
   ),
 });
+
+const anyService = { readyWhen: null, intervalMs: 1000, timeoutMs: 60_000 };
 
 const handlerNode = fc.option(fc.record({ policies, script, factList }), { nil: null });
 
@@ -138,9 +143,10 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
     choices: fc.array(fc.nat(10_000), { minLength: 50, maxLength: 400 }),
   })
   .map(({ nodes, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
-    const steps = nodes.map(({ policies, edges, place }, number) => {
+    const steps = nodes.map(({ policies, edges, place, service }, number) => {
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
-      return { place, made: step(`s${number}`, { ...policies, depends }) };
+      const settings = service === 'none' ? policies : { ...policies, repeat: null, service: anyService };
+      return { place, made: step(`s${number}`, { ...settings, depends }) };
     });
     const kinds = ['init', 'success', 'failure', 'cancel', 'exit'] as const;
     const handlerOf = (kind: HandlerKind) =>
@@ -160,6 +166,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
         ...nodes.map(({ factList: list }, number) => [`s${number}`, list]),
         ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.factList ?? []]),
       ]),
+      dying: new Set(nodes.flatMap(({ service }, number) => (service === 'dying' ? [`s${number}`] : []))),
       restored: nodes.flatMap(({ restoredAs }, number) =>
         restoredAs === null ? [] : [{ step: `s${number}`, status: restoredAs, outputs: {} }],
       ),

@@ -98,6 +98,26 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'service-in-a-container': () => {
+    const service = { readyWhen: null, intervalMs: 1000, timeoutMs: 60_000 };
+    const recorder = new Recorder({ steps: [step('db', { service }), step('test', { depends: ['db'] })] });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    run.begin('db');
+    run.now += 100;
+    const container = { id: '4f1d2c', image: 'postgres:17' };
+    const daemon = 'unix:///var/run/docker.sock';
+    run.send({ type: 'attempt-contained', at: run.now, step: 'db', attempt: 1, container, daemon });
+    run.now += 900;
+    run.serve('db');
+    run.begin('test');
+    run.now += 500;
+    run.succeed('test');
+    run.end('db', canceled());
+    return recorder.recording;
+  },
+
   'queued-then-failed-then-marked': () => {
     const recorder = new Recorder({
       steps: [step('extract'), step('load', { depends: ['extract'] }), step('report', { depends: ['load'] })],

@@ -210,7 +210,7 @@ describe('repetitions with a condition', () => {
     expect(told(run.end('a', failure(), 2, { conditionMet: false }))).toEqual(['step.waiting a repeat until 1000']);
     run.fire('a');
     expect(told(run.fail('a'))).toEqual(['step.waiting a retry until 1000']);
-    expect(summarizeStep(run.step('a'), () => null)).toMatchObject({ attempts: 3, repetitions: 2 });
+    expect(summarizeStep(run.state, run.step('a'), () => null)).toMatchObject({ attempts: 3, repetitions: 2 });
   });
 });
 

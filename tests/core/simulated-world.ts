@@ -1,6 +1,6 @@
 import { buildGraph } from '../../src/core/graph.ts';
 import type { Outcome, RunEvent, RunInput } from '../../src/core/run/run.ts';
-import { initialRun, isFinished, type RunState } from '../../src/core/run/run-state.ts';
+import { initialRun, isFinished, type RunState, stepState } from '../../src/core/run/run-state.ts';
 import { transition } from '../../src/core/run/transition.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
@@ -14,7 +14,7 @@ export type Move = {
   readonly events: readonly RunEvent[];
 };
 
-type Attempt = { readonly step: string; readonly attempt: number; begun: boolean };
+type Attempt = { readonly step: string; readonly attempt: number; begun: boolean; isServing: boolean };
 type Timer = { readonly until: number; readonly make: (at: number) => RunInput };
 
 /**
@@ -53,14 +53,29 @@ export class SimulatedWorld {
 
   #act(choice: number): void {
     const actions = [
-      ...this.#attempts.map(
-        (attempt) => () => (attempt.begun || choice % 3 === 0 ? this.#end(attempt, choice) : this.#begin(attempt)),
-      ),
+      ...this.#attempts.flatMap((attempt) => this.#next(attempt, choice) ?? []),
       ...this.#timers.map((timer) => () => this.#fire(timer)),
       ...(this.#reports.length > 0 && choice % 5 === 0 ? [() => this.#repeat(choice)] : []),
     ];
     this.#now += choice % 4;
     actions[choice % Math.max(1, actions.length)]?.();
+  }
+
+  /** What happens next to an attempt; null for a service that stays up. */
+  #next(made: Attempt, choice: number): (() => void) | null {
+    const end = () => this.#end(made, choice);
+    const begin = () => this.#begin(made);
+    if (this.#node(made.step).service === undefined) return made.begun || choice % 3 === 0 ? end : begin;
+    const { isEnding } = stepState(this.run, made.step);
+    if (isEnding || this.run.cancellation?.force === true) return end;
+    if (!made.begun) return begin;
+    if (made.isServing) return this.#case.dying.has(made.step) ? end : null;
+    return outcomeKind(this.#case, this.#node(made.step), made.attempt) === 'succeeded' ? () => this.#serve(made) : end;
+  }
+
+  #serve(made: Attempt): void {
+    made.isServing = true;
+    this.#report({ type: 'attempt-serving', at: this.#now, step: made.step, attempt: made.attempt });
   }
 
   #begin(made: Attempt): void {
@@ -121,7 +136,7 @@ export class SimulatedWorld {
 
   #follow(event: RunEvent): void {
     if (event.type === 'step.scheduled')
-      this.#attempts.push({ step: event.step, attempt: event.attempt, begun: false });
+      this.#attempts.push({ step: event.step, attempt: event.attempt, begun: false, isServing: false });
     if (event.type === 'run.delayed')
       this.#timers.push({ until: event.until, make: (at) => ({ type: 'delay-over', at }) });
     if (event.type !== 'step.waiting') return;

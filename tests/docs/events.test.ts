@@ -10,8 +10,19 @@ import { type JsonSchema, problemsWith, schemas } from './json-schemas.ts';
 import { expectPage } from './reference-page.ts';
 import { keyTable, typeText } from './schema-text.ts';
 
-/** Kinds that `wf run` by itself never makes: the daemon does. */
-const ofDaemon: readonly StoredEvent[] = [
+/** Kinds that these runs never make: they need the daemon or Docker. */
+const ofOthers: readonly StoredEvent[] = [
+  {
+    type: 'step.contained',
+    seq: 7,
+    at: 0,
+    step: 'db',
+    attempt: 1,
+    container: { id: '4f1d2c7a90b3', image: 'postgres:17' },
+    daemon: 'unix:///var/run/docker.sock',
+  },
+  { type: 'step.serving', seq: 8, at: 0, step: 'db', attempt: 1 },
+  { type: 'step.ending', seq: 12, at: 0, step: 'db', attempt: 1 },
   {
     type: 'run.queued',
     seq: 2,
@@ -91,7 +102,7 @@ describe('the events', () => {
   });
 });
 
-/** What real runs tell, and what is made from events of the daemon. */
+/** What real runs tell, and what is made from other events. */
 async function allLines(): Promise<readonly Line[]> {
   const ofRuns = await withDirectory(async (cwd) => {
     const options = { cwd, env: { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'json' } };
@@ -114,7 +125,7 @@ async function allLines(): Promise<readonly Line[]> {
     { now: () => 0, defer: (flush) => flush() },
   );
   reporter.begin(workflow(), 'id');
-  for (const event of ofDaemon) reporter.event(event, null as never);
+  for (const event of ofOthers) reporter.event(event, null as never);
   return (ofRuns + told)
     .trimEnd()
     .split('\n')

@@ -51,6 +51,11 @@ export class DrivenRun {
     return this.send({ type: 'attempt-started', at: this.now, step, attempt, process: null });
   }
 
+  /** The service that the step's present attempt started is ready. */
+  serve(step: string, attempt = this.step(step).attempt): readonly RunEvent[] {
+    return this.send({ type: 'attempt-serving', at: this.now, step, attempt });
+  }
+
   /** The step's present attempt is over. */
   end(step: string, outcome: Outcome, attempt = this.step(step).attempt, facts?: AttemptFacts): readonly RunEvent[] {
     const found = facts === undefined ? {} : { facts };

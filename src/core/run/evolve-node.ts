@@ -2,51 +2,65 @@ import { withIndex, withoutIndex } from '../data/index-set.ts';
 import { itemAt, withItem } from '../data/vector.ts';
 import { nodeAt } from '../graph.ts';
 import type { RunState, StepState } from './run-state.ts';
-import { isActive, isSettled } from './run-state.ts';
+import { isActive, isServing, isSettled } from './run-state.ts';
 
-/** Changes one node, and the counters and sets that depend on its status. */
+/** Changes one node, the counters and sets that depend on its status, and what a service lets its dependents do. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {
-  const before = itemAt(run.nodes, index);
-  const after = { ...before, ...change };
-  const nodes = withItem(run.nodes, index, after);
-  if (index >= run.graph.stepCount || before.status === after.status) return { ...run, nodes };
-  return {
-    ...run,
-    nodes,
-    counts: moved(run.counts, before, after),
-    active: run.active + Number(isActive(after)) - Number(isActive(before)),
-    ready: withoutIndex(run.ready, index),
-    blocked: withoutIndex(run.blocked, index),
-  };
+  const next = changeNode(run, index, change);
+  const isService = index < run.graph.stepCount && nodeAt(run.graph, index).service !== undefined;
+  return isService ? withDependents(run, next, index) : next;
 }
 
 /** Settles a node: each of its dependents has one dependency less to wait for. */
 export function settleNode(run: RunState, index: number, change: Partial<StepState>): RunState {
-  const next = evolveNode(run, index, change);
+  const next = changeNode(run, index, change);
   if (index >= run.graph.stepCount) return next;
   const tolerated = next.tolerated + Number(isTolerated(next, index));
-  return releaseDependents({ ...next, settled: next.settled + 1, tolerated }, index);
+  return withDependents(run, { ...next, settled: next.settled + 1, tolerated }, index);
 }
 
 /** Changes a node that may already be settled. Its dependents stay as they are, since the run has finished. */
 export function resettleNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const wasSettled = isSettled(itemAt(run.nodes, index));
-  const next = evolveNode(run, index, change);
+  const next = changeNode(run, index, change);
   if (index >= run.graph.stepCount) return next;
   const before = Number(wasSettled && isTolerated(run, index));
   const tolerated = next.tolerated - before + Number(isTolerated(next, index));
   return { ...next, settled: next.settled + Number(!wasSettled), tolerated };
 }
 
+/** Whether a step holds its dependents back for good. */
+export function isBlocking(run: RunState, index: number): boolean {
+  return effectOf(run, index) === 'blocking';
+}
+
 /**
  * Whether a settled step lets its dependents run. A step restored by a retry always does: the retry was planned that
  * way.
  */
-export function letsDependentsRun(run: RunState, index: number): boolean {
+function letsDependentsRun(run: RunState, index: number): boolean {
   const { status, restored, tolerated } = itemAt(run.nodes, index);
   const { continueOn } = nodeAt(run.graph, index);
   if (restored || status === 'succeeded') return true;
   return (status === 'failed' && tolerated !== null) || (status === 'skipped' && continueOn.skipped);
+}
+
+function changeNode(run: RunState, index: number, change: Partial<StepState>): RunState {
+  const before = itemAt(run.nodes, index);
+  const after = { ...before, ...change };
+  const next = { ...run, nodes: withItem(run.nodes, index, after) };
+  if (index >= run.graph.stepCount) return next;
+  const placed = withPlace(next, index, after);
+  if (before.status === after.status && before.isReady === after.isReady) return placed;
+  return {
+    ...placed,
+    counts: moved(run.counts, before, after),
+    active: run.active + Number(takesPlace(after)) - Number(takesPlace(before)),
+  };
+}
+
+function takesPlace(step: StepState): boolean {
+  return isActive(step) && !isServing(step);
 }
 
 function isTolerated(run: RunState, index: number): boolean {
@@ -54,20 +68,43 @@ function isTolerated(run: RunState, index: number): boolean {
   return status === 'failed' && tolerated !== null;
 }
 
-function releaseDependents(run: RunState, index: number): RunState {
-  const isBlocking = !letsDependentsRun(run, index);
-  let { nodes, ready, blocked } = run;
+/** What a node means for its dependents: one that they wait for, one that holds them back, or neither. */
+function effectOf(run: RunState, index: number): 'unmet' | 'blocking' | 'met' {
+  const step = itemAt(run.nodes, index);
+  if (isSettled(step)) return letsDependentsRun(run, index) ? 'met' : 'blocking';
+  return isServing(step) ? 'met' : 'unmet';
+}
+
+/** Counts the change of a node's effect in its dependents. Only a service has more than one such change. */
+function withDependents(before: RunState, run: RunState, index: number): RunState {
+  const [was, is] = [effectOf(before, index), effectOf(run, index)];
+  if (was === is) return run;
+  const unmet = Number(is === 'unmet') - Number(was === 'unmet');
+  const blocking = Number(is === 'blocking') - Number(was === 'blocking');
+  let next = run;
   for (const dependent of run.graph.dependents[index] ?? []) {
-    const before = itemAt(nodes, dependent);
-    const after = { ...before, unmet: before.unmet - 1, blocking: before.blocking + Number(isBlocking) };
-    nodes = withItem(nodes, dependent, after);
-    if (after.unmet > 0 || after.status !== 'pending') continue;
-    if (after.blocking === 0) ready = withIndex(ready, dependent);
-    else blocked = withIndex(blocked, dependent);
+    const step = itemAt(next.nodes, dependent);
+    const after = { ...step, unmet: step.unmet + unmet, blocking: step.blocking + blocking };
+    next = { ...next, nodes: withItem(next.nodes, dependent, after) };
+    if (step.unmet === 0 || after.unmet === 0) next = withPlace(next, dependent, after);
   }
-  return { ...run, nodes, ready, blocked };
+  return next;
+}
+
+/**
+ * Puts a step into the set of those that may start, or of those that its dependencies hold back. A retry waits for a
+ * service that is starting again, and does not follow after one that failed.
+ */
+function withPlace(run: RunState, index: number, { status, until, unmet, blocking }: StepState): RunState {
+  const isOpen = unmet === 0 && (status === 'pending' || status === 'waiting');
+  const isReady = isOpen && blocking === 0 && (status === 'pending' || until === null);
+  const isBlocked = isOpen && blocking > 0;
+  const ready = isReady ? withIndex(run.ready, index) : withoutIndex(run.ready, index);
+  const blocked = isBlocked ? withIndex(run.blocked, index) : withoutIndex(run.blocked, index);
+  return ready === run.ready && blocked === run.blocked ? run : { ...run, ready, blocked };
 }
 
 function moved(counts: RunState['counts'], before: StepState, after: StepState): RunState['counts'] {
+  if (before.status === after.status) return counts;
   return { ...counts, [before.status]: counts[before.status] - 1, [after.status]: counts[after.status] + 1 };
 }

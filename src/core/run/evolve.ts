@@ -1,4 +1,3 @@
-import { withIndex } from '../data/index-set.ts';
 import { nodeIndex } from '../graph.ts';
 import { handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
@@ -31,6 +30,12 @@ export function evolve(run: RunState, event: RunEvent): RunState {
       return scheduled(run, event);
     case 'step.started':
       return started(run, event);
+    case 'step.contained':
+      return evolveNode(run, nodeIndex(run.graph, event.step), { container: event.container });
+    case 'step.serving':
+      return evolveNode(run, nodeIndex(run.graph, event.step), { isReady: true });
+    case 'step.ending':
+      return evolveNode(run, nodeIndex(run.graph, event.step), { isEnding: true });
     case 'step.waiting':
       return waiting(run, event);
     case 'step.ready':
@@ -112,6 +117,9 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
     exitCode: null,
     signal: null,
     process: null,
+    container: null,
+    isReady: false,
+    isEnding: false,
     waitingFor: null,
     until: null,
     tolerated: null,
@@ -146,8 +154,7 @@ function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<
 
 function ready(run: RunState, { step }: Event<'step.ready'>): RunState {
   const index = nodeIndex(run.graph, step);
-  const next = evolveNode(run, index, { until: null });
-  return index < run.graph.stepCount ? { ...next, ready: withIndex(next.ready, index) } : next;
+  return evolveNode(run, index, { until: null });
 }
 
 function finished(run: RunState, event: Event<'step.finished'>): RunState {

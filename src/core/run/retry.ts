@@ -30,11 +30,11 @@ export type RetryPlan = {
  * have.
  */
 export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
-  const rerun = new Set(selected(run, selection, graph));
+  const rerun = new Set(withServices(selected(run, selection, graph), graph));
   const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
     (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
   );
-  if (!('only' in selection) && rerun.size > 0) for (const index of forgetful) rerun.add(index);
+  if (!('only' in selection) && rerun.size > 0) for (const index of withServices(forgetful, graph)) rerun.add(index);
   const restored: RestoredStep[] = [];
   const names: string[] = [];
   for (let index = 0; index < graph.stepCount; index += 1) {
@@ -53,9 +53,21 @@ function selected(run: RunState, selection: RetrySelection, graph: Graph): Reado
   const needsRerun = (index: number) => !isDone(earlier(run, nodeAt(graph, index).name));
   const unfinished = Array.from({ length: graph.stepCount }, (_, index) => index).filter(needsRerun);
   return closure(unfinished, (index) => [
-    ...(graph.dependents[index] ?? []),
+    // The results of steps that used a service stay, even if the service itself failed later.
+    ...(isService(graph, index) ? [] : (graph.dependents[index] ?? [])),
     ...(graph.dependencies[index] ?? []).filter((dependency) => holdsBack(run, graph, dependency)),
   ]);
+}
+
+/** The steps, and the services that they need. */
+function withServices(steps: Iterable<number>, graph: Graph): ReadonlySet<number> {
+  return closure(steps, (index) =>
+    (graph.dependencies[index] ?? []).filter((dependency) => isService(graph, dependency)),
+  );
+}
+
+function isService(graph: Graph, index: number): boolean {
+  return nodeAt(graph, index).service !== undefined;
 }
 
 /** A skipped step runs again if a step that it holds back is to run: its precondition may be met by now. */
@@ -93,7 +105,7 @@ function earlier(run: RunState, name: string): StepState | null {
   return run.graph.index.has(name) ? stepState(run, name) : null;
 }
 
-function closure(start: readonly number[], next: (index: number) => readonly number[]): ReadonlySet<number> {
+function closure(start: Iterable<number>, next: (index: number) => readonly number[]): ReadonlySet<number> {
   const reached = new Set(start);
   for (const index of reached) for (const neighbour of next(index)) reached.add(neighbour);
   return reached;

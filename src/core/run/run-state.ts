@@ -7,6 +7,7 @@ import { nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import type {
   CancelReason,
+  ContainerRef,
   DotenvUse,
   FailureReason,
   FinishedStatus,
@@ -46,6 +47,12 @@ export type StepState = {
   readonly masked?: readonly string[];
   /** The process of the present attempt. */
   readonly process: ProcessIdentity | null;
+  /** The container of the last attempt; null if it has none. */
+  readonly container: ContainerRef | null;
+  /** Whether the service of the last attempt has been ready. */
+  readonly isReady: boolean;
+  /** Whether the service was asked to end, since no step needs it any more. */
+  readonly isEnding: boolean;
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
   /** What the step waits for, while it waits. */
@@ -125,7 +132,7 @@ export type RunState = {
   readonly nodes: Vector<StepState>;
   /** Number of steps (without handlers) by status. */
   readonly counts: { readonly [status in StepStatus]: number };
-  /** Steps that count towards the limit: scheduled or running. */
+  /** Steps that count towards the limit: scheduled or running, except for services that are ready. */
   readonly active: number;
   readonly settled: number;
   /** Failed steps whose failure is tolerated by their own `continueOn`. */
@@ -219,6 +226,11 @@ export function isActive(step: StepState): boolean {
   return step.status === 'scheduled' || step.status === 'running';
 }
 
+/** Whether a service is ready for its dependents. */
+export function isServing({ isReady, status }: StepState): boolean {
+  return isReady && status === 'running';
+}
+
 /** Whether the run has its final status. */
 export function isFinished(run: { readonly finishedAt: number | string | null }): boolean {
   return run.finishedAt !== null;
@@ -249,6 +261,9 @@ function initialStep(name: string, unmet: number): StepState {
     signal: null,
     outputs: {},
     process: null,
+    container: null,
+    isReady: false,
+    isEnding: false,
     waitingFor: null,
     until: null,
     retries: 0,

@@ -8,6 +8,9 @@ import type { HandlerKind } from '../workflow.ts';
  *          pending -> skipped | canceled | upstream_failed
  *   run:   queued -> running -> (canceling ->) (handling ->) succeeded | partially_succeeded | failed | canceled | skipped
  *
+ * A service has further states while it is running: starting -> serving (`step.serving`) -> ending (`step.ending`). It
+ * goes back to the first with the next attempt.
+ *
  * A handler goes through the same states as a step, under the name `handlerOn.<kind>`.
  */
 
@@ -117,6 +120,9 @@ export type ProcessIdentity = {
   readonly namespace?: string | null;
 };
 
+/** The container of an attempt; `image` as the step names it, null for one that was running already. */
+export type ContainerRef = { readonly id: string; readonly image: string | null };
+
 /** The process that runs a run. `machine`: an id that survives a reboot; null or absent if no reliable one exists. */
 export type Owner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
 
@@ -174,6 +180,17 @@ export type RunInput =
       /** The id of the sub-run that the attempt started. */
       readonly child?: string;
     }
+  /** The attempt runs in a container of the Docker daemon at this address. */
+  | {
+      readonly type: 'attempt-contained';
+      readonly at: number;
+      readonly step: string;
+      readonly attempt: number;
+      readonly container: ContainerRef;
+      readonly daemon: string;
+    }
+  /** The service that the attempt started is ready. */
+  | { readonly type: 'attempt-serving'; readonly at: number; readonly step: string; readonly attempt: number }
   | {
       readonly type: 'attempt-ended';
       readonly at: number;
@@ -254,6 +271,19 @@ export type RunEvent =
       /** The id of the sub-run that the attempt started; absent if it started none. */
       readonly child?: string;
     }
+  /** The attempt runs in a container of the Docker daemon at this address, which may outlive the owner of the run. */
+  | {
+      readonly type: 'step.contained';
+      readonly at: number;
+      readonly step: string;
+      readonly attempt: number;
+      readonly container: ContainerRef;
+      readonly daemon: string;
+    }
+  /** A service is ready: its dependents may start, and it takes no place of `maxActiveSteps`. */
+  | { readonly type: 'step.serving'; readonly at: number; readonly step: string; readonly attempt: number }
+  /** For the engine: end a service, which no step needs any more. */
+  | { readonly type: 'step.ending'; readonly at: number; readonly step: string; readonly attempt: number }
   /** For the engine: set a timer. `attempt` is the one that has just ended, with `outcome`. */
   | {
       readonly type: 'step.waiting';

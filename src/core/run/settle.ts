@@ -3,7 +3,7 @@ import { itemAt } from '../data/vector.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import { letsDependentsRun } from './evolve-node.ts';
+import { isBlocking } from './evolve-node.ts';
 import type { ToleratedBy } from './run.ts';
 import { type RunState, type StepState, stepNode } from './run-state.ts';
 
@@ -60,7 +60,7 @@ export function settleBlocked(draft: Draft, at: number): void {
  */
 function blockedResult(run: RunState, index: number): Pick<AttemptResult, 'status' | 'message'> {
   const blocking = (run.graph.dependencies[index] ?? [])
-    .filter((dependency) => !letsDependentsRun(run, dependency))
+    .filter((dependency) => isBlocking(run, dependency))
     .map((dependency) => itemAt(run.nodes, dependency));
   const failed = blocking.find(({ status }) => status !== 'skipped');
   if (failed === undefined) return { status: 'skipped', message: `"${blocking[0]?.name}" was skipped` };

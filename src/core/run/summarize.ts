@@ -1,7 +1,7 @@
 import { handlerName } from '../workflow.ts';
 import { initHandler } from './handling.ts';
 import type { RunState, StepState } from './run-state.ts';
-import { stepState, steps } from './run-state.ts';
+import { stepNode, stepState, steps } from './run-state.ts';
 import type { RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
@@ -25,8 +25,8 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     startedAt: isoTimeOrNull(run.startedAt),
     finishedAt: isoTimeOrNull(run.finishedAt),
     durationMs: duration(run),
-    steps: Array.from(steps(run), (step) => summarizeStep(step, logPath)),
-    handlers: reachedHandlers(run).map((handler) => summarizeStep(handler, logPath)),
+    steps: Array.from(steps(run), (step) => summarizeStep(run, step, logPath)),
+    handlers: reachedHandlers(run).map((handler) => summarizeStep(run, handler, logPath)),
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
@@ -46,7 +46,7 @@ export function reachedHandlers(run: RunState): readonly StepState[] {
 }
 
 /** One step or handler as everybody outside sees it. */
-export function summarizeStep(step: StepState, logPath: StdoutPath): StepSummary {
+export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPath): StepSummary {
   return {
     name: step.name,
     status: step.status,
@@ -60,6 +60,8 @@ export function summarizeStep(step: StepState, logPath: StdoutPath): StepSummary
     durationMs: duration(step),
     outputs: step.outputs,
     log: step.attempt === 0 ? null : logPath(step.name, step.attempt),
+    ...(step.container === null ? {} : { container: step.container }),
+    ...(stepNode(run, step.name).service === undefined ? {} : { service: { ready: step.isReady } }),
     ...(step.child === undefined ? {} : { child: step.child }),
     ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
     ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),

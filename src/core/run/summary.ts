@@ -1,4 +1,5 @@
 import type {
+  ContainerRef,
   DotenvUse,
   FailureReason,
   Outputs,
@@ -26,6 +27,10 @@ export type StepSummary = {
   readonly outputs: Outputs;
   /** Path of the last attempt's standard output; its standard error is beside it. */
   readonly log: string | null;
+  /** The container of the last attempt; absent if it ran in none. */
+  readonly container?: ContainerRef;
+  /** Absent if the step is not a service. `ready`: the service of the last attempt has been ready. */
+  readonly service?: { readonly ready: boolean };
   /** The id of the sub-run that the last attempt started; absent if it started none. */
   readonly child?: string;
   /** The part of `continueOn` that tolerated the failure of the last attempt; absent if none did. */

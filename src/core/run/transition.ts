@@ -1,3 +1,4 @@
+import { nodeIndex } from '../graph.ts';
 import { handlerKind } from '../workflow.ts';
 import { cancel, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
@@ -7,6 +8,7 @@ import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RunEvent, RunInput } from './run.ts';
 import { isActive, isFinished, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 import { endDelay, scheduleReady } from './schedule.ts';
+import { endServices, serviceOutcome } from './services.ts';
 import { settle, settleBlocked } from './settle.ts';
 import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
 
@@ -38,6 +40,12 @@ function take(draft: Draft, input: RunInput): void {
     case 'attempt-started':
       attemptStarted(draft, input);
       break;
+    case 'attempt-contained':
+      attemptContained(draft, input);
+      break;
+    case 'attempt-serving':
+      attemptServing(draft, input);
+      break;
     case 'attempt-ended':
       attemptEnded(draft, input);
       break;
@@ -66,7 +74,10 @@ function advance(draft: Draft, at: number): void {
     if (!initialize(draft, at)) return;
     settleBlocked(draft, at);
     scheduleReady(draft, at);
-    if (draft.run.settled < draft.run.graph.stepCount) return;
+    if (draft.run.settled < draft.run.graph.stepCount) {
+      endServices(draft, at);
+      return;
+    }
     beginHandling(draft, at);
   }
   continueHandling(draft, at);
@@ -90,10 +101,23 @@ function attemptStarted(draft: Draft, { at, step, attempt, process, child }: Inp
     record(draft, { type: 'step.started', at, step, attempt, process, ...(child === undefined ? {} : { child }) });
 }
 
+function attemptContained(draft: Draft, { at, step, attempt, container, daemon }: Input<'attempt-contained'>): void {
+  const state = stepState(draft.run, step);
+  if (state.status === 'running' && attempt === state.attempt && state.container === null)
+    record(draft, { type: 'step.contained', at, step, attempt, container, daemon });
+}
+
+function attemptServing(draft: Draft, { at, step, attempt }: Input<'attempt-serving'>): void {
+  const state = stepState(draft.run, step);
+  const isStarting = state.status === 'running' && attempt === state.attempt && !state.isReady && !state.isEnding;
+  if (isStarting && stepNode(draft.run, step).service !== undefined)
+    record(draft, { type: 'step.serving', at, step, attempt });
+}
+
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
-  const outcome = withCause(draft.run, reported);
+  const outcome = serviceOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const node = stepNode(draft.run, step);
   const next = isEnding(draft.run, state)
     ? { why: null, ...lastResult(node, outcome, facts) }
@@ -122,10 +146,13 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
   if (isDue) record(draft, { type: 'step.ready', at, step });
 }
 
-/** Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran. */
-function isEnding(run: RunState, { name }: StepState): boolean {
+/**
+ * Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran, or no step
+ * needs this service any more.
+ */
+function isEnding(run: RunState, { name, isEnding }: StepState): boolean {
   const kind = handlerKind(name);
-  if (kind === null || kind === 'init') return run.cancellation !== null;
+  if (kind === null || kind === 'init') return run.cancellation !== null || isEnding;
   return run.handling?.interrupted === kind;
 }
 

@@ -17,6 +17,10 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
       return { ...event, params: maskParams(event.params, hidden) };
     case 'step.restored':
       return { ...event, ...maskOutputs(event.outputs, hidden), ...maskBefore(event.before, hidden) };
+    case 'step.contained': {
+      const { image } = event.container;
+      return image === null ? event : { ...event, container: { ...event.container, image: text(image) } };
+    }
     case 'step.waiting':
       return { ...event, outcome: maskOutcome(event.outcome, hidden) };
     case 'step.finished':
@@ -34,6 +38,8 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     case 'run.handling':
     case 'step.scheduled':
     case 'step.started':
+    case 'step.serving':
+    case 'step.ending':
     case 'step.ready':
       return event;
   }

@@ -249,6 +249,9 @@ export class LocalRun {
       case 'step.scheduled':
         this.#guard(this.#attempt(event.step, event.attempt));
         break;
+      case 'step.ending':
+        this.#attempts.end(event.step);
+        break;
       case 'step.waiting': {
         this.#runner.set('outputs' in event.outcome ? event.outcome.outputs : {});
         const { step, attempt } = event;
@@ -283,6 +286,8 @@ export class LocalRun {
       case 'step.restored':
       case 'step.started':
       case 'step.ready':
+      case 'step.contained':
+      case 'step.serving':
       case 'step.marked':
         break;
     }
@@ -300,7 +305,10 @@ export class LocalRun {
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await this.#gate.enter(signals.signal);
-    this.#attempts.begin(name, { timeoutMs: step.timeoutMs, finishesWhenStopped: step.repeat !== null });
+    this.#attempts.begin(name, {
+      timeoutMs: step.timeoutMs,
+      finishesWhenStopped: step.repeat !== null || step.service !== undefined,
+    });
     const started: Started = (process, child) => this.#started(name, number, process, child);
     const { outcome, facts }: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }

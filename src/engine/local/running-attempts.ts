@@ -4,8 +4,13 @@ import type { Clock } from '../clock.ts';
 type Running = {
   readonly end: EndSignal;
   readonly kill: EndSignal;
-  /** True for a repeating step once it has started: a stop lets it finish the current repetition. */
+  /**
+   * True once it has started for a repeating step, whose current repetition a stop lets finish, and for a service, which
+   * ends after the steps that use it.
+   */
   finishesWhenStopped: boolean;
+  /** Its grace has begun. */
+  isEnding: boolean;
   cancelTimer: () => void;
 };
 
@@ -26,6 +31,7 @@ export class RunningAttempts {
       end: new EndSignal(),
       kill: new EndSignal(),
       finishesWhenStopped: false,
+      isEnding: false,
       cancelTimer: () => {},
     };
     this.#running.set(step, running);
@@ -49,10 +55,18 @@ export class RunningAttempts {
   /** Asks all attempts to end. */
   stop(): void {
     for (const running of this.#running.values()) {
-      if (running.end.aborted) continue;
+      if (running.end.aborted || running.isEnding) continue;
       if (running.finishesWhenStopped) this.#killAfterGrace(running);
       else this.#end(running, 'stop');
     }
+  }
+
+  /** Asks one attempt to end. The grace of an earlier stop counts. */
+  end(step: string, why: EndRequest = 'stop'): void {
+    const running = this.#running.get(step);
+    if (running === undefined || running.end.aborted) return;
+    if (running.isEnding) running.end.abort(why);
+    else this.#end(running, why);
   }
 
   /** Kills all attempts at once. */
@@ -70,6 +84,7 @@ export class RunningAttempts {
   }
 
   #killAfterGrace(running: Running): void {
+    running.isEnding = true;
     this.#after(running, this.#graceMs, () => {
       running.end.abort('stop');
       running.kill.abort('stop');

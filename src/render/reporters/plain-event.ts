@@ -15,10 +15,14 @@ export type PlainContext = {
 
 /** Formats an event, with a searchable keyword first; null for events that are not shown. */
 export function plainEvent(event: StoredEvent, context: PlainContext): string | null {
-  const { colors, step } = context;
+  const { colors, step, startedAt } = context;
   switch (event.type) {
     case 'step.started':
       return `${word('START', colors.blue)} ${joined(step ? stepTitle(step) : '', bracketed(step, event.attempt))}`.trimEnd();
+    case 'step.serving':
+      return `${word('READY', colors.green)} ${startedAt === undefined ? '' : formatDuration(event.at - startedAt)}`.trimEnd();
+    case 'step.ending':
+      return word('END', colors.blue).trimEnd();
     case 'step.restored':
       return `${word('KEPT', colors.dim)} ${keptText(event)}`;
     case 'step.waiting':
@@ -40,6 +44,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'run.handling':
     case 'run.finished':
     case 'step.scheduled':
+    case 'step.contained':
     case 'step.ready':
       return null;
   }

@@ -37,7 +37,7 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
     },
     stepView: (name) => {
       const step = stepState(state, name);
-      return stepViewJson(summarizeStep(step, logPath), step, (attempts.get(name) ?? []).slice(-MAX_ATTEMPTS));
+      return stepViewJson(summarizeStep(state, step, logPath), step, (attempts.get(name) ?? []).slice(-MAX_ATTEMPTS));
     },
     warnings: () => [
       ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),

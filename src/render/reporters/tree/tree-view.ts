@@ -72,6 +72,9 @@ export class TreeView {
       case 'run.warned':
       case 'run.finished':
       case 'step.ready':
+      case 'step.contained':
+      case 'step.serving':
+      case 'step.ending':
         break;
     }
   }
