@@ -126,6 +126,8 @@ export type Service = {
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
   readonly name: string;
+  /** Absent without an `id` besides the name. */
+  readonly id?: string;
   readonly description: string;
   /** The working directory, relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
   readonly dir: Template | null;

@@ -69,6 +69,8 @@ export type StepState = {
   readonly restored: boolean;
   /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
+  /** For a restored step: its logs in that run, if texts refer to them. */
+  readonly earlierLogs?: { readonly stdout: string | null; readonly stderr: string | null };
   /** Number of dependencies that are not settled yet. */
   readonly unmet: number;
   /** Number of settled dependencies that prevent the step from running. */

@@ -15,6 +15,7 @@ import { expandCall } from './functions.ts';
  */
 export type StepContext = {
   readonly name: string;
+  readonly id?: string;
   readonly depends: readonly string[];
   readonly functions: Functions;
   readonly dir: string | null;
@@ -27,6 +28,7 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
   const { action, args } = expandCall(raw, context.functions);
   return {
     name: context.name,
+    ...(context.id === undefined ? {} : { id: context.id }),
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
     dir: action.container === undefined ? (action.dir ?? context.dir) : context.dir,

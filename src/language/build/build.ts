@@ -94,8 +94,12 @@ function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput): Step[] {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    return buildStep(entry.raw, { name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
+    return buildStep(entry.raw, { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
   });
+}
+
+function idOf({ raw, name }: StepEntry): { id?: string } {
+  return raw.id === undefined || raw.id === name ? {} : { id: raw.id };
 }
 
 function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }: BuildInput): Workflow['handlers'] {
