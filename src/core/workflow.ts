@@ -178,6 +178,36 @@ export type MailSettings = {
   readonly attachLogs: boolean;
 };
 
+/** The services that notifications are sent to. `webhook` is any address that takes JSON. */
+export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webhook';
+
+/** The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow. */
+export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
+
+/** One notification: when it is sent, where, and its content. Null: the default. */
+export type Notification = {
+  readonly to: NotificationService;
+  readonly url: Template;
+  readonly on: readonly (NotificationEvent | 'always')[];
+  readonly title: Template | null;
+  readonly message: Template | null;
+  /** The number of last lines shown of each failed step. */
+  readonly lines: number;
+  /** Limit of one try. */
+  readonly timeoutMs: number;
+  /** For `webhook`. */
+  readonly method: Template;
+  readonly headers: readonly Assignment[];
+  /** JSON, in which values are escaped, or any other text. */
+  readonly body: Template | null;
+  /** The key of the signature. */
+  readonly secret: Template | null;
+  /** For `ntfy`. */
+  readonly priority: Template | null;
+  readonly tags: readonly Template[];
+  readonly token: Template | null;
+};
+
 /** The mail server. */
 export type SmtpSettings = {
   readonly host: Template;
@@ -251,6 +281,8 @@ export type Workflow = {
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
   readonly infoMail: MailSettings | null;
+  /** Absent: none. */
+  readonly notify?: readonly Notification[];
   readonly logDir: Template | null;
   /** Negative: forever. */
   readonly histRetentionDays: number;

@@ -38,7 +38,15 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const isGiven = isIn(new Set([...environment, ...given]));
   const ofSettings = settings.flatMap((file) =>
     settingUses(file.raw, shell).flatMap(([key, uses]) =>
-      unset(uses, { file, path: [], what: `"${key}"`, declared: () => given, isSet: isGiven }),
+      unset(uses, {
+        file,
+        path: [],
+        what: `"${key}"`,
+        // Notifications are sent after the steps.
+        ...(key === 'notify'
+          ? { declared: () => declared, isSet: isIn(set) }
+          : { declared: () => given, isSet: isGiven }),
+      }),
     ),
   );
   const ofActions = all.flatMap((file) => [

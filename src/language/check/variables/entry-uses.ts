@@ -74,7 +74,7 @@ function usesOfCondition(
 }
 
 /** The uses in each text within a value. */
-function textUses(value: Json | undefined, path: Path): readonly LocatedUse[] {
+export function textUses(value: Json | undefined, path: Path): readonly LocatedUse[] {
   if (typeof value === 'string') return at(path, templateUses(value));
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item: Json, index) => textUses(item, [...path, index]));
