@@ -2,10 +2,10 @@ import { allSteps, type Step, type Workflow } from './workflow.ts';
 
 /**
  * A workflow's steps as numbered nodes, in the order of the file, with their dependencies in both directions. The
- * workflow's handlers follow as further nodes without edges.
+ * workflow's handlers follow as further nodes without edges; in a run, the instances of fan-outs follow these.
  */
 export type Graph = {
-  /** Steps first, then handlers. */
+  /** Steps first, then handlers, then instances. */
   readonly nodes: readonly Step[];
   /** Nodes with a smaller number are steps. */
   readonly stepCount: number;
@@ -18,6 +18,19 @@ export type Graph = {
   /** Node numbers by name. */
   readonly index: ReadonlyMap<string, number>;
 };
+
+/** Returns the graph with further nodes without edges, after all others. */
+export function withNodes(graph: Graph, nodes: readonly Step[]): Graph {
+  const first = graph.nodes.length;
+  const noEdges = nodes.map(() => []);
+  return {
+    ...graph,
+    nodes: [...graph.nodes, ...nodes],
+    dependencies: [...graph.dependencies, ...noEdges],
+    dependents: [...graph.dependents, ...noEdges],
+    index: new Map([...graph.index, ...nodes.map(({ name }, number) => [name, first + number] as const)]),
+  };
+}
 
 /** Builds the graph of a checked workflow. Throws if a step depends on a step that does not exist. */
 export function buildGraph(workflow: Pick<Workflow, 'steps' | 'handlers'>): Graph {

@@ -97,6 +97,24 @@ export type RepeatPolicy = Waits & {
 };
 
 /**
+ * Runs a step once for each item. `items`: a text that is evaluated to items when the step starts, or a list of them.
+ * `isMatrix`: the items are combinations, named after their values.
+ */
+export type FanOut = {
+  readonly items: Template | readonly ItemValue[];
+  readonly isMatrix?: true;
+  /** Maximum number of instances running at once. */
+  readonly maxConcurrent: number;
+  /** The first failure cancels the other instances. */
+  readonly failFast: boolean;
+};
+
+/** The value of an item: a scalar, or a map of scalars. */
+export type ItemValue = ItemScalar | { readonly [field: string]: ItemScalar };
+/** A value that has no parts. */
+export type ItemScalar = string | number | boolean;
+
+/**
  * The executor of a step or handler. `type` is a key of the executor registry; `config` was checked against its
  * schema.
  */
@@ -126,8 +144,6 @@ export type Service = {
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
   readonly name: string;
-  /** Absent without an `id` besides the name. */
-  readonly id?: string;
   readonly description: string;
   /** The working directory, relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
   readonly dir: Template | null;
@@ -162,6 +178,10 @@ export type Step = {
   readonly leaveBackground: boolean;
   /** Absent: the step ends by itself. */
   readonly service?: Service;
+  /** Absent: the step runs once. */
+  readonly fanOut?: FanOut;
+  /** Of an instance, which exists only in a run: the name of its fan-out. */
+  readonly instanceOf?: string;
 };
 
 /** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */
@@ -176,36 +196,6 @@ export type MailSettings = {
   readonly to: readonly Template[];
   readonly prefix: string;
   readonly attachLogs: boolean;
-};
-
-/** The services that notifications are sent to. `webhook` is any address that takes JSON. */
-export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webhook';
-
-/** The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow. */
-export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
-
-/** One notification: when it is sent, where, and its content. Null: the default. */
-export type Notification = {
-  readonly to: NotificationService;
-  readonly url: Template;
-  readonly on: readonly (NotificationEvent | 'always')[];
-  readonly title: Template | null;
-  readonly message: Template | null;
-  /** The number of last lines shown of each failed step. */
-  readonly lines: number;
-  /** Limit of one try. */
-  readonly timeoutMs: number;
-  /** For `webhook`. */
-  readonly method: Template;
-  readonly headers: readonly Assignment[];
-  /** JSON, in which values are escaped, or any other text. */
-  readonly body: Template | null;
-  /** The key of the signature. */
-  readonly secret: Template | null;
-  /** For `ntfy`. */
-  readonly priority: Template | null;
-  readonly tags: readonly Template[];
-  readonly token: Template | null;
 };
 
 /** The mail server. */
@@ -281,8 +271,6 @@ export type Workflow = {
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
   readonly infoMail: MailSettings | null;
-  /** Absent: none. */
-  readonly notify?: readonly Notification[];
   readonly logDir: Template | null;
   /** Negative: forever. */
   readonly histRetentionDays: number;

@@ -1,6 +1,6 @@
 import type { Counter, Histogram, Registry } from 'prom-client';
 import { firstItems } from '../core/data/vector.ts';
-import { isSettled } from '../core/run/run-state.ts';
+import { isSettled, stepNode } from '../core/run/run-state.ts';
 import { allSteps, type Workflow } from '../core/workflow.ts';
 import type { PastRun } from '../service/history/past-run.ts';
 
@@ -107,10 +107,10 @@ function stepCounter(prometheus: Prometheus, registry: Registry): CountStep {
 function countSteps({ state, stored }: PastRun, count: CountStep): void {
   const executors = executorsOf(stored?.workflow ?? null);
   for (const step of firstItems(state.nodes, state.nodes.length)) {
-    if (!isSettled(step) || step.restored) continue;
+    if (!isSettled(step) || step.restored || step.instances !== undefined) continue;
     const { name, status, startedAt, finishedAt } = step;
     const durationMs = startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
-    count(executors.get(name) ?? 'unknown', status, durationMs);
+    count(executors.get(stepNode(state, name).instanceOf ?? name) ?? 'unknown', status, durationMs);
   }
 }
 

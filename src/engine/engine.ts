@@ -4,7 +4,7 @@ import type {
   FinishedStatus,
   Param,
   ProcessIdentity,
-  RestoredStep,
+  Restored,
   SettledStatus,
   StoredEvent,
   Trigger,
@@ -27,7 +27,7 @@ export type RunRequest = {
   readonly dotenv?: DotenvRead;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
-  readonly restored: readonly RestoredStep[];
+  readonly restored: readonly Restored[];
   /** Files of the workflows that run this one as a sub-workflow, outermost first. */
   readonly ancestors: readonly string[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
@@ -130,10 +130,8 @@ export type Notice = {
   readonly workflow: Workflow;
   /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
   readonly isMasked: boolean;
-  /** The variables as of the time of the notice. */
-  readonly scope: (name: string) => string | undefined;
-  /** Masks the secrets in a text. */
-  readonly mask: (text: string) => string;
+  /** Expands variables as of the time of the notice. */
+  readonly expand: (text: Template) => string;
   readonly logs: RunLogs;
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
@@ -174,4 +172,4 @@ export type ChildRetryRequest = {
 /** Plans the retry of an earlier child run; null starts a new run from the beginning. */
 export type RetryChild = (
   request: ChildRetryRequest,
-) => Promise<{ readonly retryOf: string; readonly restored: readonly RestoredStep[] } | null>;
+) => Promise<{ readonly retryOf: string; readonly restored: readonly Restored[] } | null>;

@@ -60,6 +60,10 @@ export function eventLine(event: StoredEvent): Line | null {
       return tell(`step ${event.step} ready`, event.step, event.attempt);
     case 'step.ending':
       return tell(`step ${event.step} ending`, event.step, event.attempt);
+    case 'step.expanded':
+      return tell(`step ${event.step} has ${event.items.length} items`, event.step);
+    case 'step.canceling':
+      return tell(`step ${event.step} is being ended${because(event.message)}`, event.step);
     case 'step.waiting': {
       const { outcome, why, step, attempt } = event;
       const message = 'message' in outcome ? `: ${outcome.message}` : '';

@@ -1,4 +1,4 @@
-import type { HandlerKind, Json, JsonObject, NotificationService } from '../core/workflow.ts';
+import type { HandlerKind, Json, JsonObject } from '../core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
@@ -63,6 +63,23 @@ export type RawContainer = {
   readonly shell?: TextOrList;
 };
 
+/** A scalar as written in the file; deeper values are passed on as JSON. */
+export type RawItem = Json;
+/** A map of a combination, whose values are scalars as written. */
+type RawCombination = JsonObject;
+/** The axes of a matrix, and its `exclude` and `include`. */
+export type RawMatrix = { readonly [axis: string]: readonly Json[] } & {
+  readonly exclude?: readonly RawCombination[];
+  readonly include?: readonly RawCombination[];
+};
+/** `parallel` as a map. */
+export type RawFanOut = {
+  readonly items?: string | readonly RawItem[];
+  readonly matrix?: RawMatrix;
+  readonly maxConcurrent?: number;
+  readonly failFast?: boolean;
+};
+
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = {
   readonly description?: string;
@@ -96,6 +113,8 @@ export type RawStep = RawAction & {
   readonly name?: string;
   readonly id?: string;
   readonly depends?: TextOrList;
+  readonly parallel?: string | readonly RawItem[] | RawFanOut;
+  readonly matrix?: RawMatrix;
 };
 
 export type RawFunction = {
@@ -110,23 +129,6 @@ export type RawMail = {
   readonly to?: TextOrList;
   readonly prefix?: string;
   readonly attachLogs?: boolean;
-};
-
-export type RawNotification = {
-  readonly to?: NotificationService;
-  readonly url?: string;
-  readonly on?: TextOrList;
-  readonly title?: string;
-  readonly message?: string;
-  readonly lines?: number;
-  readonly timeoutSec?: number;
-  readonly method?: string;
-  readonly headers?: TextMap;
-  readonly body?: string | JsonObject;
-  readonly secret?: string;
-  readonly priority?: string;
-  readonly tags?: TextOrList;
-  readonly token?: string;
 };
 
 export type RawSecret = string | { readonly name?: string; readonly env?: string; readonly file?: string };
@@ -161,7 +163,6 @@ export type RawWorkflow = {
   };
   readonly errorMail?: RawMail;
   readonly infoMail?: RawMail;
-  readonly notify?: RawNotification | readonly RawNotification[];
   readonly imports?: TextOrList;
   readonly functions?: readonly RawFunction[];
   readonly schedule?: RawSchedule;
@@ -190,12 +191,6 @@ export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
 export function executorType({ executor, container }: RawAction): string {
   if (container !== undefined) return 'docker';
   return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
-}
-
-/** The entries of a list, or of a text with commas, trimmed and without empty ones. */
-export function commaList(value: TextOrList | undefined): string[] {
-  const list = typeof value === 'string' ? value.split(',') : (value ?? []);
-  return list.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
 /** Whether a value is a map. */

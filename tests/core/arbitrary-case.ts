@@ -1,5 +1,5 @@
-import type { Outcome, RestoredStep } from '../../src/core/run/run.ts';
-import { type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
+import type { Outcome, Restored, SettledStatus } from '../../src/core/run/run.ts';
+import { type FanOut, type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';
 
@@ -21,7 +21,9 @@ export type Case = {
   readonly facts: { readonly [name: string]: readonly boolean[] };
   /** Services that may end by themselves after they were ready. */
   readonly dying: ReadonlySet<string>;
-  readonly restored: readonly RestoredStep[];
+  /** The keys of the items of each fan-out. */
+  readonly items: { readonly [name: string]: readonly string[] };
+  readonly restored: readonly Restored[];
   readonly cancels: readonly PlannedCancel[];
   /** Each number selects the next of the possible inputs. */
   readonly choices: readonly number[];
@@ -32,7 +34,8 @@ export type Case = {
  * ends.
  */
 export function outcomeKind({ scripts }: Case, node: Step, attempt: number): Outcome['status'] {
-  return scripts[node.name]?.[attempt - 1] ?? (node.repeat === null ? 'succeeded' : 'failed');
+  const isRepeated = node.repeat !== null && node.fanOut === undefined;
+  return scripts[node.name]?.[attempt - 1] ?? (isRepeated ? 'failed' : 'succeeded');
 }
 
 /** The exit code of an attempt that fails: attempts beyond the script have 1. */
@@ -100,7 +103,18 @@ const policies = fc.record({
 
 const factList = fc.array(fc.boolean(), { maxLength: 5 });
 
+const settledAs = fc.constantFrom('succeeded', 'failed', 'skipped', 'canceled' as const);
+
+/** Items with what happens to their instances; those that are `restoredAs` something need `isRestored`. */
+const fanOut = fc.record({
+  maxConcurrent: fc.integer({ min: 1, max: 3 }),
+  failFast: fc.boolean(),
+  isRestored: fc.boolean(),
+  items: fc.array(fc.record({ script, factList, restoredAs: fc.option(settledAs, { nil: null }) }), { maxLength: 4 }),
+});
+
 const node = fc.record({
+  fanOut: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fanOut }),
   policies,
   script,
   factList,
@@ -142,12 +156,18 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
     cancels: fc.array(cancelPlan, { maxLength: 3 }),
     choices: fc.array(fc.nat(10_000), { minLength: 50, maxLength: 400 }),
   })
-  .map(({ nodes, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
-    const steps = nodes.map(({ policies, edges, place, service }, number) => {
+  .map(({ nodes: drawn, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
+    const nodes = drawn.map((node) => (node.service === 'none' ? node : { ...node, fanOut: null }));
+    const steps = nodes.map(({ policies, edges, place, service, fanOut }, number) => {
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
-      const settings = service === 'none' ? policies : { ...policies, repeat: null, service: anyService };
-      return { place, made: step(`s${number}`, { ...settings, depends }) };
+      const { items, isRestored, ...policy } = fanOut ?? { items: [], isRestored: false };
+      const settings = fanOut === null ? {} : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
+      const own = service === 'none' ? settings : { repeat: null, service: anyService };
+      return { place, made: step(`s${number}`, { ...policies, ...own, depends }) };
     });
+    const instances = nodes.flatMap(({ fanOut }, number) =>
+      (fanOut?.items ?? []).map((item, index) => [`s${number}[k${index}]`, item] as const),
+    );
     const kinds = ['init', 'success', 'failure', 'cancel', 'exit'] as const;
     const handlerOf = (kind: HandlerKind) =>
       handlers[kind] === null ? null : step(handlerName(kind), { ...handlers[kind].policies, repeat: null });
@@ -160,17 +180,45 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
       }),
       scripts: Object.fromEntries([
         ...nodes.map(({ script }, number) => [`s${number}`, script]),
+        ...instances.map(([name, { script }]) => [name, script]),
         ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.script ?? []]),
       ]),
       facts: Object.fromEntries([
         ...nodes.map(({ factList: list }, number) => [`s${number}`, list]),
+        ...instances.map(([name, { factList: list }]) => [name, list]),
         ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.factList ?? []]),
       ]),
       dying: new Set(nodes.flatMap(({ service }, number) => (service === 'dying' ? [`s${number}`] : []))),
-      restored: nodes.flatMap(({ restoredAs }, number) =>
-        restoredAs === null ? [] : [{ step: `s${number}`, status: restoredAs, outputs: {} }],
+      items: Object.fromEntries(
+        nodes.map(({ fanOut }, number) => [`s${number}`, (fanOut?.items ?? []).map((_, index) => `k${index}`)]),
       ),
+      restored: nodes.flatMap((node, number) => restoredOf(node, `s${number}`)),
       cancels,
       choices,
     };
   });
+
+type Made = {
+  readonly fanOut: {
+    readonly isRestored: boolean;
+    readonly items: readonly { readonly restoredAs: Status | null }[];
+  } | null;
+  readonly edges: readonly boolean[];
+  readonly restoredAs: SettledStatus | null;
+};
+type Status = 'succeeded' | 'failed' | 'skipped' | 'canceled';
+
+/** What a retry takes over of a step. Items are taken over only if no step before it runs again. */
+function restoredOf({ fanOut, edges, restoredAs }: Made, name: string): readonly Restored[] {
+  const isFree = !edges.some(Boolean) || restoredAs !== null;
+  const items = (fanOut?.items ?? []).map((_, index) => ({ key: `k${index}`, value: `k${index}` }));
+  const instances = (fanOut?.items ?? []).flatMap(({ restoredAs: status }, index) =>
+    status === null && restoredAs === null
+      ? []
+      : [{ step: `${name}[k${index}]`, status: status ?? 'succeeded', outputs: {} }],
+  );
+  return [
+    ...(fanOut?.isRestored === true && isFree ? [{ step: name, items, instances }] : []),
+    ...(restoredAs === null ? [] : [{ step: name, status: restoredAs, outputs: {} }]),
+  ];
+}

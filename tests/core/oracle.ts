@@ -1,4 +1,4 @@
-import type { RunEvent, SettledStatus } from '../../src/core/run/run.ts';
+import type { RestoredStep, RunEvent, SettledStatus } from '../../src/core/run/run.ts';
 import { type HandlerKind, handlerName, type Step } from '../../src/core/workflow.ts';
 import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
 
@@ -9,9 +9,13 @@ type Ending = { readonly status: string; readonly reason: string | null };
  * notion of time or order. Null for a run that continues until it is stopped.
  */
 export function expectedStatuses(made: Case): Readonly<Record<string, SettledStatus>> | null {
-  const known = new Map<string, SettledStatus>(made.restored.map(({ step, status }) => [step, status]));
+  const known = new Map<string, SettledStatus>(restoredSteps(made).map(({ step, status }) => [step, status]));
   if (hasInitFailed(made)) {
-    return Object.fromEntries(made.workflow.steps.map(({ name }) => [name, known.get(name) ?? 'upstream_failed']));
+    const ends = made.workflow.steps.map((step) => {
+      const isComplete = restoredItems(made, step)?.every(({ isRestored }) => isRestored) ?? false;
+      return [step.name, known.get(step.name) ?? (isComplete ? comesTo(made, step).status : 'upstream_failed')];
+    });
+    return Object.fromEntries(ends);
   }
   if (made.workflow.steps.some((step) => isEndless(made, step))) return null;
   const byName = new Map(made.workflow.steps.map((step) => [step.name, step]));
@@ -83,8 +87,8 @@ function isEndless(made: Case, step: Step): boolean {
 
 /** Restored failures are tolerated by `continueOn.failure` alone, since nothing else was recorded. */
 function isTolerated(made: Case, step: Step): boolean {
-  const isRestored = made.restored.some(({ step: name }) => name === step.name);
-  return isRestored ? step.continueOn.failure : attemptsComeTo(made, step).isTolerated;
+  const isRestored = restoredSteps(made).some(({ step: name }) => name === step.name);
+  return isRestored ? step.continueOn.failure : comesTo(made, step).isTolerated;
 }
 
 function passes(
@@ -93,14 +97,50 @@ function passes(
   { dependency, status }: { readonly dependency: string; readonly status: SettledStatus },
 ): boolean {
   const step = steps.get(dependency);
-  if (made.restored.some(({ step: name }) => name === dependency) || status === 'succeeded') return true;
+  if (restoredSteps(made).some(({ step: name }) => name === dependency) || status === 'succeeded') return true;
   if (step === undefined) return false;
   return (status === 'failed' && isTolerated(made, step)) || (status === 'skipped' && step.continueOn.skipped);
 }
 
 function statusAfter(made: Case, step: Step, blocking: readonly { readonly status: SettledStatus }[]): SettledStatus {
-  if (blocking.length === 0) return attemptsComeTo(made, step).status;
+  if (blocking.length === 0) return comesTo(made, step).status;
   return blocking.every(({ status }) => status === 'skipped') ? 'skipped' : 'upstream_failed';
+}
+
+function restoredSteps({ restored }: Case): readonly RestoredStep[] {
+  return restored.flatMap((one) => ('items' in one ? [] : [one]));
+}
+
+/** The items of a fan-out that were taken over, and whether their instances were too; null if none were. */
+function restoredItems({ restored }: Case, { name }: Step): readonly { readonly isRestored: boolean }[] | null {
+  const kept = restored.find((one) => 'items' in one && one.step === name);
+  if (kept === undefined || !('items' in kept)) return null;
+  const names = new Set(kept.instances.map(({ step }) => step));
+  return kept.items.map(({ key }) => ({ isRestored: names.has(`${name}[${key}]`) }));
+}
+
+/** A fan-out fails if an instance does; otherwise it is as the instance that is worst. */
+function comesTo(made: Case, step: Step): Coming {
+  if (step.fanOut === undefined) return attemptsComeTo(made, step);
+  const kept = made.restored.flatMap((one) => ('items' in one && one.step === step.name ? [one] : []))[0];
+  if (kept === undefined) {
+    const evaluation = attemptsComeTo(made, { ...step, retry: { limit: 0, intervalMs: 0 }, repeat: null });
+    if (outcomeKind(made, step, 1) !== 'succeeded') return evaluation;
+  }
+  const { fanOut: _, ...base } = step;
+  const ends = (made.items[step.name] ?? []).map((key) => {
+    const name = `${step.name}[${key}]`;
+    const before = kept?.instances.find((instance) => instance.step === name);
+    if (before === undefined) return attemptsComeTo(made, { ...base, name });
+    return { status: before.status, isTolerated: before.status === 'failed' && step.continueOn.failure };
+  });
+  const has = (status: SettledStatus, isTolerated: boolean) =>
+    ends.some((end) => end.status === status && end.isTolerated === isTolerated);
+  if (has('failed', false)) return { status: 'failed', isTolerated: false };
+  if (has('canceled', false)) return { status: 'canceled', isTolerated: false };
+  if (has('failed', true)) return { status: 'failed', isTolerated: true };
+  const isSkipped = ends.length > 0 && ends.every(({ status }) => status === 'skipped');
+  return { status: isSkipped ? 'skipped' : 'succeeded', isTolerated: false };
 }
 
 type Coming = { readonly status: SettledStatus; readonly isTolerated: boolean };

@@ -4,11 +4,14 @@ import { evolve } from '../../src/core/run/evolve.ts';
 import type { RunEvent } from '../../src/core/run/run.ts';
 import {
   initialRun,
+  instancesOf,
   isActive,
   isFinished,
   isServing,
   isSettled,
   type RunState,
+  type StepState,
+  stepNode,
   stepState,
   steps,
 } from '../../src/core/run/run-state.ts';
@@ -40,6 +43,10 @@ function ofType<Type extends RunEvent['type']>(events: readonly RunEvent[], type
   return events.filter((event): event is Extract<RunEvent, { type: Type }> => event.type === type);
 }
 
+function instanceNames(events: readonly RunEvent[]): readonly string[] {
+  return ofType(events, 'step.expanded').flatMap(({ step, items }) => items.map(({ key }) => `${step}[${key}]`));
+}
+
 const isHandler = (name: string) => handlerKind(name) !== null;
 /** Whether the handler runs after the steps. */
 const isClosing = (name: string) => isHandler(name) && handlerKind(name) !== 'init';
@@ -55,7 +62,7 @@ test('every run finishes once, with its last event', () => {
   });
 });
 
-test('each step of a started run, and each listed handler, is settled exactly once', () => {
+test('each step of a started run, each of its instances, and each listed handler, is settled exactly once', () => {
   forRandomRuns(400, ({ run }, { workflow }, events) => {
     const settled = events.flatMap((event) =>
       event.type === 'step.finished' || event.type === 'step.restored' ? [event.step] : [],
@@ -65,7 +72,7 @@ test('each step of a started run, and each listed handler, is settled exactly on
     );
     const { init } = workflow.handlers;
     const begun = run.startedAt === null ? [] : [...workflow.steps, ...(init ? [init] : [])].map(({ name }) => name);
-    expect(settled.toSorted()).toEqual([...begun, ...listed].toSorted());
+    expect(settled.toSorted()).toEqual([...begun, ...listed, ...instanceNames(events)].toSorted());
   });
 });
 
@@ -104,7 +111,7 @@ test('the limit of active steps and the delay between starts are always kept', (
     const active = new Set<string>();
     let lastStart = Number.NEGATIVE_INFINITY;
     for (const event of events) {
-      if (['step.waiting', 'step.finished', 'step.serving'].includes(event.type) && 'step' in event)
+      if (['step.waiting', 'step.finished', 'step.serving', 'step.expanded'].includes(event.type) && 'step' in event)
         active.delete(event.step ?? '');
       if (event.type !== 'step.scheduled' || isHandler(event.step)) continue;
       active.add(event.step);
@@ -115,10 +122,46 @@ test('the limit of active steps and the delay between starts are always kept', (
   });
 });
 
+test('no more instances of a fan-out are active than it allows, and none starts after a failure that is to be the last', () => {
+  forRandomRuns(400, ({ moves }) => {
+    for (const { after, before } of moves) {
+      for (const step of steps(after)) {
+        const { maxConcurrent = 0 } = stepNode(after, step.name).fanOut ?? {};
+        const active = instancesOf(after, step).filter(isActive);
+        expect(active.length).toBe(step.instances?.active ?? 0);
+        expect(active.length).toBeLessThanOrEqual(maxConcurrent);
+        if ((stepState(before, step.name).instances?.canceling ?? null) === null) continue;
+        expect(active.map(({ name }) => name).filter((name) => !isActive(stepState(before, name)))).toEqual([]);
+      }
+    }
+  });
+});
+
+test('a fan-out with failFast is canceled by the first failure that is not tolerated, and no other is', () => {
+  forRandomRuns(400, (_, { workflow }, events) => {
+    const failed = new Set<string>();
+    for (const event of events) {
+      if (event.type === 'step.canceling') expect(failed).toContain(event.step);
+      const isFailure = event.type === 'step.finished' && event.status === 'failed' && event.tolerated === undefined;
+      const fanOut = workflow.steps.find(({ name }) => isFailure && event.step.startsWith(`${name}[`));
+      if (fanOut?.fanOut?.failFast === true) failed.add(fanOut.name);
+    }
+    expect(new Set(ofType(events, 'step.canceling').map(({ step }) => step))).toEqual(failed);
+  });
+});
+
 test('no place stays free while a step is ready, except during the delay', () => {
   forRandomRuns(400, ({ moves }, { workflow: { maxActiveSteps, delayMs } }) => {
     for (const { after } of moves.filter(({ after }) => after.status === 'running' && isInitialized(after))) {
-      const isReady = [...steps(after)].some(
+      const hasRoom = ({ name, instances, unmet }: StepState) =>
+        instances !== undefined &&
+        unmet === 0 &&
+        instances.canceling === null &&
+        instances.active < (stepNode(after, name).fanOut?.maxConcurrent ?? 0);
+      const isReady = [
+        ...steps(after),
+        ...[...steps(after)].filter(hasRoom).flatMap((step) => instancesOf(after, step)),
+      ].some(
         ({ status, unmet, until }) => unmet === 0 && (status === 'pending' || (status === 'waiting' && until === null)),
       );
       const isFull = maxActiveSteps > 0 && after.active === maxActiveSteps;
@@ -150,7 +193,7 @@ test('the handlers of the outcome run one after another, after all steps', () =>
     const before = events.slice(0, from);
     const settled = before.filter(({ type }) => type === 'step.finished' || type === 'step.restored');
     expect(settled.filter((event) => !('step' in event && event.step === 'handlerOn.init'))).toHaveLength(
-      made.workflow.steps.length,
+      made.workflow.steps.length + instanceNames(events).length,
     );
     expect(handling.handlers.map((kind) => `handlerOn.${kind}`)).toEqual(expectedHandlers(made, handling.status));
     const order = ofType(events.slice(from), 'step.scheduled').map(({ step }) => step);
@@ -203,7 +246,8 @@ test('the counters match the steps', () => {
       for (const [status, count] of Object.entries(after.counts)) {
         expect(all.filter((step) => step.status === status)).toHaveLength(count);
       }
-      expect(after.active).toBe(all.filter((step) => isActive(step) && !isServing(step)).length);
+      const instances = all.flatMap((step) => instancesOf(after, step));
+      expect(after.active).toBe([...all, ...instances].filter((step) => isActive(step) && !isServing(step)).length);
       expect(after.settled).toBe(all.filter(isSettled).length);
     }
   });

@@ -118,6 +118,26 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'instances-canceled-by-a-failure': () => {
+    const recorder = new Recorder({
+      steps: [
+        step('ship', { fanOut: { items: ['a', 'b', 'c', 'd'], maxConcurrent: 2, failFast: true }, output: 'SHIPPED' }),
+        step('check', { fanOut: { items: '$HOSTS', maxConcurrent: 10, failFast: false }, depends: ['ship'] }),
+      ],
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: 'history-0' });
+    const items = ['a', 'b', 'c', 'd'].map((key) => ({ key, value: { name: key, port: 80 } }));
+    run.start([
+      { step: 'ship', items, instances: [{ step: 'ship[a]', status: 'succeeded', outputs: { SHIPPED: 'a is up' } }] },
+    ]);
+    run.begin('ship[b]');
+    run.begin('ship[c]');
+    run.fail('ship[b]');
+    run.end('ship[c]', canceled());
+    return recorder.recording;
+  },
+
   'queued-then-failed-then-marked': () => {
     const recorder = new Recorder({
       steps: [step('extract'), step('load', { depends: ['extract'] }), step('report', { depends: ['load'] })],

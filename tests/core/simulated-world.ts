@@ -1,6 +1,6 @@
 import { buildGraph } from '../../src/core/graph.ts';
 import type { Outcome, RunEvent, RunInput } from '../../src/core/run/run.ts';
-import { initialRun, isFinished, type RunState, stepState } from '../../src/core/run/run-state.ts';
+import { initialRun, isFinished, type RunState, stepNode, stepState } from '../../src/core/run/run-state.ts';
 import { transition } from '../../src/core/run/transition.ts';
 import type { Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
@@ -25,7 +25,6 @@ export class SimulatedWorld {
   readonly moves: Move[] = [];
   run: RunState;
   readonly #case: Case;
-  readonly #nodes: ReadonlyMap<string, Step>;
   readonly #attempts: Attempt[] = [];
   readonly #timers: Timer[] = [];
   readonly #reports: RunInput[] = [];
@@ -34,7 +33,6 @@ export class SimulatedWorld {
   constructor(made: Case) {
     this.#case = made;
     const graph = buildGraph(made.workflow);
-    this.#nodes = new Map(graph.nodes.map((node) => [node.name, node]));
     this.run = initialRun(graph, made.workflow);
   }
 
@@ -86,8 +84,21 @@ export class SimulatedWorld {
   #end(made: Attempt, choice: number): void {
     this.#attempts.splice(this.#attempts.indexOf(made), 1);
     const { step, attempt } = made;
+    const keys = this.#itemsOf(step, attempt);
+    if (keys !== null) {
+      const items = keys.map((key) => ({ key, value: key }));
+      this.#report({ type: 'items-read', at: this.#now, step, attempt, items });
+      return;
+    }
     const facts = { ...factOf(this.#case, this.#node(step), attempt), random: (choice % 10) / 10 };
     this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: this.#outcome(made, choice), facts });
+  }
+
+  /** Null for a step without items, and for a fan-out whose items cannot be read. */
+  #itemsOf(step: string, attempt: number): readonly string[] | null {
+    const node = this.#node(step);
+    const isRead = node.fanOut !== undefined && outcomeKind(this.#case, node, attempt) === 'succeeded';
+    return isRead ? (this.#case.items[step] ?? []) : null;
   }
 
   #outcome({ step, attempt }: Attempt, choice: number): Outcome {
@@ -99,9 +110,7 @@ export class SimulatedWorld {
   }
 
   #node(step: string): Step {
-    const node = this.#nodes.get(step);
-    if (node === undefined) throw new Error(`"${step}" was scheduled, but does not exist`);
-    return node;
+    return stepNode(this.run, step);
   }
 
   #fire(timer: Timer): void {

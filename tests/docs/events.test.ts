@@ -24,6 +24,18 @@ const ofOthers: readonly StoredEvent[] = [
   { type: 'step.serving', seq: 8, at: 0, step: 'db', attempt: 1 },
   { type: 'step.ending', seq: 12, at: 0, step: 'db', attempt: 1 },
   {
+    type: 'step.expanded',
+    seq: 9,
+    at: 0,
+    step: 'ship',
+    attempt: 1,
+    items: [
+      { key: 'web1', value: { name: 'web1', port: 80 } },
+      { key: 'web2', value: { name: 'web2', port: 80 } },
+    ],
+  },
+  { type: 'step.canceling', seq: 15, at: 0, step: 'ship', message: '"ship[web1]" failed' },
+  {
     type: 'run.queued',
     seq: 2,
     at: 0,

@@ -97,8 +97,8 @@ describe('the JSON that is printed', () => {
       const keys = [...Object.keys(summary), 'strict', 'dotenv'];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
-      // Only a step in a container, a service, one that runs another workflow, tolerates its failure or repeats has one.
-      const rare = ['container', 'service', 'child', 'tolerated', 'repetitions'];
+      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure or repeats has one.
+      const rare = ['container', 'service', 'child', 'tolerated', 'repetitions', 'items'];
       expect([...Object.keys(summary.steps[0] ?? {}), ...rare].toSorted()).toEqual(known(step));
     });
   });

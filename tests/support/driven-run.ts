@@ -3,7 +3,7 @@ import type {
   AttemptFacts,
   CancelReason,
   Outcome,
-  RestoredStep,
+  Restored,
   RunEvent,
   RunInput,
   StepStatus,
@@ -42,7 +42,7 @@ export class DrivenRun {
     return events;
   }
 
-  start(restored: readonly RestoredStep[] = []): readonly RunEvent[] {
+  start(restored: readonly Restored[] = []): readonly RunEvent[] {
     return this.send({ type: 'start', at: this.now, restored });
   }
 
@@ -60,6 +60,17 @@ export class DrivenRun {
   end(step: string, outcome: Outcome, attempt = this.step(step).attempt, facts?: AttemptFacts): readonly RunEvent[] {
     const found = facts === undefined ? {} : { facts };
     return this.send({ type: 'attempt-ended', at: this.now, step, attempt, outcome, ...found });
+  }
+
+  /** The items of a fan-out have been read: their keys, which are the items too. */
+  expand(step: string, keys: readonly string[]): readonly RunEvent[] {
+    const items = keys.map((key) => ({ key, value: key }));
+    return this.send({ type: 'items-read', at: this.now, step, attempt: this.step(step).attempt, items });
+  }
+
+  /** The steps and instances whose attempts were started, in order. */
+  get started(): readonly string[] {
+    return this.events.flatMap((event) => (event.type === 'step.scheduled' ? [event.step] : []));
   }
 
   succeed(...names: string[]): readonly RunEvent[] {
@@ -111,6 +122,9 @@ export function told(events: readonly RunEvent[]): readonly string[] {
         return `${event.type} ${event.step} ${event.status}`;
       case 'step.waiting':
         return `${event.type} ${event.step} ${event.why} until ${event.until}`;
+      case 'step.expanded':
+        return [event.type, event.step, ...event.items.map(({ key }) => key)].join(' ');
+      case 'step.canceling':
       case 'step.ready':
         return `${event.type} ${event.step}`;
       case 'run.delayed':

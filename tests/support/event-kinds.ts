@@ -13,6 +13,8 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'step.contained': true,
   'step.serving': true,
   'step.ending': true,
+  'step.expanded': true,
+  'step.canceling': true,
   'step.waiting': true,
   'step.ready': true,
   'step.finished': true,

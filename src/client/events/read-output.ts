@@ -43,6 +43,8 @@ const needed: {
   'step.contained': { step: 'text', attempt: 'number', container: 'object' },
   'step.serving': { step: 'text', attempt: 'number' },
   'step.ending': { step: 'text', attempt: 'number' },
+  'step.expanded': { step: 'text', attempt: 'number', items: 'list' },
+  'step.canceling': { step: 'text', message: 'text' },
   'step.waiting': { step: 'text', attempt: 'number', until: 'number', outcome: 'object' },
   'step.ready': { step: 'text' },
   'step.finished': { step: 'text', attempt: 'number', status: 'text', message: 'text', outputs: 'object' },

@@ -27,6 +27,13 @@ export function withItem<T>(vector: Vector<T>, index: number, item: T): Vector<T
   return { length: vector.length, chunks: vector.chunks.with(index >> chunkBits, chunk) };
 }
 
+/** Returns the list with further items at its end. */
+export function withMore<T>(vector: Vector<T>, items: readonly T[]): Vector<T> {
+  const whole = vector.length >> chunkBits;
+  const rest = vectorOf([...(vector.chunks[whole] ?? []), ...items]);
+  return { length: vector.length + items.length, chunks: [...vector.chunks.slice(0, whole), ...rest.chunks] };
+}
+
 /** The first `count` items in order. */
 export function* firstItems<T>(vector: Vector<T>, count: number): Generator<T, void, undefined> {
   for (let index = 0; index < count; index += 1) yield itemAt(vector, index);

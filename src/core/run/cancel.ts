@@ -2,8 +2,16 @@ import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { initHandler, settleHandlers, unsettledHandlers } from './handling.ts';
 import type { CancelReason, RunInput } from './run.ts';
-import { isActive, isSettled, type RunState, type StepState, steps } from './run-state.ts';
-import { settle, settleInactive } from './settle.ts';
+import {
+  instancesOf,
+  isActive,
+  isSettled,
+  type RunState,
+  type StepState,
+  stepState,
+  unsettledSteps,
+} from './run-state.ts';
+import { settle, settleDue, settleInactive } from './settle.ts';
 import { statusAfterCancel, type Verdict } from './verdict.ts';
 
 type Cancel = Extract<RunInput, { type: 'cancel' }>;
@@ -24,13 +32,14 @@ export function cancel(draft: Draft, input: Cancel): void {
   }
 }
 
-/** Settles every unsettled step, after the process that ran the run and its attempts has died. */
+/** Settles every unsettled step and instance, after the process that ran the run and its attempts has died. */
 export function lose(draft: Draft, { at, message }: Lost): void {
   if (draft.run.status !== 'queued') {
     for (const step of unsettled(draft.run).filter(isActive)) {
       settle(draft, at, step, { status: 'failed', reason: 'lost', message });
     }
     for (const step of unsettled(draft.run)) settleInactive(draft, at, step, 'the run was lost');
+    settleDue(draft, at);
   }
   finish(draft, at, { status: 'failed', reason: 'lost', message });
 }
@@ -57,7 +66,15 @@ function settleUnattempted(draft: Draft, at: number, why: string): void {
 function unsettled(run: RunState): readonly StepState[] {
   if (run.handling !== null) return unsettledHandlers(run);
   const init = initHandler(run);
-  return [...(init === null ? [] : [init]), ...steps(run)].filter((step) => !isSettled(step));
+  return [...(init === null || isSettled(init) ? [] : [init]), ...unsettledSteps(run)];
+}
+
+/** Lets no further instance of a fan-out start: running attempts end with their own report. */
+export function cancelFanOut(draft: Draft, at: number, { name }: StepState, message: string): void {
+  record(draft, { type: 'step.canceling', at, step: name, message });
+  for (const instance of instancesOf(draft.run, stepState(draft.run, name))) {
+    if (!isSettled(instance) && !isActive(instance)) settleInactive(draft, at, instance, message);
+  }
 }
 
 function finish(draft: Draft, at: number, end: Verdict): void {

@@ -1,6 +1,7 @@
-import { withIndex, withoutIndex } from '../data/index-set.ts';
 import { itemAt, withItem } from '../data/vector.ts';
 import { nodeAt } from '../graph.ts';
+import { countInstance } from './instances.ts';
+import { withPlace } from './places.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { isActive, isServing, isSettled } from './run-state.ts';
 
@@ -49,9 +50,10 @@ function changeNode(run: RunState, index: number, change: Partial<StepState>): R
   const before = itemAt(run.nodes, index);
   const after = { ...before, ...change };
   const next = { ...run, nodes: withItem(run.nodes, index, after) };
+  if (after.item !== undefined) return countInstance(next, before, after);
   if (index >= run.graph.stepCount) return next;
   const placed = withPlace(next, index, after);
-  if (before.status === after.status && before.isReady === after.isReady) return placed;
+  if (before.status === after.status && takesPlace(before) === takesPlace(after)) return placed;
   return {
     ...placed,
     counts: moved(run.counts, before, after),
@@ -89,19 +91,6 @@ function withDependents(before: RunState, run: RunState, index: number): RunStat
     if (step.unmet === 0 || after.unmet === 0) next = withPlace(next, dependent, after);
   }
   return next;
-}
-
-/**
- * Puts a step into the set of those that may start, or of those that its dependencies hold back. A retry waits for a
- * service that is starting again, and does not follow after one that failed.
- */
-function withPlace(run: RunState, index: number, { status, until, unmet, blocking }: StepState): RunState {
-  const isOpen = unmet === 0 && (status === 'pending' || status === 'waiting');
-  const isReady = isOpen && blocking === 0 && (status === 'pending' || until === null);
-  const isBlocked = isOpen && blocking > 0;
-  const ready = isReady ? withIndex(run.ready, index) : withoutIndex(run.ready, index);
-  const blocked = isBlocked ? withIndex(run.blocked, index) : withoutIndex(run.blocked, index);
-  return ready === run.ready && blocked === run.blocked ? run : { ...run, ready, blocked };
 }
 
 function moved(counts: RunState['counts'], before: StepState, after: StepState): RunState['counts'] {

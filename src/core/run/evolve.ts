@@ -1,8 +1,9 @@
 import { nodeIndex } from '../graph.ts';
-import { handlerName } from '../workflow.ts';
+import { handlerKind, handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
-import type { EarlierEnd, EarlierResult, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import { addInstances, cancelInstances, newInstances } from './instances.ts';
+import type { EarlierEnd, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
 import { isSettled, stepNode, stepState } from './run-state.ts';
 
@@ -36,6 +37,10 @@ export function evolve(run: RunState, event: RunEvent): RunState {
       return evolveNode(run, nodeIndex(run.graph, event.step), { isReady: true });
     case 'step.ending':
       return evolveNode(run, nodeIndex(run.graph, event.step), { isEnding: true });
+    case 'step.expanded':
+      return expanded(run, event);
+    case 'step.canceling':
+      return cancelInstances(run, nodeIndex(run.graph, event.step), event.message);
     case 'step.waiting':
       return waiting(run, event);
     case 'step.ready':
@@ -76,7 +81,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {
-  const { step, at, status, outputs, before, result } = event;
+  const { step, at, status, outputs, before } = event;
   const index = nodeIndex(run.graph, step);
   const end = before === undefined ? {} : earlierEnd(before);
   const tolerated = toleratedOf(run, event);
@@ -86,14 +91,9 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
     tolerated,
     ...maskedOf(event),
     ...end,
-    ...(result === undefined ? {} : resultOf(result)),
     finishedAt: at,
     restored: true,
   });
-}
-
-function resultOf({ exitCode, stdout, stderr }: EarlierResult): Partial<StepState> {
-  return { exitCode, earlierLogs: { stdout, stderr } };
 }
 
 /** Earlier versions recorded no tolerance, since only `continueOn.failure` gave one. */
@@ -129,13 +129,19 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
     until: null,
     tolerated: null,
   });
-  return index < run.graph.stepCount ? { ...next, lastStartAt: at, delayedUntil: null } : next;
+  return handlerKind(step) === null ? { ...next, lastStartAt: at, delayedUntil: null } : next;
 }
 
 function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
   const link = child === undefined ? {} : { child };
   return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
+}
+
+function expanded(run: RunState, { step, at, attempt, items }: Event<'step.expanded'>): RunState {
+  const index = nodeIndex(run.graph, step);
+  const change = { status: 'running', attempt, startedAt: at, instances: newInstances(run, items) } as const;
+  return addInstances(evolveNode(run, index, change), index, items);
 }
 
 function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<'step.waiting'>): RunState {

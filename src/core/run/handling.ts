@@ -1,7 +1,7 @@
 import { handlerName } from '../workflow.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import { isActive, isSettled, type RunState, type StepState, stepState, steps } from './run-state.ts';
+import { isActive, isSettled, type RunState, type StepState, stepState, unsettledSteps } from './run-state.ts';
 import { schedule } from './schedule.ts';
 import { settle, settleInactive, upstreamMessage } from './settle.ts';
 import { handlersFor, verdict } from './verdict.ts';
@@ -25,8 +25,7 @@ export function initHandler(run: RunState): StepState | null {
 /** Without its initialization, a run starts no step. */
 function settleUninitialized(draft: Draft, at: number, init: StepState): void {
   const message = upstreamMessage(init);
-  for (const step of steps(draft.run))
-    if (!isSettled(step)) settle(draft, at, step, { status: 'upstream_failed', message });
+  for (const step of unsettledSteps(draft.run)) settle(draft, at, step, { status: 'upstream_failed', message });
 }
 
 /** Called when all steps are settled: lists the handlers to run, if any. */

@@ -1,22 +1,23 @@
 import type { Graph } from '../graph.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
+import { fanOutOf } from './instances.ts';
 import { originOf } from './origin.ts';
-import type { RestoredStep } from './run.ts';
-import { isSettled, type RunState, type StepState, stepState } from './run-state.ts';
+import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
+import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 
 /**
  * What a retry runs: everything that did not succeed and what depends on it; every step; one step alone; or a step and
- * everything after it.
+ * everything after it. A step can be an instance of a fan-out.
  */
 export type RetrySelection =
   | { readonly steps: 'unfinished' | 'all' }
   | { readonly only: string }
   | { readonly from: string };
 
-/** Both lists are in the order of the file and together contain all steps of the workflow. */
+/** Both lists are in the order of the file. */
 export type RetryPlan = {
   /** For the `start` of the new run. */
-  readonly restored: readonly RestoredStep[];
+  readonly restored: readonly Restored[];
   /** The steps that will run. Empty: there is nothing to do. */
   readonly rerun: readonly string[];
   /** Variables that were secret outputs of restored steps, whose values were not stored. Absent if there are none. */
@@ -25,25 +26,76 @@ export type RetryPlan = {
 
 /**
  * Plans a new run that keeps the results of a finished one. A step whose outputs contained secrets, which are not
- * stored, runs again for them, unless one step is to run alone. `graph` is the graph of the workflow to run, if that
+ * stored, runs again for them, unless one step is to run alone. A fan-out that runs again runs the instances that did
+ * not succeed, of the same items; all of them if all succeeded. If a step before it runs again too, its items are read
+ * again. `graph` is the graph of the workflow to run, if that
  * is not the one that ran: steps are matched by name. Throws if the selection names a step that the graph does not
  * have.
  */
 export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
-  const rerun = new Set(withServices(selected(run, selection, graph), graph));
+  const instance = instanceNamed(run, selection);
+  const rerun = new Set(withServices(selected(run, ofFanOut(selection, run, instance), graph), graph));
   const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
     (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
   );
   if (!('only' in selection) && rerun.size > 0) for (const index of withServices(forgetful, graph)) rerun.add(index);
-  const restored: RestoredStep[] = [];
+  const isReadAgain = (index: number) =>
+    (graph.dependencies[index] ?? []).some(
+      (dependency) => rerun.has(dependency) && nodeAt(graph, dependency).service === undefined,
+    );
+  const restored: Restored[] = [];
   const names: string[] = [];
   for (let index = 0; index < graph.stepCount; index += 1) {
-    const { name } = nodeAt(graph, index);
+    const { name, fanOut } = nodeAt(graph, index);
+    const step = fanOut === undefined ? null : earlier(run, name);
+    if (step !== null && !(rerun.has(index) && isReadAgain(index))) {
+      restored.push(...keptItems(run, step, { isRerun: rerun.has(index), only: instance }));
+    }
     if (rerun.has(index)) names.push(name);
     else restored.push(takenOver(run, name));
   }
-  const missing = restored.flatMap(({ step }) => unkept(earlier(run, step)));
+  const missing = restored.flatMap((one) => ('items' in one ? [] : unkept(earlier(run, one.step))));
   return { restored, rerun: names, ...(missing.length > 0 ? { missing } : {}) };
+}
+
+/** The instance that a selection names; null for any other selection. */
+function instanceNamed(run: RunState, selection: RetrySelection): StepState | null {
+  const name = 'only' in selection ? selection.only : 'from' in selection ? selection.from : null;
+  const state = name === null ? null : earlier(run, name);
+  return state?.item === undefined ? null : state;
+}
+
+/** The selection with the fan-out of the instance instead of the instance. */
+function ofFanOut(selection: RetrySelection, run: RunState, instance: StepState | null): RetrySelection {
+  const fanOut = instance === null ? null : fanOutOf(run, instance);
+  if (fanOut === null) return selection;
+  return 'only' in selection ? { only: fanOut.name } : { from: fanOut.name };
+}
+
+/**
+ * The items of a fan-out and the instances that do not run again; nothing if its items are not known, or contain secrets,
+ * which are not stored.
+ */
+function keptItems(
+  run: RunState,
+  step: StepState,
+  { isRerun, only }: { readonly isRerun: boolean; readonly only: StepState | null },
+): readonly RestoredItems[] {
+  const instances = instancesOf(run, step);
+  const items = instances.flatMap(({ item }) => (item === undefined ? [] : [plainItem(item)]));
+  if (items.length === 0 || items.some(({ masked }) => masked)) return [];
+  const isComplete = instances.every((instance) => isDone(instance) && unkept(instance).length === 0);
+  const runs = (instance: StepState) => {
+    if (!isRerun) return false;
+    if (only !== null) return instance === only;
+    return isComplete || !isDone(instance) || unkept(instance).length > 0;
+  };
+  const kept = instances.filter((instance) => !runs(instance)).map(({ name }) => takenOver(run, name));
+  return [{ step: step.name, items, instances: kept }];
+}
+
+function plainItem({ key, value, masked }: Item): Item {
+  return { key, value, ...(masked === undefined ? {} : { masked }) };
 }
 
 function selected(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {

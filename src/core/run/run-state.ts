@@ -11,6 +11,7 @@ import type {
   DotenvUse,
   FailureReason,
   FinishedStatus,
+  Item,
   Outputs,
   Owner,
   Param,
@@ -69,13 +70,32 @@ export type StepState = {
   readonly restored: boolean;
   /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
-  /** For a restored step: its logs in that run, if texts refer to them. */
-  readonly earlierLogs?: { readonly stdout: string | null; readonly stderr: string | null };
+  /** The instances of an expanded fan-out. */
+  readonly instances?: Instances;
+  /** Of an instance: its fan-out and its item. */
+  readonly item?: ItemState;
   /** Number of dependencies that are not settled yet. */
   readonly unmet: number;
   /** Number of settled dependencies that prevent the step from running. */
   readonly blocking: number;
 };
+
+/** The instances of a fan-out. */
+export type Instances = {
+  /** The node number of the first; the others follow it in the order of the items. */
+  readonly first: number;
+  readonly count: number;
+  /** Instances that may start, subject to the limits, by the index of their item. */
+  readonly ready: IndexSet;
+  /** Instances that are scheduled or running. */
+  readonly active: number;
+  readonly settled: number;
+  /** Why no further instance starts although the run continues; null if they may. */
+  readonly canceling: string | null;
+};
+
+/** The item of an instance; `fanOut` is the node number of its step. */
+export type ItemState = Item & { readonly fanOut: number; readonly index: number };
 
 /** The first reason to end the run early. Only a failure to write the journal replaces it. */
 export type Cancellation = { readonly reason: CancelReason; readonly message: string; readonly force: boolean };
@@ -132,17 +152,17 @@ export type RunState = {
 
   /** By node number of the graph. */
   readonly nodes: Vector<StepState>;
-  /** Number of steps (without handlers) by status. */
+  /** Number of steps (without handlers and instances) by status. */
   readonly counts: { readonly [status in StepStatus]: number };
-  /** Steps that count towards the limit: scheduled or running, except for services that are ready. */
+  /** Steps and instances that count towards the limit: scheduled or running, except for services that are ready. */
   readonly active: number;
   readonly settled: number;
   /** Failed steps whose failure is tolerated by their own `continueOn`. */
   readonly tolerated: number;
-  /** Steps that may start, subject to the limit and the delay. */
+  /** Steps that may start, or of which an instance may, subject to the limit and the delay. */
   readonly ready: IndexSet;
-  /** Steps whose dependencies are all settled and do not let them run: they are settled next. */
-  readonly blocked: IndexSet;
+  /** Steps that are settled next: their dependencies do not let them run, or all their instances have ended. */
+  readonly due: IndexSet;
   /** When the last attempt at a step was scheduled. */
   readonly lastStartAt: number | null;
   /** When the delay of `delayMs` ends, during which no step may start; null outside of it. */
@@ -183,7 +203,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
     settled: 0,
     tolerated: 0,
     ready: indexSet(graph.stepCount, roots),
-    blocked: indexSet(graph.stepCount, []),
+    due: indexSet(graph.stepCount, []),
     lastStartAt: null,
     delayedUntil: null,
     cancellation: null,
@@ -206,6 +226,18 @@ export function steps(run: RunState): Iterable<StepState> {
   return firstItems(run.nodes, run.graph.stepCount);
 }
 
+/** The instances of an expanded fan-out in the order of its items; none of any other step. */
+export function instancesOf(run: RunState, { instances }: StepState): readonly StepState[] {
+  if (instances === undefined) return [];
+  return Array.from({ length: instances.count }, (_, index) => itemAt(run.nodes, instances.first + index));
+}
+
+/** The steps without their final status; of an expanded fan-out, its instances. */
+export function unsettledSteps(run: RunState): readonly StepState[] {
+  const all = [...steps(run)].flatMap((step) => (step.instances === undefined ? [step] : instancesOf(run, step)));
+  return all.filter((step) => !isSettled(step));
+}
+
 /** Whether the step has its final status. */
 export function isSettled(step: StepState): step is StepState & { readonly status: SettledStatus } {
   switch (step.status) {
@@ -223,9 +255,9 @@ export function isSettled(step: StepState): step is StepState & { readonly statu
   }
 }
 
-/** Whether an attempt at the step is starting or running. */
-export function isActive(step: StepState): boolean {
-  return step.status === 'scheduled' || step.status === 'running';
+/** Whether an attempt at the step is starting or running. Of an expanded fan-out, only its instances are attempted. */
+export function isActive({ status, instances }: StepState): boolean {
+  return instances === undefined && (status === 'scheduled' || status === 'running');
 }
 
 /** Whether a service is ready for its dependents. */
@@ -250,7 +282,8 @@ const noSteps: RunState['counts'] = {
   upstream_failed: 0,
 };
 
-function initialStep(name: string, unmet: number): StepState {
+/** A step before its first event. */
+export function initialStep(name: string, unmet: number): StepState {
   return {
     name,
     status: 'pending',

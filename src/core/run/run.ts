@@ -1,4 +1,4 @@
-import type { HandlerKind } from '../workflow.ts';
+import type { HandlerKind, ItemValue } from '../workflow.ts';
 
 /**
  * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
@@ -11,7 +11,9 @@ import type { HandlerKind } from '../workflow.ts';
  * A service has further states while it is running: starting -> serving (`step.serving`) -> ending (`step.ending`). It
  * goes back to the first with the next attempt.
  *
- * A handler goes through the same states as a step, under the name `handlerOn.<kind>`.
+ * A handler goes through the same states as a step, under the name `handlerOn.<kind>`. So does each instance of a
+ * fan-out, under the name `<step>[<key>]`: the step itself is `running` from the event `step.expanded` until all its
+ * instances have ended.
  */
 
 /** Every status of a step or handler. */
@@ -150,16 +152,26 @@ export type RestoredStep = {
   readonly tolerated?: ToleratedBy;
   /** For a step that did not succeed: how it ended. Absent too if it was never settled. */
   readonly before?: EarlierEnd;
-  /** Present if texts of the workflow refer to the result of the step. */
-  readonly result?: EarlierResult;
 };
 
-/** The result of a step that ended in an earlier run. */
-export type EarlierResult = {
-  readonly exitCode: number | null;
-  readonly stdout: string | null;
-  readonly stderr: string | null;
+/**
+ * An item of a fan-out, and the key that names its instance. `masked`: the stored value is masked, because it contains a
+ * secret, and must not be used as a value.
+ */
+export type Item = { readonly key: string; readonly value: ItemValue; readonly masked?: true };
+
+/**
+ * A fan-out with the items of the run being retried, and those of its instances that are restored. The others run,
+ * unless the step itself is restored after it.
+ */
+export type RestoredItems = {
+  readonly step: string;
+  readonly items: readonly Item[];
+  readonly instances: readonly RestoredStep[];
 };
+
+/** What a retry takes over, in an order that `start` can record. */
+export type Restored = RestoredStep | RestoredItems;
 
 /** How a step ended in an earlier run, which has its logs. */
 export type EarlierEnd = {
@@ -172,7 +184,7 @@ export type EarlierEnd = {
 
 /** Inputs of a run. A report about an attempt carries the attempt's number, so that a late report changes nothing. */
 export type RunInput =
-  | { readonly type: 'start'; readonly at: number; readonly restored: readonly RestoredStep[] }
+  | { readonly type: 'start'; readonly at: number; readonly restored: readonly Restored[] }
   /** Instead of `start`: the workflow's precondition is not met, or its environment cannot be evaluated. */
   | {
       readonly type: 'refuse';
@@ -200,6 +212,14 @@ export type RunInput =
     }
   /** The service that the attempt started is ready. */
   | { readonly type: 'attempt-serving'; readonly at: number; readonly step: string; readonly attempt: number }
+  /** Instead of `attempt-ended`: the attempt has evaluated the items of its fan-out. */
+  | {
+      readonly type: 'items-read';
+      readonly at: number;
+      readonly step: string;
+      readonly attempt: number;
+      readonly items: readonly Item[];
+    }
   | {
       readonly type: 'attempt-ended';
       readonly at: number;
@@ -268,7 +288,6 @@ export type RunEvent =
       readonly masked?: readonly string[];
       readonly tolerated?: ToleratedBy;
       readonly before?: EarlierEnd;
-      readonly result?: EarlierResult;
     }
   /** For the engine: start this attempt. */
   | { readonly type: 'step.scheduled'; readonly at: number; readonly step: string; readonly attempt: number }
@@ -294,6 +313,16 @@ export type RunEvent =
   | { readonly type: 'step.serving'; readonly at: number; readonly step: string; readonly attempt: number }
   /** For the engine: end a service, which no step needs any more. */
   | { readonly type: 'step.ending'; readonly at: number; readonly step: string; readonly attempt: number }
+  /** The step has these instances, which end it. `attempt`: 0 for items taken over from the run being retried. */
+  | {
+      readonly type: 'step.expanded';
+      readonly at: number;
+      readonly step: string;
+      readonly attempt: number;
+      readonly items: readonly Item[];
+    }
+  /** For the engine: end every running attempt at an instance of this fan-out, of which one failed. */
+  | { readonly type: 'step.canceling'; readonly at: number; readonly step: string; readonly message: string }
   /** For the engine: set a timer. `attempt` is the one that has just ended, with `outcome`. */
   | {
       readonly type: 'step.waiting';

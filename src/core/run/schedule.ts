@@ -22,8 +22,8 @@ export function scheduleReady(draft: Draft, at: number): void {
  */
 export function endDelay(draft: Draft, at: number): void {
   if (draft.run.delayedUntil === null) return;
-  const next = smallestIndex(draft.run.ready);
-  if (next !== null) schedule(draft, at, itemAt(draft.run.nodes, next));
+  const next = firstReady(draft.run);
+  if (next !== null) schedule(draft, at, next);
 }
 
 /** Starts the next attempt at a step or handler. */
@@ -35,8 +35,16 @@ function nextToStart(run: RunState): StepState | null {
   const { maxActiveSteps } = run.policies;
   if (run.delayedUntil !== null) return null;
   if (maxActiveSteps > 0 && run.active >= maxActiveSteps) return null;
+  return firstReady(run);
+}
+
+/** The first ready step in the order of the file; of a fan-out, its first ready instance. */
+function firstReady(run: RunState): StepState | null {
   const next = smallestIndex(run.ready);
-  return next === null ? null : itemAt(run.nodes, next);
+  if (next === null) return null;
+  const step = itemAt(run.nodes, next);
+  if (step.instances === undefined) return step;
+  return itemAt(run.nodes, step.instances.first + (smallestIndex(step.instances.ready) ?? 0));
 }
 
 /** At most one delay from now, even if the clock was set back. */

@@ -4,6 +4,7 @@ import type { AttemptResult } from './attempt-result.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { isBlocking } from './evolve-node.ts';
+import { fanOutResult } from './fan-out-result.ts';
 import type { ToleratedBy } from './run.ts';
 import { type RunState, type StepState, stepNode } from './run-state.ts';
 
@@ -47,10 +48,15 @@ function lastRepetition(run: RunState, { name, reason, message, tolerated }: Ste
   return isSuccess ? { status: 'succeeded', message: '', tolerated } : { status: 'failed', reason, message, tolerated };
 }
 
-/** Settles every step that its dependencies prevent from running, then the steps that depend on those. */
-export function settleBlocked(draft: Draft, at: number): void {
-  for (let next = smallestIndex(draft.run.blocked); next !== null; next = smallestIndex(draft.run.blocked)) {
-    settle(draft, at, itemAt(draft.run.nodes, next), blockedResult(draft.run, next));
+/**
+ * Settles every fan-out whose instances have all ended and every step that its dependencies prevent from running, then
+ * the steps that depend on those.
+ */
+export function settleDue(draft: Draft, at: number): void {
+  for (let next = smallestIndex(draft.run.due); next !== null; next = smallestIndex(draft.run.due)) {
+    const step = itemAt(draft.run.nodes, next);
+    const result = step.instances === undefined ? blockedResult(draft.run, next) : fanOutResult(draft.run, step);
+    settle(draft, at, step, result);
   }
 }
 

@@ -1,8 +1,8 @@
 import { handlerName } from '../workflow.ts';
 import { initHandler } from './handling.ts';
 import type { RunState, StepState } from './run-state.ts';
-import { stepNode, stepState, steps } from './run-state.ts';
-import type { RunHead, RunSummary, StepSummary } from './summary.ts';
+import { instancesOf, stepNode, stepState, steps } from './run-state.ts';
+import type { InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
 export type StdoutPath = (step: string, attempt: number) => string | null;
@@ -47,6 +47,7 @@ export function reachedHandlers(run: RunState): readonly StepState[] {
 
 /** One step or handler as everybody outside sees it. */
 export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPath): StepSummary {
+  const { instances } = step;
   return {
     name: step.name,
     status: step.status,
@@ -59,13 +60,21 @@ export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPat
     finishedAt: isoTimeOrNull(step.finishedAt),
     durationMs: duration(step),
     outputs: step.outputs,
-    log: step.attempt === 0 ? null : logPath(step.name, step.attempt),
+    log: step.attempt === 0 || instances !== undefined ? null : logPath(step.name, step.attempt),
     ...(step.container === null ? {} : { container: step.container }),
     ...(stepNode(run, step.name).service === undefined ? {} : { service: { ready: step.isReady } }),
     ...(step.child === undefined ? {} : { child: step.child }),
     ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
     ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),
+    ...(instances === undefined ? {} : { items: summarizeInstances(run, step, logPath) }),
   };
+}
+
+function summarizeInstances(run: RunState, step: StepState, logPath: StdoutPath): readonly InstanceSummary[] {
+  return instancesOf(run, step).map((instance) => {
+    const { key = '', index = 0, value = '' } = instance.item ?? {};
+    return { key, index, item: value, ...summarizeStep(run, instance, logPath) };
+  });
 }
 
 /** Never negative, even if the clock was set back. */

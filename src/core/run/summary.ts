@@ -1,3 +1,4 @@
+import type { ItemValue } from '../workflow.ts';
 import type {
   ContainerRef,
   DotenvUse,
@@ -37,6 +38,16 @@ export type StepSummary = {
   readonly tolerated?: ToleratedBy;
   /** How often a repeating step has run, retries not counted; absent before the second time. */
   readonly repetitions?: number;
+  /** The instances of a fan-out; absent before its items are known, and for any other step. */
+  readonly items?: readonly InstanceSummary[];
+};
+
+/** An instance of a fan-out. `name` is `NAME[KEY]`. */
+export type InstanceSummary = StepSummary & {
+  readonly key: string;
+  /** From 0. */
+  readonly index: number;
+  readonly item: ItemValue;
 };
 
 /** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */

@@ -1,15 +1,27 @@
 import { nodeIndex } from '../graph.ts';
+import { MAX_INSTANCES, MAX_ITEMS } from '../items.ts';
 import { handlerKind } from '../workflow.ts';
-import { cancel, lose } from './cancel.ts';
+import { cancel, cancelFanOut, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
+import { fanOutResult } from './fan-out-result.ts';
 import { beginHandling, continueHandling, initialize } from './handling.ts';
+import { fanOutOf } from './instances.ts';
 import { followUp, lastResult } from './policies.ts';
-import type { FinishedStatus, Outcome, RunEvent, RunInput } from './run.ts';
-import { isActive, isFinished, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
+import type { FinishedStatus, Outcome, RestoredItems, RunEvent, RunInput } from './run.ts';
+import {
+  instancesOf,
+  isActive,
+  isFinished,
+  isSettled,
+  type RunState,
+  type StepState,
+  stepNode,
+  stepState,
+} from './run-state.ts';
 import { endDelay, scheduleReady } from './schedule.ts';
 import { endServices, serviceOutcome } from './services.ts';
-import { settle, settleBlocked } from './settle.ts';
+import { settle, settleDue } from './settle.ts';
 import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
 
 type Input<Type extends RunInput['type']> = Extract<RunInput, { type: Type }>;
@@ -46,6 +58,9 @@ function take(draft: Draft, input: RunInput): void {
     case 'attempt-serving':
       attemptServing(draft, input);
       break;
+    case 'items-read':
+      itemsRead(draft, input);
+      break;
     case 'attempt-ended':
       attemptEnded(draft, input);
       break;
@@ -72,7 +87,7 @@ function advance(draft: Draft, at: number): void {
   if (isFinished(draft.run) || draft.run.status === 'queued') return;
   if (draft.run.handling === null) {
     if (!initialize(draft, at)) return;
-    settleBlocked(draft, at);
+    settleDue(draft, at);
     scheduleReady(draft, at);
     if (draft.run.settled < draft.run.graph.stepCount) {
       endServices(draft, at);
@@ -86,7 +101,15 @@ function advance(draft: Draft, at: number): void {
 function start(draft: Draft, { at, restored }: Input<'start'>): void {
   if (draft.run.status !== 'queued') return;
   record(draft, { type: 'run.started', at });
-  for (const step of restored) record(draft, { type: 'step.restored', at, ...step });
+  for (const one of restored) {
+    if ('items' in one) restoreItems(draft, at, one);
+    else record(draft, { type: 'step.restored', at, ...one });
+  }
+}
+
+function restoreItems(draft: Draft, at: number, { step, items, instances }: RestoredItems): void {
+  record(draft, { type: 'step.expanded', at, step, attempt: 0, items });
+  for (const instance of instances) record(draft, { type: 'step.restored', at, ...instance });
 }
 
 function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
@@ -114,21 +137,49 @@ function attemptServing(draft: Draft, { at, step, attempt }: Input<'attempt-serv
     record(draft, { type: 'step.serving', at, step, attempt });
 }
 
+function itemsRead(draft: Draft, { at, step, attempt, items }: Input<'items-read'>): void {
+  const state = stepState(draft.run, step);
+  if (!isActive(state) || attempt !== state.attempt) return;
+  const problem = isEnding(draft.run, state) ? null : tooManyItems(draft.run, items.length);
+  if (isEnding(draft.run, state)) settle(draft, at, state, { status: 'canceled', message: 'stopped' });
+  else if (problem !== null) settle(draft, at, state, { status: 'failed', reason: 'error', message: problem });
+  else record(draft, { type: 'step.expanded', at, step, attempt, items });
+}
+
+function tooManyItems({ graph, nodes }: RunState, count: number): string | null {
+  if (count > MAX_ITEMS) return `${count} items: a step takes at most ${MAX_ITEMS}`;
+  const handlers = graph.nodes.slice(graph.stepCount).filter(({ name }) => handlerKind(name) !== null).length;
+  const before = nodes.length - graph.stepCount - handlers;
+  if (before + count <= MAX_INSTANCES) return null;
+  return `${count} items: the run has ${before} instances of other steps and takes at most ${MAX_INSTANCES}`;
+}
+
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
   const outcome = serviceOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const node = stepNode(draft.run, step);
-  const next = isEnding(draft.run, state)
-    ? { why: null, ...lastResult(node, outcome, facts) }
-    : followUp(node, state, outcome, facts);
+  // The policies of a fan-out hold for each of its instances.
+  const next =
+    isEnding(draft.run, state) || node.fanOut !== undefined
+      ? { why: null, ...lastResult(node, outcome, facts) }
+      : followUp(node, state, outcome, facts);
   const { why, tolerated } = next;
   if (why === null) {
     settle(draft, at, state, { ...next.result, tolerated });
+    if (next.result.status === 'failed' && tolerated === null) failFast(draft, at, state);
   } else {
     const kept = tolerated === null ? {} : { tolerated };
     record(draft, { type: 'step.waiting', at, step, attempt, why, until: at + next.waitMs, outcome, ...kept });
   }
+}
+
+/** Cancels the other instances of a fan-out after the failure of this one, if it is to. */
+function failFast(draft: Draft, at: number, instance: StepState): void {
+  const fanOut = fanOutOf(draft.run, instance);
+  if (fanOut === null || fanOut.instances?.canceling !== null) return;
+  if (stepNode(draft.run, fanOut.name).fanOut?.failFast === true)
+    cancelFanOut(draft, at, fanOut, `"${instance.name}" failed`);
 }
 
 /**
@@ -147,12 +198,13 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
 }
 
 /**
- * Whether the present attempt is the last: the run is being canceled, or was canceled while this handler ran, or no step
- * needs this service any more.
+ * Whether the present attempt is the last: the run or its fan-out is being canceled, or the run was canceled while this
+ * handler ran, or no step needs this service any more.
  */
-function isEnding(run: RunState, { name, isEnding }: StepState): boolean {
-  const kind = handlerKind(name);
-  if (kind === null || kind === 'init') return run.cancellation !== null || isEnding;
+function isEnding(run: RunState, step: StepState): boolean {
+  const kind = handlerKind(step.name);
+  const isUnwanted = step.isEnding || (fanOutOf(run, step)?.instances?.canceling ?? null) !== null;
+  if (kind === null || kind === 'init') return run.cancellation !== null || isUnwanted;
   return run.handling?.interrupted === kind;
 }
 
@@ -161,10 +213,21 @@ type Mark = Extract<RunInput, { type: 'mark' }>;
 /** Records how a user marked a step of a finished run, and the resulting status of the run. */
 function mark(draft: Draft, { at, step, status, by }: Mark): void {
   const { run } = draft;
-  if (stepState(run, step).status === status) return;
+  const state = stepState(run, step);
+  if (state.status === status) return;
   const event = { type: 'step.marked', at, step, status, by } as const;
   const marked = evolve(run, { ...event, run: presentVerdict(run) });
   record(draft, { ...event, run: verdictAfterMark(marked) });
+  const fanOut = fanOutOf(draft.run, state);
+  if (fanOut !== null) markFanOut(draft, { at, fanOut, by });
+}
+
+/** A fan-out ends as its instances do, one of which was marked. */
+function markFanOut(draft: Draft, { at, fanOut, by }: { at: number; fanOut: StepState; by: string }): void {
+  const { status } = fanOutResult(draft.run, fanOut);
+  const isSettledAll = instancesOf(draft.run, fanOut).every(isSettled);
+  if (isSettledAll && (status === 'succeeded' || status === 'failed'))
+    mark(draft, { type: 'mark', at, step: fanOut.name, status, by });
 }
 
 /**

@@ -1,4 +1,6 @@
-import type { EarlierEnd, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
+import { itemText } from '../items.ts';
+import type { EarlierEnd, Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
+import type { ItemScalar } from '../workflow.ts';
 import { mask } from './mask-stream.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -27,6 +29,9 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
       return { ...event, message: text(event.message), ...maskOutputs(event.outputs, hidden) };
     case 'step.marked':
       return { ...event, by: text(event.by), run: { ...event.run, message: text(event.run.message) } };
+    case 'step.expanded':
+      return { ...event, items: event.items.map((item) => maskItem(item, hidden)) };
+    case 'step.canceling':
     case 'run.canceling':
     case 'run.warned':
     case 'run.finished':
@@ -51,6 +56,20 @@ export function maskParams(params: readonly Param[], hidden: Hidden): readonly P
     const value = maskValue(param.name, param.value, hidden);
     return value === param.value ? param : { ...param, value, masked: true };
   });
+}
+
+/** Keys contain no secrets: they name the instance in every event. */
+function maskItem(item: Item, { secrets }: Hidden): Item {
+  const { value: plain } = item;
+  const hide = (scalar: ItemScalar) => {
+    const text = secrets.mask(String(scalar));
+    return text === String(scalar) ? scalar : text;
+  };
+  const value =
+    typeof plain === 'object'
+      ? Object.fromEntries(Object.entries(plain).map(([field, text]) => [field, hide(text)]))
+      : hide(plain);
+  return itemText(value) === itemText(plain) ? item : { ...item, value, masked: true };
 }
 
 function maskOutcome(outcome: Outcome, hidden: Hidden): Outcome {

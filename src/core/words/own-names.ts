@@ -1,3 +1,4 @@
+import { isItemVariable } from '../items.ts';
 import { allSteps, type Step, type Workflow } from '../workflow.ts';
 
 /** A workflow, with the parameters of a run as its steps get them: a named one reads `NAME=value`. */
@@ -17,7 +18,13 @@ export function workflowNames({ workflow, params }: Names): readonly string[] {
   return names.filter((name) => typeof name === 'string');
 }
 
-/** The names defined for one step: those of its workflow and of the step's own `env`. */
+/** The names defined for one step: those of its workflow, of the step's own `env`, and of its item. */
 export function stepNames({ workflow, params, step }: Names & { readonly step: Step }): ReadonlySet<string> {
-  return new Set([...workflowNames({ workflow, params }), ...step.env.map(({ name }) => name)]);
+  return new Set([...workflowNames({ workflow, params }), ...step.env.map(({ name }) => name), ...itemNames(step)]);
+}
+
+/** The variables of its item that an instance of a fan-out mentions. */
+export function itemNames(step: Step): readonly string[] {
+  if (step.instanceOf === undefined) return [];
+  return (JSON.stringify(step).match(/\b(?:WF_)?ITEM\w*/g) ?? []).filter(isItemVariable);
 }

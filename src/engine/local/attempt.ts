@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { failed } from '../../core/run/outcome.ts';
-import type { AttemptFacts, Outcome } from '../../core/run/run.ts';
+import type { AttemptFacts, Item, Outcome } from '../../core/run/run.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
@@ -18,6 +18,7 @@ import type { RunJournal } from '../../store/store.ts';
 import { attemptFacts, type NeededFacts } from './attempt-facts.ts';
 import { type Environment, EvaluationProblem } from './environment/environment.ts';
 import { type Captured, firstUnmet } from './environment/precondition.ts';
+import { readItems } from './environment/read-items.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import { addStepEnv } from './environment/step-env.ts';
 import type { RunVariables } from './environment/variables.ts';
@@ -43,6 +44,8 @@ type AttemptContext = {
   readonly workflow: Workflow;
   readonly step: Step;
   readonly number: number;
+  /** The variables of an instance of a fan-out; else empty. */
+  readonly itemVariables: Environment;
   /** Steps whose preconditions were met: retries and repetitions do not check them again. */
   readonly admitted: Set<string>;
   /** Already open; closed by the attempt. */
@@ -60,8 +63,15 @@ type AttemptContext = {
   readonly neededFacts: (outcome: Outcome) => NeededFacts;
 };
 
-/** The result of an attempt: its outcome, and what the step's policies ask besides. */
-export type AttemptReport = { readonly outcome: Outcome; readonly facts: AttemptFacts };
+/**
+ * The result of an attempt: its outcome, and what the step's policies ask besides; of a fan-out its items, if they could
+ * be read.
+ */
+export type AttemptReport = {
+  readonly outcome: Outcome;
+  readonly facts: AttemptFacts;
+  readonly items?: readonly Item[];
+};
 
 /**
  * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
@@ -77,6 +87,10 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
     const refusal = await checkPreconditions(context, scope, env, cwd);
     if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
     if (refusal !== null) return reportOf(refusal);
+    if (step.fanOut !== undefined) {
+      const items = await readItems(step.fanOut, { scope, env, capture: captureFor(context), secrets });
+      return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items };
+    }
     const outcome = await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
@@ -127,8 +141,9 @@ function captureFor({ workflow, step, signal, capture, variables }: AttemptConte
     capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
 }
 
-function stepEnvironment({ step, number, output: { log } }: AttemptContext): Environment {
+function stepEnvironment({ step, number, itemVariables, output: { log } }: AttemptContext): Environment {
   return {
+    ...itemVariables,
     WF_STEP: step.name,
     WF_ATTEMPT: String(number),
     WF_LOG_FILE: log.stdoutPath,

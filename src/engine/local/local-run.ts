@@ -1,9 +1,18 @@
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
-import type { CancelReason, FinishedStatus, Outcome, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
-import { initialRun, isFinished, type RunState } from '../../core/run/run-state.ts';
+import type {
+  CancelReason,
+  FinishedStatus,
+  Outcome,
+  Outputs,
+  RunEvent,
+  RunInput,
+  StoredEvent,
+} from '../../core/run/run.ts';
+import { initialRun, isFinished, type RunState, stepNode } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
-import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
+import { expandText } from '../../core/words/interpolate.ts';
+import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
 import type { Started } from '../../executors/executor.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
@@ -68,7 +77,6 @@ export class LocalRun {
   readonly #runner: StepRunner;
   readonly #watcher: RunWatcher;
   readonly #attempts: RunningAttempts;
-  readonly #steps: ReadonlyMap<string, Step>;
   readonly #background: Background;
   readonly #notices: Notices;
   readonly #timers: RunTimers;
@@ -103,7 +111,6 @@ export class LocalRun {
     this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     this.#notices = new Notices(options.notify, warn);
-    this.#steps = new Map(allSteps(workflow).map((step) => [step.name, step]));
     const onFailure = (error: WfError) => this.#storageFailed(error);
     this.#record = new RunRecord(initialRun(buildGraph(workflow), workflow), { journal, secrets, onFailure });
     this.finished = new Promise((resolve, reject) => {
@@ -221,7 +228,8 @@ export class LocalRun {
 
   async #endBackground(): Promise<void> {
     const { workflow } = this.#request;
-    const spared = new Set(allSteps(workflow).flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
+    const { nodes } = this.result.graph;
+    const spared = new Set(nodes.flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
     await this.#background.end(spared, workflow.graceMs);
   }
 
@@ -252,15 +260,18 @@ export class LocalRun {
         this.#attempts.end(event.step);
         break;
       case 'step.waiting': {
-        this.#runner.set('outputs' in event.outcome ? event.outcome.outputs : {});
         const { step, attempt } = event;
+        this.#publish(step, 'outputs' in event.outcome ? event.outcome.outputs : {});
         this.#timers.at(event.until, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
         break;
       }
       case 'step.finished':
-        this.#runner.set(event.outputs);
+        this.#publish(event.step, event.outputs);
         this.#flushSoon();
-        this.#guard(this.#notify(this.#steps.get(event.step) ?? null, event.status));
+        this.#guard(this.#notifyOfStep(stepNode(this.result, event.step), event.status));
+        break;
+      case 'step.canceling':
+        this.#attempts.stop((step) => stepNode(this.result, step).instanceOf === event.step);
         break;
       case 'run.delayed':
         this.#timers.at(event.until, (at) => this.#post({ type: 'delay-over', at }));
@@ -284,6 +295,7 @@ export class LocalRun {
       case 'run.warned':
       case 'step.restored':
       case 'step.started':
+      case 'step.expanded':
       case 'step.ready':
       case 'step.contained':
       case 'step.serving':
@@ -292,9 +304,13 @@ export class LocalRun {
     }
   }
 
+  /** Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out. */
+  #publish(step: string, outputs: Outputs): void {
+    if (stepNode(this.result, step).instanceOf === undefined) this.#runner.set(outputs);
+  }
+
   async #attempt(name: string, number: number): Promise<void> {
-    const step = this.#steps.get(name);
-    if (!step) throw new Error(`the run has no step "${name}"`);
+    const step = stepNode(this.result, name);
     const signals = this.#attempts.enter(name);
     const isHandler = handlerKind(name) !== null;
     // Flush what this attempt depends on, so that a crash cannot lose it while the attempt's effects survive.
@@ -309,7 +325,7 @@ export class LocalRun {
       finishesWhenStopped: step.repeat !== null || step.service !== undefined,
     });
     const started: Started = (process, child) => this.#started(name, number, process, child);
-    const { outcome, facts }: AttemptReport = signals.signal.aborted
+    const { outcome, facts, items }: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
       : await this.#runner.attempt({ step, number, signals, run: this.result, started });
     this.#attempts.leave(name);
@@ -317,7 +333,8 @@ export class LocalRun {
     if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
     const at = this.#options.clock.now();
     this.#background.ended(name, at);
-    this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome, facts });
+    if (items !== undefined) this.#post({ type: 'items-read', at, step: name, attempt: number, items });
+    else this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome, facts });
   }
 
   #started(step: string, attempt: number, ...[process, child]: Parameters<Started>): void {
@@ -339,6 +356,11 @@ export class LocalRun {
     this.#note(warning(this.#options.clock.now(), step, message));
   }
 
+  /** A fan-out sends one notification for all its instances. */
+  #notifyOfStep(step: Step, status: Notice['status']): Promise<void> {
+    return step.instanceOf === undefined ? this.#notify(step, status) : Promise.resolve();
+  }
+
   #notify(step: Step | null, status: Notice['status']): Promise<void> {
     return this.#notices.send({
       step,
@@ -346,8 +368,7 @@ export class LocalRun {
       state: this.state,
       workflow: this.#request.workflow,
       isMasked: this.#secrets.isTextMasked,
-      scope: (name) => this.#runner.scope()(name),
-      mask: (text) => this.#secrets.shared.mask(text),
+      expand: (text) => expandText(text, this.#runner.scope()),
       logs: this.#journal.logs,
     });
   }

@@ -94,6 +94,7 @@ export class RunRecord {
   }
 
   #note(event: StoredEvent): void {
+    if (event.type === 'step.expanded') this.#results.set(event.step, event.seq);
     if (event.type !== 'step.finished' && event.type !== 'step.waiting') return;
     this.#results.set(event.step, event.seq);
     if (hasOutputs(event)) this.#lastOutputs = event.seq;

@@ -52,10 +52,10 @@ export class RunningAttempts {
     this.#running.delete(step);
   }
 
-  /** Asks all attempts to end. */
-  stop(): void {
-    for (const running of this.#running.values()) {
-      if (running.end.aborted || running.isEnding) continue;
+  /** Asks all attempts to end, or those at some steps. */
+  stop(isMeant: (step: string) => boolean = () => true): void {
+    for (const [step, running] of this.#running) {
+      if (running.end.aborted || running.isEnding || !isMeant(step)) continue;
       if (running.finishesWhenStopped) this.#killAfterGrace(running);
       else this.#end(running, 'stop');
     }

@@ -1,18 +1,19 @@
+import { itemParams, itemVariables } from '../../core/items.ts';
+import { beforeItems, fanOutOf } from '../../core/run/instances.ts';
 import { failed } from '../../core/run/outcome.ts';
 import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
 import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
-import { resultNames, stepResult } from '../../core/words/step-results.ts';
-import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
+import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
-import type { LogStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, RunRequest } from '../engine.ts';
 import { type AttemptReport, runAttempt } from './attempt.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
+import type { Environment } from './environment/environment.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunVariables } from './environment/variables.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
@@ -45,8 +46,6 @@ export class StepRunner {
   readonly #outputOptions: OutputOptions;
   readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
-  /** As of the last attempt, which is enough for the results of steps before it. */
-  #run: RunState | null = null;
 
   constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
     this.#options = options;
@@ -59,18 +58,7 @@ export class StepRunner {
   /** Sets the variables that the run starts with. */
   prepare(variables: RunVariables): void {
     this.#variables = variables;
-    const steps = new Map<string, Step>();
-    for (const step of allSteps(this.#request.workflow)) for (const name of resultNames(step)) steps.set(name, step);
-    variables.useResults((name) => this.#resultOf(steps.get(name)));
-    for (const { outputs } of this.#request.restored) this.set(outputs);
-  }
-
-  #resultOf(step: Step | undefined): string | undefined {
-    if (step === undefined || this.#run === null) return undefined;
-    const state = stepState(this.#run, step.name);
-    const { logs } = this.#parts.journal;
-    const path = (stream: LogStream) => (state.attempt === 0 ? null : logs.file(step.name, state.attempt, stream).path);
-    return stepResult(step, state, state.earlierLogs ?? { stdout: path('stdout'), stderr: path('stderr') });
+    for (const step of this.#request.restored) if ('outputs' in step) this.set(step.outputs);
   }
 
   /** Sets variables for everything that starts afterwards. */
@@ -96,7 +84,6 @@ export class StepRunner {
 
   async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<AttemptReport> {
     const variables = this.#variables;
-    this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;
@@ -109,8 +96,9 @@ export class StepRunner {
     const report = await runAttempt({
       runId,
       workflow,
-      step,
+      step: step.fanOut === undefined ? step : beforeItems(step),
       number,
+      itemVariables: variablesOfItem(run, step),
       admitted: this.#admitted,
       output,
       secrets,
@@ -122,7 +110,8 @@ export class StepRunner {
       started,
       runWorkflow: (request, attempt) => {
         const parent = { ...this.#request, family: secrets.shared };
-        return runSubworkflow(this.#options, parent, request, attempt);
+        const params = request.params === '' ? itemParams(stepState(run, step.name).item?.value) : request.params;
+        return runSubworkflow(this.#options, parent, { ...request, params }, attempt);
       },
       // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
       neededFacts: (outcome) => neededFacts(step, stepState(run, step.name), outcome),
@@ -158,4 +147,10 @@ function handlerVariables(run: RunState): Readonly<Record<string, string>> {
     WF_FAILED_STEP: failed?.name ?? '',
     WF_ERROR: failed?.message ?? message,
   };
+}
+
+function variablesOfItem(run: RunState, { name }: Step): Environment {
+  const state = stepState(run, name);
+  const count = fanOutOf(run, state)?.instances?.count ?? 0;
+  return state.item === undefined ? {} : itemVariables(state.item.value, state.item.index, count);
 }

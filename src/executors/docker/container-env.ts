@@ -1,4 +1,4 @@
-import { workflowNames } from '../../core/words/own-names.ts';
+import { itemNames, workflowNames } from '../../core/words/own-names.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Variables } from './docker-settings.ts';
@@ -45,7 +45,7 @@ export function containerEnv(
 /** Variables of the workflow, not of this machine, that appear as words in a text. */
 function mentioned(text: string, attempt: Attempt): readonly string[] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g));
-  const names = workflowNames(attempt);
+  const names = [...workflowNames(attempt), ...itemNames(attempt.step)];
   const known = [...names, ...names.map((name) => `WF_OUTPUT_FILE_${name}`), ...placesOfLogs];
   return known.filter((name) => words.has(name) && !ofTheMachine.has(name));
 }

@@ -2,7 +2,7 @@ import { appendArgs } from '../../core/words/append-args.ts';
 import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
 import { mentionsIn } from '../../core/words/mentions.ts';
-import { workflowNames } from '../../core/words/own-names.ts';
+import { itemNames, workflowNames } from '../../core/words/own-names.ts';
 import { singleQuoted } from '../../core/words/quote-word.ts';
 import { withoutPaths } from '../../core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
@@ -63,7 +63,7 @@ function commandCode(
   const parsed = parseCommand(command);
   if (parsed.kind === 'shell') return shellCode(command, appended, attempt);
   const own = ownNames(attempt);
-  const scope = (name: string) => (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);
+  const scope = (name: string) => (own.has(name) || /^\d/.test(name) ? attempt.scope(name) : undefined);
   const { words, before } = wordsCode(parsed.words, scope);
   return words.length === 0 ? empty : [...before, programCode([...words, ...appended])].join('\n');
 }
@@ -112,7 +112,7 @@ const runVariables = [
  */
 function ownNames(attempt: Attempt): ReadonlySet<string> {
   const { step, scope, env } = attempt;
-  const known = [...runVariables, ...workflowNames(attempt), ...step.env.map(({ name }) => name)];
+  const known = [...runVariables, ...workflowNames(attempt), ...step.env.map(({ name }) => name), ...itemNames(step)];
   return new Set(known.filter((name) => (env[name] ?? scope(name)) !== undefined));
 }
 

@@ -6,6 +6,7 @@ import { isJsonObject } from '../raw.ts';
 import { assignments, variableName } from './assignments.ts';
 import { inContainer } from './build-container.ts';
 import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
+import { fanOutOf, type RawItems } from './fan-out.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
 
@@ -15,7 +16,6 @@ import { expandCall } from './functions.ts';
  */
 export type StepContext = {
   readonly name: string;
-  readonly id?: string;
   readonly depends: readonly string[];
   readonly functions: Functions;
   readonly dir: string | null;
@@ -24,11 +24,11 @@ export type StepContext = {
 };
 
 /** Builds a valid step or handler, with every default filled in. */
-export function buildStep(raw: RawAction, context: StepContext): Step {
+export function buildStep(raw: RawAction & RawItems, context: StepContext): Step {
   const { action, args } = expandCall(raw, context.functions);
+  const fanOut = fanOutOf(raw);
   return {
     name: context.name,
-    ...(context.id === undefined ? {} : { id: context.id }),
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
     dir: action.container === undefined ? (action.dir ?? context.dir) : context.dir,
@@ -53,6 +53,7 @@ export function buildStep(raw: RawAction, context: StepContext): Step {
       success: action.mailOn?.success ?? false,
     },
     leaveBackground: action.leaveBackground ?? false,
+    ...(fanOut === null ? {} : { fanOut }),
   };
 }
 

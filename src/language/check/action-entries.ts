@@ -1,3 +1,4 @@
+import type { RawItems } from '../build/fan-out.ts';
 import type { Path } from '../problem.ts';
 import type { RawAction } from '../raw.ts';
 import { type SpecFile, stepEntries } from '../read/spec-file.ts';
@@ -6,7 +7,7 @@ import { type SpecFile, stepEntries } from '../read/spec-file.ts';
 export type ActionEntry = {
   readonly file: SpecFile;
   readonly path: Path;
-  readonly raw: RawAction;
+  readonly raw: RawAction & RawItems;
   readonly what: string;
 };
 

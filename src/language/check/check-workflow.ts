@@ -6,12 +6,12 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
 import { isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
+import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
-import { scriptPathProblems } from './check-paths.ts';
+import { pathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
-import { resultProblems } from './check-results.ts';
 import { variableProblems } from './check-variables.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
@@ -48,9 +48,9 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...all.flatMap(fileProblems),
       ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions))),
       ...graphProblems(steps, isKnown),
+      ...fanOutProblems(steps),
       ...variableProblems(settings),
-      ...scriptPathProblems(all),
-      ...resultProblems(all, steps, isKnown),
+      ...pathProblems(all, steps),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...serverProblems(settings),

@@ -60,10 +60,8 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
         'Duration',
         Object.entries(durations).map(([seconds, word]) => [seconds, `over ${word}`]),
       )}
-      <span class="days">
-        {day('from', 'From')}
-        {day('to', 'To')}
-      </span>
+      {day('from', 'From')}
+      {day('to', 'To')}
     </search>
   );
 }

@@ -25,6 +25,10 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
       return word('END', colors.blue).trimEnd();
     case 'step.restored':
       return `${word('KEPT', colors.dim)} ${keptText(event)}`;
+    case 'step.expanded':
+      return `${word('ITEMS', colors.blue)} ${event.items.length}`;
+    case 'step.canceling':
+      return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
     case 'step.waiting':
       return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
     case 'step.finished':

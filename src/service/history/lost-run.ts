@@ -1,7 +1,6 @@
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
-import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { BackgroundProcesses, Leader } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
@@ -131,7 +130,7 @@ async function endLeftovers(
   const place = state.owner === null ? 'here' : leftBy(state.owner);
   if (place === 'elsewhere') return [leftElsewhere(state.owner?.host ?? '')];
   if (stored === null || place === 'none') return [];
-  const spared = sparedSteps(stored.workflow, state);
+  const spared = sparedSteps(state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
   const left = processes.find({ runId, logs: stored.logs.directory }, { recorded, spared, since: null });
   const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
@@ -144,8 +143,8 @@ function leftElsewhere(host: string): string {
 }
 
 /** Returns the steps whose background processes may survive. Processes of running steps are always ended. */
-function sparedSteps(workflow: Workflow, state: RunState): ReadonlySet<string> {
-  const spared = allSteps(workflow).filter(
+function sparedSteps(state: RunState): ReadonlySet<string> {
+  const spared = state.graph.nodes.filter(
     ({ name, leaveBackground }) => leaveBackground && !isActive(stepState(state, name)),
   );
   return new Set(spared.map(({ name }) => name));

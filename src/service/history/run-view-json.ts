@@ -64,7 +64,9 @@ function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: At
 /** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
 function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
   const indexes = new Map(sources.map(({ path }, index) => [path, index]));
-  const nodes = graph.nodes.map((step, number) => {
+  // Instances of a fan-out are in its step.
+  const own = graph.nodes.filter(({ instanceOf }) => instanceOf === undefined);
+  const nodes = own.map((step, number) => {
     const { name } = step;
     const place = places.get(name);
     return {

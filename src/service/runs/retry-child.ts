@@ -1,16 +1,15 @@
 import { buildGraph } from '../../core/graph.ts';
 import { originOf } from '../../core/run/origin.ts';
 import { planRetry } from '../../core/run/retry.ts';
-import type { Param, RestoredStep } from '../../core/run/run.ts';
+import type { Param, Restored } from '../../core/run/run.ts';
 import { isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { ChildRetryRequest } from '../../engine/engine.ts';
 import type { History } from '../history/history.ts';
-import { withResults } from './earlier-results.ts';
 import { isEndMissing } from './retry-run.ts';
 
 /** The run to retry in the step, and the steps restored from it. */
-export type ChildRetry = { readonly retryOf: string; readonly restored: readonly RestoredStep[] };
+export type ChildRetry = { readonly retryOf: string; readonly restored: readonly Restored[] };
 
 /**
  * Plans the retry of the sub-workflow run of an earlier attempt. Null if a new run begins from the start: the earlier
@@ -24,8 +23,7 @@ export async function retryChild(
   const child = runId === null ? null : await history.read(runId);
   if (child === null || !isFinished(child.state) || !isSame(child.state, workflow, params)) return null;
   const { restored, rerun } = planRetry(child.state, { steps: 'unfinished' }, buildGraph(workflow));
-  if (rerun.length === 0 && !isEndMissing(child)) return null;
-  return { retryOf: child.runId, restored: withResults(restored, child, workflow) };
+  return rerun.length === 0 && !isEndMissing(child) ? null : { retryOf: child.runId, restored };
 }
 
 /** Finds the earlier child run. If a retry ended before the step, the run that it retried is searched. */

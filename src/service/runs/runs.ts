@@ -1,4 +1,4 @@
-import type { Param, RestoredStep, Trigger } from '../../core/run/run.ts';
+import type { Param, Restored, Trigger } from '../../core/run/run.ts';
 import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
@@ -19,7 +19,7 @@ export type StartRequest = LoadedWorkflow & {
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
   /** Of a retry: the retried run, and the steps restored from it. */
-  readonly retry?: { readonly of: string; readonly restored: readonly RestoredStep[] };
+  readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
 };
 
 /** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */

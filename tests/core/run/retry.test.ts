@@ -191,7 +191,7 @@ describe('a retry of one step', () => {
     second.fail('c');
     const { restored } = planRetry(second.state, { only: 'a' });
     const end = { reason: 'exit', message: 'exit 1', exitCode: 1, signal: null };
-    expect(restored.map(({ step: name, before }) => [name, before])).toEqual([
+    expect(restored.map((one) => [one.step, 'before' in one ? one.before : undefined])).toEqual([
       ['b', { runId: 'first', ...end }],
       ['c', { runId: 'second', ...end }],
       ['other', undefined],

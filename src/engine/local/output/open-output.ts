@@ -26,6 +26,8 @@ export async function openOutput(
   number: number,
   { openPipes, journal, secrets, outputs, warn }: OutputOptions,
 ): Promise<AttemptOutput | { readonly problem: string }> {
+  // Its instances have the output.
+  if (step.fanOut !== undefined) return directOutput(nullLog());
   const { log, problem } = openLog(journal, step.name, number);
   if (problem !== null) {
     const key = (['output', 'stdout', 'stderr'] as const).find((name) => step[name] !== null);

@@ -1,8 +1,8 @@
 import { splitBackticks } from '../../../core/words/interpolate.ts';
 import { shellCodeIndex } from '../../../core/words/list-words.ts';
 import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
-import type { Json } from '../../../core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
+import type { RawItems } from '../../build/fan-out.ts';
 import type { Path } from '../../problem.ts';
 import { asList, executorType, type RawAction, type RawCondition, type TextOrList } from '../../raw.ts';
 import { shellUses, type VariableUse } from './shell-uses.ts';
@@ -16,7 +16,7 @@ const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terrafor
 const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 
 /** The variables that the texts of a step or handler use. `shell`: the shell of the workflow. */
-export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] {
+export function entryUses(raw: RawAction & RawItems, shell: string): readonly LocatedUse[] {
   const { executor } = raw;
   const type = executorType(raw);
   const config = typeof executor === 'object' ? executor.config : undefined;
@@ -32,6 +32,8 @@ export function entryUses(raw: RawAction, shell: string): readonly LocatedUse[] 
     ...(raw.repeatPolicy === undefined ? [] : usesOfCondition(raw.repeatPolicy, ['repeatPolicy'], shell)),
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
+    ...textUses(raw.parallel, ['parallel'], substitutedUses),
+    ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
     ...textUses(raw.container, ['container']),
   ];
@@ -74,11 +76,11 @@ function usesOfCondition(
 }
 
 /** The uses in each text within a value. */
-export function textUses(value: Json | undefined, path: Path): readonly LocatedUse[] {
-  if (typeof value === 'string') return at(path, templateUses(value));
+function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
+  if (typeof value === 'string') return at(path, usesIn(value));
   if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((item: Json, index) => textUses(item, [...path, index]));
-  return Object.entries(value).flatMap(([key, item]) => textUses(item, [...path, key]));
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textUses(item, [...path, index], usesIn));
+  return Object.entries(value).flatMap(([key, item]) => textUses(item, [...path, key], usesIn));
 }
 
 /** The uses in the text at `path`. */

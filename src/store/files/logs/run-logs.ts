@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { splitInstanceName } from '../../../core/instance-name.ts';
 import { handlerNames, type Workflow } from '../../../core/workflow.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
@@ -17,8 +18,8 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
   let stems: ReadonlyMap<string, string> | null = null;
   const pathOf: LogPath = (step, attempt, stream) => {
     stems ??= fileStems(workflow);
-    const stem = stems.get(step);
-    if (stem === undefined) throw new Error(`there is no step "${step}"`);
+    const stem = stems.get(step) ?? instanceStem(step, stems);
+    if (stem === null) throw new Error(`there is no step "${step}"`);
     // Not `join`, which would parse a long path again for each of the callers per attempt.
     return `${directory}/${stem}.${attempt}.${stream === 'stdout' ? 'out' : 'err'}`;
   };
@@ -37,7 +38,14 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
 /** Returns a function that recognizes the file names of a run's logs. */
 export function logFilePattern(workflow: Workflow): (name: string) => boolean {
   const stems = new Set(fileStems(workflow).values());
-  return (name) => stems.has(/^(.+)\.\d+\.(?:out|err)$/.exec(name)?.[1] ?? '');
+  return (name) => stems.has(/^(.+?)(?:@[^/]+)?\.\d+\.(?:out|err)$/.exec(name)?.[1] ?? '');
+}
+
+/** The logs of an instance are named after its step and its key: `00003-ship@web1.2.out`. */
+function instanceStem(name: string, stems: ReadonlyMap<string, string>): string | null {
+  const instance = splitInstanceName(name);
+  const stem = instance === null ? undefined : stems.get(instance.step);
+  return instance === null || stem === undefined ? null : `${stem}@${encodeURIComponent(instance.key)}`;
 }
 
 /** A name as a part of a file name: ASCII without spaces and without a leading dot. */

@@ -1,0 +1,96 @@
+import { indexSet, withIndex, withoutIndex } from '../data/index-set.ts';
+import { itemAt, withItem, withMore } from '../data/vector.ts';
+import { nodeAt, withNodes } from '../graph.ts';
+import { instanceName } from '../instance-name.ts';
+import { isItemVariable } from '../items.ts';
+import { mentionsIn } from '../words/mentions.ts';
+import type { Precondition, Step } from '../workflow.ts';
+import { withPlace } from './places.ts';
+import type { Item } from './run.ts';
+import { type Instances, initialStep, isActive, isSettled, type RunState, type StepState } from './run-state.ts';
+
+/** The instances of a fan-out that is to be expanded next; all of them may start. */
+export function newInstances({ graph }: RunState, items: readonly Item[]): Instances {
+  const ready = indexSet(items.length, items.keys());
+  return { first: graph.nodes.length, count: items.length, ready, active: 0, settled: 0, canceling: null };
+}
+
+/** Adds the instances of a fan-out as nodes of the run. */
+export function addInstances(run: RunState, fanOut: number, items: readonly Item[]): RunState {
+  const step = nodeAt(run.graph, fanOut);
+  const steps = items.map(({ key }) => instanceStep(step, key));
+  const states = steps.map(({ name }, index) => ({
+    ...initialStep(name, 0),
+    item: { ...(items[index] as Item), fanOut, index },
+  }));
+  const next = { ...run, graph: withNodes(run.graph, steps), nodes: withMore(run.nodes, states) };
+  return withInstances(next, fanOut, instancesAt(run, fanOut));
+}
+
+/** Counts the change of an instance in its fan-out. */
+export function countInstance(run: RunState, before: StepState, after: StepState): RunState {
+  const mayStart = after.status === 'pending' || (after.status === 'waiting' && after.until === null);
+  const { fanOut = 0, index = 0 } = after.item ?? {};
+  const instances = instancesAt(run, fanOut);
+  const active = Number(isActive(after)) - Number(isActive(before));
+  const next = withInstances(run, fanOut, {
+    ...instances,
+    active: instances.active + active,
+    settled: instances.settled + Number(isSettled(after)) - Number(isSettled(before)),
+    ready: (mayStart ? withIndex : withoutIndex)(instances.ready, index),
+  });
+  return { ...next, active: next.active + active };
+}
+
+/** Lets no further instance start. */
+export function cancelInstances(run: RunState, fanOut: number, canceling: string): RunState {
+  return withInstances(run, fanOut, { ...instancesAt(run, fanOut), canceling });
+}
+
+/** The state of the fan-out of an instance; null for any other step. */
+export function fanOutOf(run: RunState, { item }: StepState): StepState | null {
+  return item === undefined ? null : itemAt(run.nodes, item.fanOut);
+}
+
+/**
+ * A fan-out as its items are read, before its instances: without what mentions the item, and without `env` if nothing
+ * is left that may use it.
+ */
+export function beforeItems(step: Step): Step {
+  const preconditions = step.preconditions.filter((precondition) => !mentionsItem(precondition));
+  const isConstant = preconditions.length === 0 && !JSON.stringify(step.fanOut?.items).match(/[$`]/);
+  const dependent = new Set<string>();
+  const env = step.env.filter(({ name, value }) => {
+    const isDependent = mentions(value, (used) => isItemVariable(used) || dependent.has(used));
+    if (isDependent) dependent.add(name);
+    return !isDependent;
+  });
+  const dir = step.dir !== null && mentions(step.dir, isItemVariable) ? null : step.dir;
+  return { ...step, preconditions, dir, env: isConstant ? [] : env };
+}
+
+/** An instance depends on its fan-out only: that started when the dependencies let it. */
+function instanceStep({ fanOut: _, ...step }: Step, key: string): Step {
+  const preconditions = step.preconditions.filter(mentionsItem);
+  return { ...step, name: instanceName(step.name, key), instanceOf: step.name, depends: [step.name], preconditions };
+}
+
+function mentionsItem({ condition, expected }: Precondition): boolean {
+  return mentions(`${condition}\n${expected ?? ''}`, isItemVariable);
+}
+
+function mentions(text: string, isMeant: (name: string) => boolean): boolean {
+  return [...mentionsIn([text]).names].some(isMeant);
+}
+
+function instancesAt(run: RunState, fanOut: number): Instances {
+  const { name, instances } = itemAt(run.nodes, fanOut);
+  if (instances === undefined) throw new RangeError(`The step "${name}" has no instances.`);
+  return instances;
+}
+
+/** Changes the instances of a fan-out. */
+function withInstances(run: RunState, fanOut: number, instances: Instances): RunState {
+  const after = { ...itemAt(run.nodes, fanOut), instances };
+  return withPlace({ ...run, nodes: withItem(run.nodes, fanOut, after) }, fanOut, after);
+}

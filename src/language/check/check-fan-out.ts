@@ -1,0 +1,84 @@
+import { splitInstanceName } from '../../core/instance-name.ts';
+import { MAX_ITEMS } from '../../core/items.ts';
+import { combinations, rawFanOut } from '../build/fan-out.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
+import type { RawMatrix } from '../raw.ts';
+import { type StepEntry, spotIn } from '../read/spec-file.ts';
+
+/** The name of an axis, as `${ITEM.axis}` can have it. */
+const AXIS = /^[A-Za-z0-9_-]+$/;
+/** More combinations than this are not made to be counted. */
+const MOST_COMBINATIONS = 100_000;
+
+/** Checks `parallel` and `matrix` of all steps. */
+export function fanOutProblems(entries: readonly StepEntry[]): Problem[] {
+  return [...entries.flatMap(itemsProblems), ...nameProblems(entries)];
+}
+
+function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
+  const what = `step "${name ?? Number(path[1]) + 1}"`;
+  const { parallel, matrix } = raw;
+  const wrong = (code: 'wrong-value' | 'missing-key' | 'conflicting-keys', at: Path, message: string, help: string) => [
+    problem(code, spotIn(file, [...path, ...at]), `${what}${message}`, { help }),
+  ];
+  if (parallel !== undefined && matrix !== undefined) {
+    return wrong(
+      'conflicting-keys',
+      ['matrix'],
+      ' has both "parallel" and "matrix"',
+      'Write "parallel: {matrix: ...}".',
+    );
+  }
+  const fanOut = rawFanOut(raw);
+  if (fanOut === null || file.damaged.has(raw) || file.damaged.has(parallel)) return [];
+  const isMap = typeof parallel === 'object' && !Array.isArray(parallel);
+  if (fanOut.items !== undefined && fanOut.matrix !== undefined) {
+    return wrong('conflicting-keys', ['parallel', 'matrix'], ' has both "items" and "matrix"', 'Write one of them.');
+  }
+  if (fanOut.items === undefined && fanOut.matrix === undefined) {
+    return wrong('missing-key', ['parallel'], ': "parallel" has no items', 'Give it "items" or "matrix".');
+  }
+  const at: Path = isMap
+    ? ['parallel', fanOut.matrix === undefined ? 'items' : 'matrix']
+    : [parallel === undefined ? 'matrix' : 'parallel'];
+  const axis = Object.keys(fanOut.matrix ?? {}).find((key) => !AXIS.test(key));
+  if (axis !== undefined) {
+    const help = 'A name has only letters, digits, "_" and "-".';
+    return [
+      problem('invalid-name', spotIn(file, [...path, ...at, axis], 'key'), `"${axis}" is not the name of an axis`, {
+        help,
+      }),
+    ];
+  }
+  const count = countOf(fanOut);
+  if (count === 0)
+    return wrong('wrong-value', at, ' has no items', 'List at least one item, or give it a text that is evaluated.');
+  if (count === null || count <= MAX_ITEMS) return [];
+  return wrong('wrong-value', at, ` has ${count} items`, `A step takes at most ${MAX_ITEMS}.`);
+}
+
+/** Null if the number of items is known only at run time. */
+function countOf({ items, matrix }: NonNullable<ReturnType<typeof rawFanOut>>): number | null {
+  if (typeof items === 'string') return items.trim() === '' ? 0 : null;
+  if (items !== undefined) return items.length;
+  if (matrix === undefined) return null;
+  const size = sizeOf(matrix);
+  return size > MOST_COMBINATIONS ? size : combinations(matrix).length;
+}
+
+/** The number of combinations of the axes, without building them. */
+function sizeOf({ exclude, include, ...axes }: RawMatrix): number {
+  return Object.values(axes).reduce((size, values) => size * values.length, 1);
+}
+
+/** Reports steps with the name of an instance of another one, which would be ambiguous. */
+function nameProblems(entries: readonly StepEntry[]): Problem[] {
+  const fanOuts = new Set(entries.flatMap(({ raw, name }) => (rawFanOut(raw) === null ? [] : [name])));
+  return entries.flatMap((entry) => {
+    const instance = splitInstanceName(entry.name ?? '');
+    if (instance === null || !fanOuts.has(instance.step)) return [];
+    const message = `"${entry.name}" is the name of an item of step "${instance.step}"`;
+    const spot = spotIn(entry.file, [...entry.path, entry.raw.name === undefined ? 'id' : 'name']);
+    return [problem('reserved-name', spot, message, { help: 'Choose another name.' })];
+  });
+}
