@@ -79,6 +79,26 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
     });
   });
 
+  it('completes maps that are written on one line', async () => {
+    await withPage(files, async ({ open }) => {
+      const page = await open(path);
+      await openEditor(page);
+      const options = page.locator('.cm-tooltip-autocomplete [role="option"]');
+
+      await page.keyboard.type('    repeatPolicy: {limi');
+      await expect.poll(() => options.allTextContents()).toEqual(['limitwhole number']);
+      await options.first().click();
+      await page.keyboard.type('4, inter');
+      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber');
+      await options.first().click();
+      await page.keyboard.type('2');
+      await expect
+        .poll(() => page.locator('.cm-line', { hasText: 'repeatPolicy' }).textContent())
+        .toBe('    repeatPolicy: {limit: 4, intervalSec: 2}');
+      await page.getByText('No problems').waitFor();
+    });
+  });
+
   it('keeps both texts when two people save', async () => {
     await withPage(
       files,

@@ -111,6 +111,21 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       await page.getByRole('button', { name: 'Retry what failed' }).click();
       await header(page).getByText('Succeeded after').waitFor();
       expect(await header(page).textContent()).toContain('retry of');
+      await page.keyboard.press('7');
+      const rows = page.locator('.compared tbody tr');
+      await rows.first().waitFor();
+      expect(await rows.locator('th').allTextContents()).toEqual(['load', 'report', 'fetch']);
+      const changed = rows.first().getByRole('img');
+      expect(await changed.evaluateAll((icons) => icons.map((icon) => icon.getAttribute('aria-label')))).toEqual([
+        'succeeded',
+        'failed',
+      ]);
+      expect(await page.locator('.comparison .facts-list').textContent()).toContain('succeeded, then failed');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Open' }).click();
+      await header(page).getByText('Failed after').waitFor();
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByText('There is no earlier run of this workflow that has finished.').waitFor();
     });
   });
 

@@ -55,7 +55,9 @@ test('the first load of the page takes at most 40 kB', () => {
 });
 
 /** Parts of a run that are loaded when they are needed. */
-const onDemand = ['attempt-logs', 'run-details', 'run-failures', 'run-menus', 'run-timeline'].map(chunk);
+const onDemand = ['attempt-logs', 'run-comparison', 'run-details', 'run-failures', 'run-menus', 'run-timeline'].map(
+  chunk,
+);
 const run = loadedWith(chunk('run'), new Set([...firstLoad, ...onDemand]));
 
 test('a run takes at most 20 kB more, with the worker that lays out its graph', () => {
@@ -76,5 +78,6 @@ test('the editor takes at most 145 kB more, its schema and its comparison of tex
   const workflow = loadedWith(chunk('workflow'), firstLoad);
 
   expect(sizeOf(loadedWith(chunk('editor-pane'), new Set([...firstLoad, ...workflow])))).toBeLessThan(145_000);
-  for (const name of ['workflow[.]schema', 'comparison']) expect(sizeOf([chunk(name)])).toBeLessThan(13_000);
+  for (const name of ['workflow[.]schema', 'schema-help', 'comparison'])
+    expect(sizeOf([chunk(name)])).toBeLessThan(13_000);
 });

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type FileSchema, keysOf, schemaAt, wordsOf } from '../../src/page/editor/file-schema.ts';
-import { keyAt, placeAt, type YamlPlace } from '../../src/page/editor/yaml-place.ts';
+import type { YamlPlace } from '../../src/page/editor/place.ts';
+import { keyAt, placeAt } from '../../src/page/editor/yaml-place.ts';
 
 const schema: FileSchema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),
@@ -48,6 +49,41 @@ test.each([
 });
 
 test.each([
+  ['steps:\n  - name: one\n    retryPolicy: {|', 'key', 'steps.[].retryPolicy', []],
+  ['steps:\n  - name: one\n    retryPolicy: { limit: 2, in| }', 'key', 'steps.[].retryPolicy', ['limit']],
+  ['steps:\n  - {name: one, |, dir: "a, }"}', 'key', 'steps.[]', ['name', 'dir']],
+  ['steps:\n  - {name: one, di|r: x}', 'key', 'steps.[]', ['name']],
+  ['steps: [{name: one, executor: {type: docker, config: {pu|', 'key', 'steps.[].executor.config', []],
+  ['params: [{"name": DAY, type: |}]', 'value', 'params.[].type', []],
+  ['tags: [one, |', 'key', 'tags.[]', []],
+] as const)('%j: places in flow style are known from the brackets of the line', (text, kind, path, present) => {
+  const place = at(text);
+
+  expect([place?.kind, pathAt(text), [...(place?.present.keys() ?? [])], place?.isFlow]).toEqual([
+    kind,
+    path,
+    present,
+    true,
+  ]);
+});
+
+test('the word at a place in flow style begins after the bracket, the comma or the colon', () => {
+  expect(at('retryPolicy: {limit: 2, int|')?.from).toBe(24);
+  expect(at('retryPolicy: {limit: 2, |')?.from).toBe(24);
+  expect(at('executor: {type: dock|')?.from).toBe(17);
+});
+
+test('an executor in flow style has the settings of its type', () => {
+  const place = at('steps: [{name: one, executor: {type: docker, config: {|}}}]');
+  const offered = keysOf(schema, schemaAt(schema, place?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
+
+  expect(offered).toContain('image');
+});
+
+test.each([
+  'retryPolicy: {limit: 2} |',
+  'env: {A: "x|"}',
+  'env: {A: "x|',
   'steps:\n  - name: one # |',
   '# |',
   'steps:\n  - name: one\n    script: >-\n      ec|',

@@ -1,10 +1,4 @@
-import {
-  acceptCompletion,
-  autocompletion,
-  closeBrackets,
-  closeBracketsKeymap,
-  completionKeymap,
-} from '@codemirror/autocomplete';
+import { acceptCompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
@@ -16,15 +10,12 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
-  hoverTooltip,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
 import type { Diagnostic } from '../api/types.ts';
 import type { Comparison } from './comparison.ts';
 import { editorTheme } from './editor-theme.ts';
-import type { FileSchema } from './file-schema.ts';
-import { complete, explain } from './schema-help.ts';
 
 /** A text editor for workflow files. */
 export type CodeEditor = {
@@ -43,7 +34,8 @@ export type CodeEditor = {
 type EditorOptions = {
   readonly text: string;
   readonly label: string;
-  readonly schema: Promise<FileSchema>;
+  /** Completion and documentation, which come a little later. */
+  readonly help: Promise<Extension>;
   readonly onText: (text: string) => void;
 };
 
@@ -51,7 +43,10 @@ type EditorOptions = {
  * Creates the editor in a shadow root of the host: its style sheets are then constructed ones, which the
  * Content-Security-Policy of the page allows.
  */
-export function createCodeEditor(host: HTMLElement, { text, label, schema, onText }: EditorOptions): CodeEditor {
+export function createCodeEditor(
+  host: HTMLElement,
+  { text, label, help: loadedHelp, onText }: EditorOptions,
+): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const comparison = new Compartment();
   const help = new Compartment();
@@ -72,7 +67,7 @@ export function createCodeEditor(host: HTMLElement, { text, label, schema, onTex
   });
   // A long text can be scrolled with the keyboard alone, without a change of the selection.
   view.scrollDOM.tabIndex = 0;
-  void schema.then((known) => view.dispatch({ effects: help.reconfigure(schemaHelp(known)) }));
+  void loadedHelp.then((extension) => view.dispatch({ effects: help.reconfigure(extension) }));
   return {
     focus: () => view.focus(),
     setText: (other) => {
@@ -125,13 +120,6 @@ function basics(label: string): Extension {
       ...lintKeymap,
     ]),
     editorTheme,
-  ];
-}
-
-function schemaHelp(schema: FileSchema): Extension {
-  return [
-    autocompletion({ override: [(context) => complete(schema, context)], icons: false }),
-    hoverTooltip((view, position) => explain(schema, view, position)),
   ];
 }
 

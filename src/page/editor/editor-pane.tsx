@@ -1,3 +1,4 @@
+import type { Extension } from '@codemirror/state';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -38,7 +39,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
   useEffect(() => {
     if (host.current === null) return;
     const label = `Text of ${workflow.file}`;
-    const options = { text: draft.text.value, label, schema: readSchema() };
+    const options = { text: draft.text.value, label, help: readHelp() };
     const made = createCodeEditor(host.current, { ...options, onText: (text) => (draft.text.value = text) });
     editor.current = made;
     const [first] = workflow.diagnostics;
@@ -220,7 +221,11 @@ function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.E
   );
 }
 
-/** The schema of workflow files, a file of its own. */
-function readSchema(): Promise<FileSchema> {
-  return import('../../language/schema/workflow.schema.json').then((loaded) => loaded.default as unknown as FileSchema);
+/** Completion and documentation from the schema of workflow files, in files of their own. */
+async function readHelp(): Promise<Extension> {
+  const [{ schemaHelp }, schema] = await Promise.all([
+    import('./schema-help.ts'),
+    import('../../language/schema/workflow.schema.json'),
+  ]);
+  return schemaHelp(schema.default as unknown as FileSchema);
 }

@@ -1,5 +1,5 @@
 import { canonicalKey } from '../../language/read/canonical-key.ts';
-import type { PathStep } from './yaml-place.ts';
+import type { PathStep } from './place.ts';
 
 /** The part of JSON Schema that the schema of workflow files uses. */
 export type FileSchema = {

@@ -1,17 +1,27 @@
 import {
+  autocompletion,
   type Completion,
   type CompletionContext,
   type CompletionResult,
   startCompletion,
 } from '@codemirror/autocomplete';
-import type { Text } from '@codemirror/state';
-import type { EditorView, Tooltip } from '@codemirror/view';
+import type { Extension, Text } from '@codemirror/state';
+import { type EditorView, hoverTooltip, type Tooltip } from '@codemirror/view';
 import { typeText } from '../../language/schema/type-text.ts';
 import { type FileKey, type FileSchema, keysOf, schemaAt, wordsOf } from './file-schema.ts';
-import { keyAt, type LineAt, type PathStep, placeAt } from './yaml-place.ts';
+import type { PathStep } from './place.ts';
+import { keyAt, type LineAt, placeAt } from './yaml-place.ts';
+
+/** Completion and documentation from the schema of workflow files. */
+export function schemaHelp(schema: FileSchema): Extension {
+  return [
+    autocompletion({ override: [(context) => complete(schema, context)], icons: false }),
+    hoverTooltip((view, position) => explain(schema, view, position)),
+  ];
+}
 
 /** Offers the keys and values that the schema of workflow files has at the cursor. */
-export function complete(root: FileSchema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
+function complete(root: FileSchema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
   const { number, from } = state.doc.lineAt(pos);
   const place = placeAt(lineOf(state.doc), { line: number, column: pos - from });
   if (place === null) return null;
@@ -19,7 +29,7 @@ export function complete(root: FileSchema, { state, pos, explicit }: CompletionC
   const word = state.sliceDoc(from + place.from, pos);
   if (schema === null || (word === '' && !explicit && place.kind !== 'value')) return null;
   const options = [
-    ...(place.kind === 'key' ? keysOf(root, schema, place.present).map(keyOption) : []),
+    ...(place.kind === 'key' ? keysOf(root, schema, place.present).map(keyOption(place.isFlow === true)) : []),
     ...(place.kind === 'key' && !isListEntry(place.path) ? [] : words(root, schema, place.path, state.doc)),
     ...(place.kind === 'entry' ? entryOptions(root, schema) : []),
   ];
@@ -28,7 +38,7 @@ export function complete(root: FileSchema, { state, pos, explicit }: CompletionC
 }
 
 /** Returns the documentation of the key at a position. */
-export function explain(root: FileSchema, { state }: EditorView, pos: number): Tooltip | null {
+function explain(root: FileSchema, { state }: EditorView, pos: number): Tooltip | null {
   const { number, from } = state.doc.lineAt(pos);
   const found = keyAt(lineOf(state.doc), { line: number, column: pos - from });
   const schema = found === null ? null : schemaAt(root, found.place.path);
@@ -46,30 +56,33 @@ function isListEntry(path: readonly PathStep[]): boolean {
   return path.at(-1)?.key === null;
 }
 
-function keyOption({ key, schema, isRequired }: FileKey, index: number): Completion {
-  return {
+function keyOption(isFlow: boolean): (key: FileKey, index: number) => Completion {
+  return ({ key, schema, isRequired }, index) => ({
     label: key,
     detail: isRequired ? `${typeText(schema)}, required` : typeText(schema),
     type: 'property',
     // In the order of the schema, which begins with the most important ones.
     boost: (isRequired ? 50 : 0) - index,
     info: () => documentation(key, schema),
-    apply: (view, _, from, to) => insertKey(view, { key, schema, from, to }),
-  };
+    apply: (view, _, from, to) => insertKey(view, { key, tail: isFlow ? ': ' : tailOf(schema), from, to }),
+  });
 }
 
-/** Writes a key with what begins its value: a space, or a line of its own for a map or a list. */
+/** What begins the value of a key in block style: a space, or a line of its own for a map or a list. */
+function tailOf(schema: FileSchema): string {
+  const types = [schema.type ?? []].flat();
+  if (types[0] === 'object') return ':\n';
+  return types[0] === 'array' && !types.includes('string') ? ':\n- ' : ': ';
+}
+
 function insertKey(
   view: EditorView,
-  { key, schema, from, to }: { key: string; schema: FileSchema; from: number; to: number },
+  { key, tail, from, to }: { key: string; tail: string; from: number; to: number },
 ): void {
   const line = view.state.doc.lineAt(from);
   const rest = view.state.sliceDoc(to, line.to);
   const below = `\n${' '.repeat(from - line.from + 2)}`;
-  const types = [schema.type ?? []].flat();
-  const tail =
-    types[0] === 'object' ? `:${below}` : types[0] === 'array' && !types.includes('string') ? `:${below}- ` : ': ';
-  const insert = /^\s*:/.test(rest) ? key : key + tail;
+  const insert = /^\s*:/.test(rest) ? key : key + tail.replace('\n', below);
   view.dispatch({
     changes: { from, to, insert },
     selection: { anchor: from + insert.length },

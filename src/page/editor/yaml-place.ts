@@ -1,24 +1,5 @@
-/** A step from a map or a list to a value in it. */
-export type PathStep = {
-  /** The key of a map; null: an entry of a list. */
-  readonly key: string | null;
-  /** The keys of that map that are above the place or beside it, with the texts of their values. */
-  readonly beside: ReadonlyMap<string, string>;
-};
-
-/** A place in a YAML text in block style. */
-export type YamlPlace = {
-  /**
-   * `key`: a key of the map at the path is written there, or a text if the path ends in a list; `value`: the value at the
-   * path; `entry`: an entry of the list at the path begins there.
-   */
-  readonly kind: 'key' | 'value' | 'entry';
-  readonly path: readonly PathStep[];
-  /** The other keys of the map at the path, with the texts of their values. */
-  readonly present: ReadonlyMap<string, string>;
-  /** The column, from 0, where the written word begins. */
-  readonly from: number;
-};
+import { flowPlaceAt } from './flow-place.ts';
+import type { PathStep, YamlPlace } from './place.ts';
 
 /** Returns a line of the text, counted from 1; null outside of it. */
 export type LineAt = (line: number) => string | null;
@@ -80,6 +61,11 @@ export function placeAt(lineAt: LineAt, { line, column }: { line: number; column
         isEntry = true;
       }
     }
+  }
+  if (/^[[{]/.test(own.value)) {
+    const start = column - own.value.length;
+    const inner = flowPlaceAt((lineAt(line) ?? '').slice(start), own.value.length);
+    return inner && { ...inner, path: [...path, ...inner.path], from: start + inner.from };
   }
   if (kind === 'key' && own.dashes.length === 0) addBelow(lineAt, { line, column: own.column }, present);
   return { kind, path, present, from };

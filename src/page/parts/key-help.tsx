@@ -16,6 +16,7 @@ const keys = [
   ['n, p', 'next and previous failed step'],
   ['1 … 3', 'graph, timeline, steps'],
   ['4 … 6', 'logs, details, source of the step'],
+  ['7', 'comparison with the last run'],
   ['[, ]', 'previous and next attempt'],
   ['f', 'follow a log'],
   ['c', 'copy a log, or the selected lines'],

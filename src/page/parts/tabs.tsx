@@ -5,12 +5,12 @@ type TabsProps<Name extends string> = {
   readonly current: Name;
   readonly onChoose: (name: Name) => void;
   readonly label?: string;
-  /** The key of the first tab; the others follow. */
-  readonly firstKey?: number;
+  /** The keys of the first tabs. */
+  readonly keys?: readonly string[];
 };
 
 /** Buttons of which one is chosen, and what it leads to is shown below. */
-export function Tabs<Name extends string>({ names, current, onChoose, label, firstKey }: TabsProps<Name>): JSX.Element {
+export function Tabs<Name extends string>({ names, current, onChoose, label, keys }: TabsProps<Name>): JSX.Element {
   return (
     <fieldset class="tabs">
       <legend class="sr">{label ?? 'View'}</legend>
@@ -19,7 +19,7 @@ export function Tabs<Name extends string>({ names, current, onChoose, label, fir
           key={name}
           type="button"
           class="tab"
-          data-key={firstKey === undefined ? undefined : firstKey + index}
+          data-key={keys?.[index]}
           aria-pressed={name === current}
           onClick={() => onChoose(name)}
         >

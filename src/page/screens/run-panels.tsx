@@ -12,6 +12,7 @@ import { StepRow } from '../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunGraph } from './run-graph.tsx';
 
+const RunComparison = lazy(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
 const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
 /** In pixels, as the style sheet has it. */
@@ -24,11 +25,12 @@ type PanelProps = {
   readonly selected: string | null;
 };
 
-/** The steps of a run in one of three views, with one choice for all. */
+/** The steps of a run in one of several views, with one choice for all. */
 export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Element {
   const [query, change] = useQuery();
   const graph = run.view.value?.graph ?? null;
-  const names = graph === null ? (['Steps', 'Timeline'] as const) : (['Graph', 'Timeline', 'Steps'] as const);
+  const names =
+    graph === null ? (['Steps', 'Timeline', 'Compare'] as const) : (['Graph', 'Timeline', 'Steps', 'Compare'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
   const critical = useCriticalPath(run, head, steps);
@@ -42,7 +44,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       <Tabs
         names={names}
         current={view}
-        firstKey={1}
+        keys={['1', '2', '3', '7']}
         onChoose={(name) => change({ view: name === names[0] ? '' : name.toLowerCase() })}
       />
       {view === 'Graph' && drawing}
@@ -52,6 +54,11 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
         </ul>
       )}
       {view === 'Steps' && <StepRows steps={steps} selected={selected} />}
+      {view === 'Compare' && (
+        <ErrorBoundary>
+          <RunComparison head={head} steps={steps} />
+        </ErrorBoundary>
+      )}
       {view === 'Timeline' && (
         <ErrorBoundary>
           <RunTimeline run={run} head={head} steps={steps} selected={selected} critical={critical} />

@@ -40,7 +40,7 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           names={names}
           current={tab}
           label="Part of the step"
-          firstKey={4}
+          keys={['4', '5', '6']}
           onChoose={(name) => change({ tab: name === 'Logs' ? '' : name.toLowerCase() })}
         />
         <ErrorBoundary>

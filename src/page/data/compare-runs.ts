@@ -1,0 +1,48 @@
+import type { RunHead, RunSummary, StepView } from '../api/types.ts';
+
+type ComparedStep = Pick<StepView, 'status' | 'durationMs'>;
+
+/** A step of a run beside the same step of an earlier one; null: that run has no such step. */
+export type StepComparison = {
+  readonly name: string;
+  readonly step: ComparedStep | null;
+  readonly before: ComparedStep | null;
+  /** How much longer it took, in milliseconds; null if one of them has no duration. */
+  readonly longerMs: number | null;
+};
+
+/** Compares the steps of two runs: first those whose status differs, then those whose duration differs most. */
+export function compareSteps(
+  steps: readonly (ComparedStep & { readonly name: string })[],
+  earlier: Pick<RunSummary, 'steps' | 'handlers'>,
+): readonly StepComparison[] {
+  const before = new Map([...earlier.steps, ...earlier.handlers].map((step) => [step.name, step]));
+  const names = new Set([...steps.map(({ name }) => name), ...before.keys()]);
+  const own = new Map(steps.map((step) => [step.name, step]));
+  return Array.from(names, (name) => comparison(name, own.get(name) ?? null, before.get(name) ?? null)).toSorted(
+    (a, b) => Number(isChanged(b)) - Number(isChanged(a)) || Math.abs(b.longerMs ?? 0) - Math.abs(a.longerMs ?? 0),
+  );
+}
+
+/** Whether a step has another status than before. */
+export function isChanged({ step, before }: StepComparison): boolean {
+  return step?.status !== before?.status;
+}
+
+/** The parameters of which the values differ; null: it was not given. */
+export function compareParams(
+  run: Pick<RunHead, 'params'>,
+  earlier: Pick<RunHead, 'params'>,
+): readonly { readonly name: string; readonly value: string | null; readonly before: string | null }[] {
+  const valuesOf = ({ params }: Pick<RunHead, 'params'>) =>
+    new Map(params.map(({ name, value }, index) => [name ?? `$${index + 1}`, value]));
+  const [own, before] = [valuesOf(run), valuesOf(earlier)];
+  return [...new Set([...own.keys(), ...before.keys()])]
+    .map((name) => ({ name, value: own.get(name) ?? null, before: before.get(name) ?? null }))
+    .filter(({ value, before: known }) => value !== known);
+}
+
+function comparison(name: string, step: ComparedStep | null, before: ComparedStep | null): StepComparison {
+  const hasBoth = step != null && before != null && step.durationMs !== null && before.durationMs !== null;
+  return { name, step, before, longerMs: hasBoth ? (step.durationMs ?? 0) - (before.durationMs ?? 0) : null };
+}

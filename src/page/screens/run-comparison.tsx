@@ -1,0 +1,146 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { runLook, stepLook } from '../../render/report/status-look.ts';
+import { formatDuration } from '../../render/text/duration.ts';
+import { shortId } from '../../render/text/short-id.ts';
+import { to } from '../api/address.ts';
+import { api, ask } from '../api/client.ts';
+import type { RunHead, RunSummary, StepView } from '../api/types.ts';
+import { compareParams, compareSteps, isChanged, type StepComparison } from '../data/compare-runs.ts';
+import { createResource } from '../data/resource.ts';
+import { isActive } from '../data/workflow-state.ts';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { StatusIcon } from '../parts/status-icon.tsx';
+import { momentText } from '../parts/time.tsx';
+import { useQuery } from '../parts/use-query.ts';
+import { useRows } from '../parts/use-rows.ts';
+import { hrefOfStep } from './run-address.ts';
+
+/** Earlier runs that can be chosen. */
+const MAX_EARLIER = 20;
+/** In pixels, as the style sheet has it. */
+const ROW_HEIGHT = 36;
+
+type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
+
+/** A run beside an earlier one of its workflow: by default the last that has finished. */
+export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }): JSX.Element {
+  const [query, change] = useQuery();
+  const wanted = query['with'] ?? '';
+  const earlier = useMemo(() => createResource(() => readEarlier(head, wanted)), [head.runId, wanted]);
+  useEffect(() => void earlier.refresh(), [earlier]);
+  const { value, problem } = earlier.known.value;
+  if (value === null)
+    return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void earlier.refresh()} />;
+  if (value.chosen === null) return <p class="note">There is no earlier run of this workflow that has finished.</p>;
+  return (
+    <div class="comparison">
+      <label>
+        Compared with{' '}
+        <select value={value.chosen.runId} onChange={(event) => change({ with: event.currentTarget.value })}>
+          {value.runs.map((run) => (
+            <option key={run.runId} value={run.runId}>
+              {`${momentText(run.createdAt)} · ${runLook(run.status).word} · ${shortId(run.runId)}`}
+            </option>
+          ))}
+        </select>{' '}
+        <a href={to.run(value.chosen.runId)}>Open</a>
+      </label>
+      <Whole head={head} earlier={value.chosen} />
+      <Steps rows={compareSteps(steps, value.chosen)} />
+    </div>
+  );
+}
+
+async function readEarlier({ runId, file, workflow, createdAt }: RunHead, wanted: string): Promise<Earlier> {
+  const query = { workflow: file ?? workflow, to: createdAt, limit: MAX_EARLIER + 1 };
+  const page = await ask(api.GET('/api/v2/runs', { params: { query } }));
+  const runs = page.runs.filter((run) => run.runId !== runId && !isActive(run.status));
+  const id = wanted === '' ? runs[0]?.runId : wanted;
+  if (id === undefined) return { runs, chosen: null };
+  const chosen = await ask(api.GET('/api/v2/runs/{id}', { params: { path: { id } } }));
+  return { runs: runs.some((run) => run.runId === chosen.runId) ? runs : [chosen, ...runs], chosen };
+}
+
+/** What the runs differ in as a whole. */
+function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.Element {
+  const longerMs =
+    head.durationMs === null || earlier.durationMs === null ? null : head.durationMs - earlier.durationMs;
+  return (
+    <dl class="facts-list">
+      <div>
+        <dt>Status</dt>
+        <dd>
+          {earlier.status === head.status
+            ? `${runLook(head.status).word}, as then`
+            : `${runLook(head.status).word}, then ${runLook(earlier.status).word}`}
+        </dd>
+      </div>
+      {longerMs !== null && (
+        <div>
+          <dt>Duration</dt>
+          <dd>{`${formatDuration(head.durationMs ?? 0)}, ${differenceText(longerMs)}`}</dd>
+        </div>
+      )}
+      {compareParams(head, earlier).map(({ name, value, before }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{value ?? 'not given'}</code>, then <code>{before ?? 'not given'}</code>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
+  const { area, first, end, onScroll } = useRows<HTMLDivElement>(rows.length, ROW_HEIGHT);
+  return (
+    <div class="scroll rows" ref={area} onScroll={onScroll}>
+      <table class="compared" aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">This run</th>
+            <th scope="col">Then</th>
+            <th scope="col">Difference</th>
+          </tr>
+        </thead>
+        <tbody>
+          {first > 0 && <tr style={{ height: `${first * ROW_HEIGHT}px` }} />}
+          {rows.slice(first, end).map((row, index) => (
+            <tr key={row.name} class={isChanged(row) ? 'changed' : ''} aria-rowindex={first + index + 2}>
+              <th scope="row">
+                <a href={hrefOfStep(row.name)}>
+                  <bdi>{row.name}</bdi>
+                </a>
+              </th>
+              <Result step={row.step} />
+              <Result step={row.before} />
+              <td>{row.longerMs === null ? '' : differenceText(row.longerMs)}</td>
+            </tr>
+          ))}
+          {end < rows.length && <tr style={{ height: `${(rows.length - end) * ROW_HEIGHT}px` }} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Result({ step }: { step: StepComparison['step'] }): JSX.Element {
+  if (step === null) return <td class="quiet">no such step</td>;
+  const look = stepLook(step.status);
+  return (
+    <td>
+      <StatusIcon look={look} label={look.word} /> {step.durationMs === null ? '' : formatDuration(step.durationMs)}
+    </td>
+  );
+}
+
+/** Durations are shown to a tenth of a second, so what is less is none. */
+function differenceText(longerMs: number): string {
+  if (Math.abs(longerMs) < 100) return 'as long';
+  return `${formatDuration(Math.abs(longerMs))} ${longerMs > 0 ? 'longer' : 'shorter'}`;
+}
