@@ -56,6 +56,17 @@ const FOLDERS = {
     packages: ['nodemailer'],
     builtins: [ANY],
   },
+  // Notifications share the HTTP requests of steps.
+  notifications: {
+    src: [
+      'core/',
+      'executors/http/(header-fields|http-request|json-template|url-login)[.]ts$',
+      'render/text/(duration|sanitize)[.]ts$',
+      'store/log-ends[.]ts$',
+      'pause[.]ts$',
+    ],
+    builtins: ['crypto'],
+  },
   store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
   engine: {
     src: [

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Config, dagsDirFor } from './config/config.ts';
 import type { LogForwarding } from './core/log-forwarding.ts';
 import { systemClock } from './engine/clock.ts';
-import type { Engine, OnChild } from './engine/engine.ts';
+import type { Engine, Notify, OnChild } from './engine/engine.ts';
 import type { FindSubworkflow } from './engine/local/engine-options.ts';
 import { createLocalEngine } from './engine/local/local.ts';
 import { queueRun as storeQueued } from './engine/local/queue-run.ts';
@@ -16,6 +16,8 @@ import { loadExecutor } from './executors/registry.ts';
 import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarder.ts';
 import { parseParamTemplates } from './language/params.ts';
 import { createMailNotifier } from './mail/reports/mail-notifier.ts';
+import { createNotifier, joinNotifiers } from './notifications/notifier.ts';
+import type { Delivery, NotifierOptions } from './notifications/send-notifications.ts';
 import { capture } from './processes/capture.ts';
 import {
   declareGone,
@@ -32,13 +34,13 @@ import { processMoment } from './processes/process-table.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import type { RunGroup } from './processes/run-group.ts';
 import { spawnDetached } from './processes/subprocess.ts';
-import { createHistory, type History } from './service/history/history.ts';
+import { anyRun, createHistory, type History } from './service/history/history.ts';
 import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { checkGivenParams } from './service/runs/given-params.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
 import { newRunId } from './service/runs/new-run-id.ts';
-import type { StartRequest } from './service/runs/runs.ts';
+import { runRequest, type StartRequest } from './service/runs/runs.ts';
 import type { StopTools } from './service/runs/stopping.ts';
 import { withDotenv } from './service/runs/with-dotenv.ts';
 import type { AcceptedRun } from './service/service.ts';
@@ -71,12 +73,15 @@ export type AppOptions = {
   readonly onAttempt?: ((attempt: Attempt) => void) | null;
   /** Called for each child run in the turn in which it starts; returns its watcher. */
   readonly onChild?: OnChild | null;
+  /** Replaces the mails and notifications of the run. */
+  readonly notify?: Notify;
   /** Control group that holds every process of the run. */
   readonly group?: RunGroup | null;
 };
 
 /** Wires the parts together: the only place that picks the engine and the store. */
 export function createApp(config: Config, options: AppOptions): App {
+  const chat = createNotifier({ ...notifierSettings(config), failedBefore: failedBefore(config, options.keepHistory) });
   const engine = createLocalEngine({
     store: options.keepHistory ? fileStore(config) : createMemoryStore({ tempDir: tmpdir }),
     clock: systemClock,
@@ -99,11 +104,51 @@ export function createApp(config: Config, options: AppOptions): App {
     newRunId,
     openPipes: async (directory) =>
       (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
-    notify: createMailNotifier({ host: hostname(), commands: { retry: true } }),
+    notify: options.notify ?? joinNotifiers(createMailNotifier({ host: hostname(), commands: { retry: true } }), chat),
   });
   return {
     engine,
     forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+  };
+}
+
+/** Settings of notifications. */
+function notifierSettings({ processEnv, settings }: Config): Pick<NotifierOptions, 'env' | 'publicUrl'> {
+  return { env: processEnv, publicUrl: settings.read('publicUrl').value?.replace(/\/+$/, '') ?? null };
+}
+
+/**
+ * Sends a sample of each notification of a workflow, evaluated as in a run; resolves to the results, or to the reason why
+ * none was sent. Throws as `startRun` does.
+ */
+export async function sendSamples(
+  config: Config,
+  request: StartRequest,
+): Promise<{ readonly deliveries: readonly Delivery[]; readonly problem: string | null }> {
+  const { createSampler, withoutWork } = await import('./notifications/sample.ts');
+  const run = await withDotenv(request, config.processEnv);
+  const { workflow } = run;
+  let deliveries: readonly Delivery[] = [];
+  const notify = createSampler(workflow, notifierSettings(config), (results) => {
+    deliveries = results;
+  });
+  const { engine } = createApp(config, { keepHistory: false, notify });
+  const sampled = engine.start({ ...runRequest(run), workflow: withoutWork(workflow) }, () => {});
+  const { status, message } = await sampled.finished;
+  return { deliveries, problem: status === 'failed' ? message : null };
+}
+
+/** Looks up the result of the run of a workflow before this one. Without a history there is none. */
+function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['failedBefore'] {
+  return async ({ state: { runId, file, workflow } }) => {
+    if (!keepHistory) return false;
+    const { history, archive } = createPast(config);
+    const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
+    const behind = { at: archive.timeOf(runId), runId };
+    for await (const run of history.list({ ...anyRun, workflow: file ?? workflow, statuses, behind, limit: 1 })) {
+      return run.state.status === 'failed';
+    }
+    return false;
   };
 }
 

@@ -2,7 +2,17 @@ import { type Argument, Command, Help, type OutputConfiguration } from 'commande
 import type { AddCommand, SetExitCode } from './program/add-command.ts';
 import { examples } from './program/examples.ts';
 import { addGc, addHistory, addList, addLogs, addReport, addStatus } from './program/history-commands.ts';
-import { addCarry, addDry, addExec, addMark, addRestart, addRetry, addRun, addStop } from './program/run-commands.ts';
+import {
+  addCarry,
+  addDry,
+  addExec,
+  addMark,
+  addNotify,
+  addRestart,
+  addRetry,
+  addRun,
+  addStop,
+} from './program/run-commands.ts';
 import { addComplete, addCompletion, addConfig, addDoctor, addServe, addVersion } from './program/setup-commands.ts';
 import { addGraph, addInit, addSchema, addValidate } from './program/write-commands.ts';
 import type { Console } from './terminal/console.ts';
@@ -83,7 +93,7 @@ function withAllNames(command: Command, text: string): string {
 
 /** The groups of `wf help`, with the commands in the order in which it lists them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ['Run:', [addRun, addDry, addExec, addStop, addRetry, addRestart, addMark, addCarry]],
+  ['Run:', [addRun, addDry, addExec, addStop, addRetry, addRestart, addMark, addNotify, addCarry]],
   ['Look back:', [addList, addStatus, addHistory, addLogs, addReport, addGc]],
   ['Daemon:', [addServe]],
   ['Write workflows:', [addInit, addValidate, addGraph, addSchema]],

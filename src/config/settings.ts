@@ -57,6 +57,11 @@ export const settings = {
     fallback: null,
     about: 'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
   }),
+  publicUrl: own({
+    kind: webAddress,
+    fallback: null,
+    about: 'the address of the daemon for people, such as https://ops.example.com/wf; notifications link to runs there',
+  }),
   server: client({
     kind: webAddress,
     fallback: null,

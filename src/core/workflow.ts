@@ -144,6 +144,8 @@ export type Service = {
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
   readonly name: string;
+  /** Absent without an `id` besides the name. */
+  readonly id?: string;
   readonly description: string;
   /** The working directory, relative to the workflow's `dir`. Null: the workflow's `dir` itself. */
   readonly dir: Template | null;
@@ -196,6 +198,36 @@ export type MailSettings = {
   readonly to: readonly Template[];
   readonly prefix: string;
   readonly attachLogs: boolean;
+};
+
+/** The services that notifications are sent to. `webhook` is any address that takes JSON. */
+export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webhook';
+
+/** The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow. */
+export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
+
+/** One notification: when it is sent, where, and its content. Null: the default. */
+export type Notification = {
+  readonly to: NotificationService;
+  readonly url: Template;
+  readonly on: readonly (NotificationEvent | 'always')[];
+  readonly title: Template | null;
+  readonly message: Template | null;
+  /** The number of last lines shown of each failed step. */
+  readonly lines: number;
+  /** Limit of one try. */
+  readonly timeoutMs: number;
+  /** For `webhook`. */
+  readonly method: Template;
+  readonly headers: readonly Assignment[];
+  /** JSON, in which values are escaped, or any other text. */
+  readonly body: Template | null;
+  /** The key of the signature. */
+  readonly secret: Template | null;
+  /** For `ntfy`. */
+  readonly priority: Template | null;
+  readonly tags: readonly Template[];
+  readonly token: Template | null;
 };
 
 /** The mail server. */
@@ -271,6 +303,8 @@ export type Workflow = {
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
   readonly infoMail: MailSettings | null;
+  /** Absent: none. */
+  readonly notify?: readonly Notification[];
   readonly logDir: Template | null;
   /** Negative: forever. */
   readonly histRetentionDays: number;

@@ -130,8 +130,10 @@ export type Notice = {
   readonly workflow: Workflow;
   /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
   readonly isMasked: boolean;
-  /** Expands variables as of the time of the notice. */
-  readonly expand: (text: Template) => string;
+  /** The variables as of the time of the notice. */
+  readonly scope: (name: string) => string | undefined;
+  /** Masks the secrets in a text. */
+  readonly mask: (text: string) => string;
   readonly logs: RunLogs;
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;

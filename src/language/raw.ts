@@ -1,4 +1,4 @@
-import type { HandlerKind, Json, JsonObject } from '../core/workflow.ts';
+import type { HandlerKind, Json, JsonObject, NotificationService } from '../core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
@@ -131,6 +131,23 @@ export type RawMail = {
   readonly attachLogs?: boolean;
 };
 
+export type RawNotification = {
+  readonly to?: NotificationService;
+  readonly url?: string;
+  readonly on?: TextOrList;
+  readonly title?: string;
+  readonly message?: string;
+  readonly lines?: number;
+  readonly timeoutSec?: number;
+  readonly method?: string;
+  readonly headers?: TextMap;
+  readonly body?: string | JsonObject;
+  readonly secret?: string;
+  readonly priority?: string;
+  readonly tags?: TextOrList;
+  readonly token?: string;
+};
+
 export type RawSecret = string | { readonly name?: string; readonly env?: string; readonly file?: string };
 
 export type RawDotenv = string | { readonly path?: string; readonly required?: boolean; readonly secret?: boolean };
@@ -163,6 +180,7 @@ export type RawWorkflow = {
   };
   readonly errorMail?: RawMail;
   readonly infoMail?: RawMail;
+  readonly notify?: RawNotification | readonly RawNotification[];
   readonly imports?: TextOrList;
   readonly functions?: readonly RawFunction[];
   readonly schedule?: RawSchedule;
@@ -191,6 +209,12 @@ export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
 export function executorType({ executor, container }: RawAction): string {
   if (container !== undefined) return 'docker';
   return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
+}
+
+/** The entries of a list, or of a text with commas, trimmed and without empty ones. */
+export function commaList(value: TextOrList | undefined): string[] {
+  const list = typeof value === 'string' ? value.split(',') : (value ?? []);
+  return list.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
 /** Whether a value is a map. */

@@ -128,6 +128,7 @@ describe('a setting', () => {
       output: 'last',
       port: '1',
       onShutdown: 'wait',
+      publicUrl: 'https://ops.example.com',
       server: 'http://127.0.0.1:8080',
     };
     const env = Object.fromEntries(

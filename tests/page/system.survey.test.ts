@@ -18,7 +18,7 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
         const queue = page.getByRole('list', { name: 'Running and waiting runs' });
         await expect.poll(() => queue.getByRole('listitem').count()).toBe(2);
         expect(await queue.getByRole('img').first().getAttribute('aria-label')).toBe('running');
-        expect(await page.getByRole('list', { name: 'What is due next' }).textContent()).toContain('due.yaml');
+        expect(await page.getByRole('list', { name: 'What is due next' }).textContent()).toContain('due');
         expect(await page.locator('.settings').textContent()).toContain('maxConcurrentRuns');
         expect(await accessibilityProblems(page)).toEqual([]);
 

@@ -19,6 +19,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   restart: [['wf restart deploy', 'restart the last run of a workflow']],
   mark: [['wf mark @failed load succeeded', 'let a retry skip this step']],
+  notify: [['wf notify deploy', 'check that its notifications arrive']],
   list: [['wf list --json', 'print every workflow as JSON']],
   status: [
     ['wf status', 'show the last run'],

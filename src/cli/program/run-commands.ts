@@ -51,6 +51,17 @@ export const addDry: AddCommand = (program, console, setExitCode, words) => {
     });
 };
 
+/** `wf notify`. */
+export const addNotify: AddCommand = (program, console, setExitCode, words) => {
+  withWorkflow(program.command('notify'))
+    .description('send a sample of each notification of a workflow')
+    .option('--json', 'print JSON')
+    .action(async (name: string, rest: string[], options) => {
+      const { notifyCommand } = await import('../commands/notify-command.ts');
+      setExitCode(await notifyCommand({ ...options, ...operands(name, rest, words), name }, console));
+    });
+};
+
 /** `wf exec`. */
 export const addExec: AddCommand = (program, console, setExitCode) => {
   program.enablePositionalOptions();

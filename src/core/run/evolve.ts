@@ -3,7 +3,7 @@ import { handlerKind, handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { addInstances, cancelInstances, newInstances } from './instances.ts';
-import type { EarlierEnd, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import type { EarlierEnd, EarlierResult, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
 import { isSettled, stepNode, stepState } from './run-state.ts';
 
@@ -81,7 +81,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {
-  const { step, at, status, outputs, before } = event;
+  const { step, at, status, outputs, before, result } = event;
   const index = nodeIndex(run.graph, step);
   const end = before === undefined ? {} : earlierEnd(before);
   const tolerated = toleratedOf(run, event);
@@ -91,9 +91,14 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
     tolerated,
     ...maskedOf(event),
     ...end,
+    ...(result === undefined ? {} : resultOf(result)),
     finishedAt: at,
     restored: true,
   });
+}
+
+function resultOf({ exitCode, stdout, stderr }: EarlierResult): Partial<StepState> {
+  return { exitCode, earlierLogs: { stdout, stderr } };
 }
 
 /** Earlier versions recorded no tolerance, since only `continueOn.failure` gave one. */

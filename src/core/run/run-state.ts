@@ -70,6 +70,8 @@ export type StepState = {
   readonly restored: boolean;
   /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
+  /** For a restored step: its logs in that run, if texts refer to them. */
+  readonly earlierLogs?: { readonly stdout: string | null; readonly stderr: string | null };
   /** The instances of an expanded fan-out. */
   readonly instances?: Instances;
   /** Of an instance: its fan-out and its item. */

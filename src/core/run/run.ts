@@ -152,6 +152,15 @@ export type RestoredStep = {
   readonly tolerated?: ToleratedBy;
   /** For a step that did not succeed: how it ended. Absent too if it was never settled. */
   readonly before?: EarlierEnd;
+  /** Present if texts of the workflow refer to the result of the step. */
+  readonly result?: EarlierResult;
+};
+
+/** The result of a step that ended in an earlier run. */
+export type EarlierResult = {
+  readonly exitCode: number | null;
+  readonly stdout: string | null;
+  readonly stderr: string | null;
 };
 
 /**
@@ -288,6 +297,7 @@ export type RunEvent =
       readonly masked?: readonly string[];
       readonly tolerated?: ToleratedBy;
       readonly before?: EarlierEnd;
+      readonly result?: EarlierResult;
     }
   /** For the engine: start this attempt. */
   | { readonly type: 'step.scheduled'; readonly at: number; readonly step: string; readonly attempt: number }

@@ -32,6 +32,9 @@ const tokens = new RegExp(
 /** Deeper nested `${NAME:-` are taken literally, so that no template can exhaust the stack. */
 const deepestFallback = 100;
 
+/** Whether to replace a name; `hasPath`: a path follows it. */
+type IsOwn = (name: string, hasPath: boolean) => boolean;
+
 /** Looks up a variable; undefined if it does not exist. */
 type Scope = (name: string) => string | undefined;
 
@@ -58,7 +61,7 @@ export function previewText(template: string, scope: Scope): string {
 }
 
 /** Replaces the variables of one word of a command given as a list, for display. */
-export function previewOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
+export function previewOwn(word: string, scope: Scope, isOwn: IsOwn): string {
   return expandPieces(parseTemplate(word, isOwn), (piece) => previewOf(piece, scope), String);
 }
 
@@ -80,7 +83,7 @@ function previewOf({ name, path }: Variable, scope: Scope): string | undefined {
  * Replaces the variables of one word of a command given as a list: only those for which `isOwn` is true. Everything
  * else stays as written, including an escape before another dollar.
  */
-export function expandOwn(word: string, scope: Scope, isOwn: (name: string) => boolean): string {
+export function expandOwn(word: string, scope: Scope, isOwn: IsOwn): string {
   if (!word.includes('$')) return word;
   return expandPieces(parseTemplate(word, isOwn), (piece) => variableValue(piece, scope), String);
 }
@@ -150,11 +153,11 @@ function plainCharacters(template: string, at: number): readonly [number, string
   return [1, template.charAt(at)];
 }
 
-function parseTemplate(template: string, isOwn: (name: string) => boolean = () => true): readonly Piece[] {
+function parseTemplate(template: string, isOwn: IsOwn = () => true): readonly Piece[] {
   const open: OpenFallback[] = [];
   let pieces: Piece[] = [];
   for (const [token, escaped = '', braced, path = '', closing, plain] of template.matchAll(tokens)) {
-    if (/^(?:\\\$|\$.)/.test(token) && !isOwn(braced ?? plain ?? escaped)) {
+    if (/^(?:\\\$|\$.)/.test(token) && !isOwn(braced ?? plain ?? escaped, path !== '')) {
       pieces.push(token);
       continue;
     }

@@ -1,3 +1,5 @@
+import { resultKey } from './step-results.ts';
+
 /** `${NAME.key[0]["any key"]}`: a part of the JSON value of a variable. */
 export type JsonPath = {
   /** The text after the name: `.key[0]`. */
@@ -13,7 +15,7 @@ export const PATH = String.raw`(?:\.[A-Za-z0-9_-]+|\[-?\d+\]|\["(?:[^"\\]|\\.)*"
 export class PathProblem extends Error {}
 
 /**
- * The part of a variable's JSON at a path: a string without its quotes, a number as written, a list or map as compact
+ * The part of the JSON of a variable, else of the result of a step, at a path: a string without its quotes, a number as written, a list or map as compact
  * JSON. Undefined if the part is missing or null and there is a default; without a default, a missing part throws a
  * `PathProblem`.
  */
@@ -22,7 +24,7 @@ export function valueAt(
   { path, hasDefault }: JsonPath,
   scope: (name: string) => string | undefined,
 ): string | undefined {
-  const found = follow(name, path, scope(name));
+  const found = follow(name, path, scope(name) ?? scope(resultKey(name)));
   if ('value' in found) return hasDefault && found.isNull ? undefined : found.value;
   if (hasDefault) return undefined;
   throw new PathProblem(`"\${${name}${path}}": ${found.problem}`);

@@ -1,7 +1,8 @@
-import type { Step, Template, Workflow } from '../workflow.ts';
+import { allSteps, type Step, type Template, type Workflow } from '../workflow.ts';
 import { expandOwn, previewOwn } from './interpolate.ts';
 import { stepNames } from './own-names.ts';
 import { type PathlessCode, withoutPaths } from './shell-paths.ts';
+import { resultNames } from './step-results.ts';
 
 /** The variables and names for reading the words of a list. */
 type ListContext = {
@@ -25,20 +26,18 @@ export function listCommand(
   command: readonly Template[],
   context: ListContext,
 ): { readonly words: readonly string[]; readonly env: PathlessCode['env'] } {
-  const own = stepNames(context);
+  const own = isOwn(context);
   const index = shellCodeIndex(command);
   const { code, env } = withoutPaths(command[index] ?? '', context.scope);
-  const words = command.map((word, at) =>
-    at === index ? code : expandOwn(word, context.scope, (name) => own.has(name)),
-  );
+  const words = command.map((word, at) => (at === index ? code : expandOwn(word, context.scope, own)));
   return { words, env };
 }
 
 /** The words as a plan shows them: the values of JSON paths are not known before the run. */
 export function previewWords(command: readonly Template[], context: ListContext): readonly string[] {
-  const own = stepNames(context);
+  const own = isOwn(context);
   const code = shellCodeIndex(command);
-  return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, (name) => own.has(name))));
+  return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, own)));
 }
 
 /** Writes words as a list that `listWords` reads back unchanged. */
@@ -46,6 +45,12 @@ export function wordsAsList(words: readonly string[], context: Omit<ListContext,
   const own = stepNames(context);
   const code = shellCodeIndex(words);
   return words.map((word, index) => (index === code ? word : escapeOwn(word, own)));
+}
+
+function isOwn(context: Omit<ListContext, 'scope'>): (name: string, hasPath: boolean) => boolean {
+  const own = stepNames(context);
+  const results = new Set(allSteps(context.workflow).flatMap(resultNames));
+  return (name, hasPath) => own.has(name) || (hasPath && results.has(name));
 }
 
 function escapeOwn(word: string, own: ReadonlySet<string>): Template {

@@ -11,7 +11,6 @@ import type {
 } from '../../core/run/run.ts';
 import { initialRun, isFinished, type RunState, stepNode } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
-import { expandText } from '../../core/words/interpolate.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
 import type { Started } from '../../executors/executor.ts';
@@ -368,7 +367,8 @@ export class LocalRun {
       state: this.state,
       workflow: this.#request.workflow,
       isMasked: this.#secrets.isTextMasked,
-      expand: (text) => expandText(text, this.#runner.scope()),
+      scope: (name) => this.#runner.scope()(name),
+      mask: (text) => this.#secrets.shared.mask(text),
       logs: this.#journal.logs,
     });
   }

@@ -52,7 +52,7 @@ export async function prepare(
     );
     const { scope } = runVariables.forStep({});
     secrets.learn(env);
-    secrets.learnSmtp(scope);
+    secrets.learnSettings(scope);
     const args = runVariables.args;
     const check = (command: string, extra: Environment) =>
       capture(command, { env: { ...env, ...extra }, cwd, shell, params: args, signal: signal.toAbortSignal() });

@@ -5,9 +5,11 @@ import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
 import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
-import { handlerKind, type Step } from '../../core/workflow.ts';
+import { resultNames, stepResult } from '../../core/words/step-results.ts';
+import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
+import type { LogStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, RunRequest } from '../engine.ts';
@@ -46,6 +48,8 @@ export class StepRunner {
   readonly #outputOptions: OutputOptions;
   readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
+  /** As of the last attempt, which is enough for the results of steps before it. */
+  #run: RunState | null = null;
 
   constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
     this.#options = options;
@@ -58,7 +62,18 @@ export class StepRunner {
   /** Sets the variables that the run starts with. */
   prepare(variables: RunVariables): void {
     this.#variables = variables;
+    const steps = new Map<string, Step>();
+    for (const step of allSteps(this.#request.workflow)) for (const name of resultNames(step)) steps.set(name, step);
+    variables.useResults((name) => this.#resultOf(steps.get(name)));
     for (const step of this.#request.restored) if ('outputs' in step) this.set(step.outputs);
+  }
+
+  #resultOf(step: Step | undefined): string | undefined {
+    if (step === undefined || this.#run === null) return undefined;
+    const state = stepState(this.#run, step.name);
+    const { logs } = this.#parts.journal;
+    const path = (stream: LogStream) => (state.attempt === 0 ? null : logs.file(step.name, state.attempt, stream).path);
+    return stepResult(step, state, state.earlierLogs ?? { stdout: path('stdout'), stderr: path('stderr') });
   }
 
   /** Sets variables for everything that starts afterwards. */
@@ -84,6 +99,7 @@ export class StepRunner {
 
   async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<AttemptReport> {
     const variables = this.#variables;
+    this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;

@@ -85,7 +85,7 @@ function contentType(body: string): Pairs {
 }
 
 function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {
-  if ('problem' in end) return failed(end.problem);
+  if ('problem' in end) return failed(requestLine(end.hop.method, end.hop.url, end.problem));
   const { status, statusText } = end.head;
   const isSuccess = successStatusCodes?.has(status) ?? (status >= 200 && status < 300);
   if (isSuccess) return { status: 'succeeded', exitCode: null, outputs: {} };

@@ -5,7 +5,7 @@ import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
 import { messageOf } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { Pairs } from './header-fields.ts';
-import { explainRequestError, RequestProblem, requestLine } from './http-problem.ts';
+import { explainRequestError, RequestProblem } from './http-problem.ts';
 import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './proxy.ts';
 import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
 
@@ -33,8 +33,8 @@ export type ResponseReader = {
   readonly onBody: (chunk: Uint8Array) => void;
 };
 
-/** The final answer and its request, or why there is none, in one line. */
-export type RequestEnd = { readonly hop: Hop; readonly head: ResponseHead } | { readonly problem: string };
+/** The last request, and its answer or why there is none, in one line. */
+export type RequestEnd = { readonly hop: Hop } & ({ readonly head: ResponseHead } | { readonly problem: string });
 
 /** Largest decompressed body, in bytes. */
 const maxBodyBytes = 10 * 1024 * 1024;
@@ -58,8 +58,7 @@ export async function sendRequest(first: Hop, options: RequestOptions, reader: R
   } catch (error) {
     const { hop, proxy } = state;
     const late = `no complete answer within ${(timeoutMs ?? 0) / 1000} seconds`;
-    const why = deadline.signal.aborted ? late : explainRequestError(error, hop.url, proxy);
-    return { problem: requestLine(hop.method, hop.url, why) };
+    return { hop, problem: deadline.signal.aborted ? late : explainRequestError(error, hop.url, proxy) };
   } finally {
     clearTimeout(timer);
   }

@@ -63,7 +63,7 @@ function commandCode(
   const parsed = parseCommand(command);
   if (parsed.kind === 'shell') return shellCode(command, appended, attempt);
   const own = ownNames(attempt);
-  const scope = (name: string) => (own.has(name) || /^\d/.test(name) ? attempt.scope(name) : undefined);
+  const scope = (name: string) => (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);
   const { words, before } = wordsCode(parsed.words, scope);
   return words.length === 0 ? empty : [...before, programCode([...words, ...appended])].join('\n');
 }

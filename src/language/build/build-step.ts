@@ -16,6 +16,7 @@ import { expandCall } from './functions.ts';
  */
 export type StepContext = {
   readonly name: string;
+  readonly id?: string;
   readonly depends: readonly string[];
   readonly functions: Functions;
   readonly dir: string | null;
@@ -29,6 +30,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
   const fanOut = fanOutOf(raw);
   return {
     name: context.name,
+    ...(context.id === undefined ? {} : { id: context.id }),
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
     dir: action.container === undefined ? (action.dir ?? context.dir) : context.dir,

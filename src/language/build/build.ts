@@ -12,12 +12,13 @@ import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
 import type { RawDotenv, RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
-import { asList } from '../raw.ts';
+import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import type { Functions } from './functions.ts';
+import { notifyOf } from './notifications.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {
@@ -49,7 +50,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     dir: input.dir,
     group: root.group ?? input.group,
     description: merged.description ?? '',
-    tags: tagsOf(merged.tags),
+    tags: commaList(merged.tags),
     schedule: scheduleOf(merged),
     params: parseParamDefaults(merged.params),
     env: [...envOf(base?.env), ...envOf(root.env)],
@@ -66,6 +67,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     smtp: smtpOf(merged),
     errorMail: mailOf(merged.errorMail),
     infoMail: mailOf(merged.infoMail),
+    ...notifyOf([...asList(base?.notify), ...asList(root.notify)]),
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
     delayMs: toMs(merged.delaySec ?? 0),
@@ -94,8 +96,12 @@ function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput): Step[] {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    return buildStep(entry.raw, { name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
+    return buildStep(entry.raw, { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
   });
+}
+
+function idOf({ raw, name }: StepEntry): { id?: string } {
+  return raw.id === undefined || raw.id === name ? {} : { id: raw.id };
 }
 
 function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }: BuildInput): Workflow['handlers'] {
@@ -111,11 +117,6 @@ function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }:
     exit: handler('exit'),
     ...(handlerOn?.init === undefined ? {} : { init: handler('init') }),
   };
-}
-
-function tagsOf(tags: TextOrList | undefined): string[] {
-  const list = typeof tags === 'string' ? tags.split(',') : (tags ?? []);
-  return list.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
 
 function scheduleOf({ schedule, timezone, overlap, catchup, catchupWindow }: RawWorkflow): Schedule {

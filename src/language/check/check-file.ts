@@ -9,6 +9,7 @@ import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec
 import { actionEntries } from './action-entries.ts';
 import { actionProblems, envProblems } from './check-action.ts';
 import { nameSpot } from './check-graph.ts';
+import { notificationProblems } from './check-notifications.ts';
 import { scheduleProblems } from './check-schedule.ts';
 import { patternProblem, patternSize } from './pattern.ts';
 
@@ -24,6 +25,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...paramProblems(file),
     ...conditionProblems(file),
     ...scheduleProblems(file),
+    ...notificationProblems(file),
     ...functionNameProblems(file),
     ...stepEntries(file).flatMap(nameProblems),
     ...actionEntries(file).flatMap(actionProblems),

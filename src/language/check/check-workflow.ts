@@ -9,9 +9,10 @@ import { actionEntries } from './action-entries.ts';
 import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
-import { pathProblems } from './check-paths.ts';
+import { scriptPathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
+import { resultProblems } from './check-results.ts';
 import { variableProblems } from './check-variables.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
@@ -50,7 +51,8 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...graphProblems(steps, isKnown),
       ...fanOutProblems(steps),
       ...variableProblems(settings),
-      ...pathProblems(all, steps),
+      ...scriptPathProblems(all),
+      ...resultProblems(all, steps, isKnown),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...serverProblems(settings),

@@ -1,5 +1,6 @@
 import { summarize } from '../../core/run/summarize.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { MailSettings } from '../../core/workflow.ts';
 import type { Notice } from '../../engine/engine.ts';
@@ -31,9 +32,9 @@ export async function sendNotice(
   occasion: MailOccasion,
   options: MailNoticeOptions,
 ): Promise<readonly string[]> {
-  const { workflow, expand, signal } = notice;
+  const { workflow, signal } = notice;
   try {
-    const server = mailServer(workflow.smtp, expand);
+    const server = mailServer(workflow.smtp, (text) => expandText(text, notice.scope));
     return tellRefused(await sendMail(server, await makeMail(notice, occasion, options), { signal }));
   } catch (error) {
     if (!(error instanceof MailProblem || error instanceof PathProblem)) throw error;
@@ -49,7 +50,7 @@ const nouns: { readonly [occasion in MailOccasion]: string } = {
 };
 
 async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOptions): Promise<Mail> {
-  const { expand } = notice;
+  const expand = (text: string) => expandText(text, notice.scope);
   const [key, settings] = settingsFor(notice, occasion);
   const facts = await factsOf(notice, options);
   const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs) : noLogs;

@@ -1,6 +1,6 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { formatDuration, utcTime } from '../../render/text/duration.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
@@ -66,8 +66,8 @@ function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[
     ['Retry of', retryOf],
     ['File', file],
     ['Started by', trigger],
-    ['Started', startedAt === null ? null : time(startedAt)],
-    ['Finished', finishedAt === null ? null : time(finishedAt)],
+    ['Started', startedAt === null ? null : utcTime(startedAt)],
+    ['Finished', finishedAt === null ? null : utcTime(finishedAt)],
     ['Took', durationMs === null ? null : formatDuration(durationMs)],
     ['Host', host],
   ];
@@ -82,8 +82,8 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
     .map(({ name, status, startedAt, finishedAt, durationMs, error }) => [
       name,
       words(status),
-      startedAt === null ? '' : time(startedAt),
-      startedAt === null || finishedAt === null ? '' : time(finishedAt),
+      startedAt === null ? '' : utcTime(startedAt),
+      startedAt === null || finishedAt === null ? '' : utcTime(finishedAt),
       durationMs === null ? '' : formatDuration(durationMs),
       error ?? '',
     ])
@@ -133,11 +133,6 @@ function textTable(rows: readonly (readonly string[])[]): string {
 /** `partially_succeeded` in plain words; a step kept from running by a failure was not run. */
 function words(status: string): string {
   return status === 'upstream_failed' ? 'not run' : status.replaceAll('_', ' ');
-}
-
-/** `2026-03-01 12:00:00 UTC` */
-function time(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 function oneLine(text: string): string {

@@ -6,6 +6,7 @@ import { isReadOnly } from '../data/daemon.ts';
 import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { openKeyHelp, openPalette } from './keyboard.tsx';
+import { Menu, type MenuItem } from './menu.tsx';
 import { momentText } from './time.tsx';
 
 const screens = [
@@ -41,28 +42,58 @@ export function TopBar(): JSX.Element {
       )}
       <span class="space" />
       {isReadOnly.value && <span class="quiet read-only">read-only</span>}
-      {session.value !== null && (
-        <button type="button" class="search-button" onClick={openPalette}>
-          Go to <kbd>Ctrl K</kbd>
+      <span class="bar-controls">
+        {session.value !== null && (
+          <button type="button" class="search-button" onClick={openPalette}>
+            Go to <kbd>Ctrl K</kbd>
+          </button>
+        )}
+        <button type="button" class="plain" onClick={switchZone} title="Times: local or UTC">
+          {isUtc.value ? 'UTC' : 'Local time'}
         </button>
-      )}
-      <button type="button" class="plain" onClick={() => (isUtc.value = !isUtc.value)} title="Times: local or UTC">
-        {isUtc.value ? 'UTC' : 'Local time'}
-      </button>
-      <button
-        type="button"
-        class="plain"
-        onClick={nextTheme}
-        title="Colours: of the system, light, dark or high contrast"
-      >
-        {themeNames[theme.value]}
-      </button>
-      <button type="button" class="plain" onClick={openKeyHelp} aria-label="Keys" title="Keys">
-        ?
-      </button>
-      <LoggedIn />
+        <button
+          type="button"
+          class="plain"
+          onClick={nextTheme}
+          title="Colours: of the system, light, dark or high contrast"
+        >
+          {themeNames[theme.value]}
+        </button>
+        <button type="button" class="plain" onClick={openKeyHelp} aria-label="Keys" title="Keys">
+          ?
+        </button>
+        <LoggedIn />
+      </span>
+      <span class="bar-menu">
+        <Menu label="More" items={menuItems()} />
+      </span>
     </header>
   );
+}
+
+function switchZone(): void {
+  isUtc.value = !isUtc.value;
+}
+
+/** The controls of the bar where there is no room for them. */
+function menuItems(): readonly MenuItem[] {
+  const { name = null, csrf = null } = session.value ?? {};
+  const logOutItem = {
+    text: `Log out${name === null ? '' : ` ${name}`}`,
+    act: endSession,
+    isDisabled: isOffline.value,
+  };
+  return [
+    ...(session.value === null ? [] : [{ text: 'Go to', act: openPalette }]),
+    { text: `Times: ${isUtc.value ? 'UTC' : 'local'}`, act: switchZone },
+    { text: `Colours: ${themeNames[theme.value].toLowerCase()}`, act: nextTheme },
+    { text: 'Keys', act: openKeyHelp },
+    ...(csrf === null ? [] : [logOutItem]),
+  ];
+}
+
+function endSession(): void {
+  void logOut().catch(() => {});
 }
 
 /** The user, and the way out. Programs that log in with each request have neither. */
@@ -72,7 +103,7 @@ function LoggedIn(): JSX.Element | null {
   return (
     <>
       {name !== null && <bdi class="quiet user">{name}</bdi>}
-      <button type="button" class="plain" onClick={() => void logOut().catch(() => {})} disabled={isOffline.value}>
+      <button type="button" class="plain" onClick={endSession} disabled={isOffline.value}>
         Log out
       </button>
     </>

@@ -43,7 +43,7 @@ export function marks(scale: TimeScale): readonly { readonly at: number; readonl
   return Array.from({ length: count + 1 }, (_, index) => ({
     at: percent(scale, from + index * markMs),
     text: markText(index * markMs),
-  })).filter(({ at }) => at <= 94);
+  })).filter(({ at }) => at <= 91);
 }
 
 function markText(ms: number): string {

@@ -74,7 +74,8 @@ export function TimelineLegend(): JSX.Element {
       {sample(<rect class="bar succeeded" y="1" width="22" height="8" rx="2" />)} an attempt
       {sample(<path class="wait" d="M0 5h22" />)} waiting before the next attempt
       {sample(<path class="queue" d="M0 5h22" />)} ready, waiting for a free slot
-      {sample(<path class="critical-mark" d="M0 5h22" />)} critical path: the run waited for these steps
+      {sample(<rect class="critical-mark" x="1" y="1" width="20" height="8" rx="2" />)} critical path: the run waited
+      for these steps
     </p>
   );
 }

@@ -60,8 +60,10 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
         'Duration',
         Object.entries(durations).map(([seconds, word]) => [seconds, `over ${word}`]),
       )}
-      {day('from', 'From')}
-      {day('to', 'To')}
+      <span class="days">
+        {day('from', 'From')}
+        {day('to', 'To')}
+      </span>
     </search>
   );
 }

@@ -115,7 +115,13 @@ function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<voi
   );
 }
 
+/** The moments shown at first. */
+const SHOWN_MOMENTS = 10;
+const MAX_MOMENTS = 50;
+
 function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule }): JSX.Element {
+  const isWhole = useSignal(false);
+  const shown = moments.slice(0, isWhole.value ? MAX_MOMENTS : SHOWN_MOMENTS);
   return (
     <>
       <h2>Schedule</h2>
@@ -124,13 +130,13 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
         <p class="quiet">No schedule is due.</p>
       ) : (
         <ul class="card rows" aria-label="What is due next">
-          {moments.slice(0, 50).map(({ at, kind, workflow, suspended }) => (
+          {shown.map(({ at, kind, workflow, suspended }) => (
             <li key={`${at} ${kind} ${workflow}`} class="row due">
               <span>
                 <Moment at={at} /> <span class="quiet">{relativeText(now.value - Date.parse(at))}</span>
               </span>
               <a class="name" href={to.workflow(workflow)}>
-                <bdi>{workflow}</bdi>
+                <bdi>{workflow.replace(/[.]ya?ml$/, '')}</bdi>
               </a>
               <span class="quiet">
                 {kind}
@@ -139,6 +145,19 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
             </li>
           ))}
         </ul>
+      )}
+      {moments.length > shown.length && !isWhole.value && (
+        <p class="more">
+          <button
+            type="button"
+            class="plain"
+            onClick={() => {
+              isWhole.value = true;
+            }}
+          >
+            Show {Math.min(moments.length, MAX_MOMENTS) - shown.length} more
+          </button>
+        </p>
       )}
     </>
   );

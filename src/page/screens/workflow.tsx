@@ -108,7 +108,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
         current={tab}
         onChoose={(name) => leaving(() => change({ tab: name === usual ? '' : name.toLowerCase(), edit: '' }))}
       />
-      {tab === 'Overview' && <Overview detail={detail} />}
+      {tab === 'Overview' && <Overview detail={detail} runs={runs} />}
       {tab === 'History' && <History detail={detail} runs={runs} grid={grid} />}
       {tab === 'Spec' && (
         <Spec
@@ -189,7 +189,10 @@ function ScheduleText({ workflow }: { workflow: WorkflowDetail }): JSX.Element |
   );
 }
 
-function Overview({ detail }: { detail: WorkflowDetail }): JSX.Element {
+/** The last runs of the overview; the history has more. */
+const SHOWN_RUNS = 3;
+
+function Overview({ detail, runs }: Omit<Shown, 'grid'>): JSX.Element {
   const { graph, params, env } = detail;
   return (
     <>
@@ -199,6 +202,16 @@ function Overview({ detail }: { detail: WorkflowDetail }): JSX.Element {
             <FileGraph graph={graph} />
           </ErrorBoundary>
         </div>
+      )}
+      {runs.length > 0 && (
+        <>
+          <h2>Last runs</h2>
+          <ul class="card rows" aria-label={`Last runs of ${detail.name}`}>
+            {runs.slice(0, SHOWN_RUNS).map((run) => (
+              <RunRow key={run.runId} run={run} isOfOne />
+            ))}
+          </ul>
+        </>
       )}
       <div class="columns">
         <NamedValues title="Parameters" values={params.map(({ name, value }) => [name ?? '', value])} />

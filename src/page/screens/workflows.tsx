@@ -5,7 +5,6 @@ import { lazy } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
-import { now } from '../data/clock.ts';
 import { isReadOnly } from '../data/daemon.ts';
 import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
 import { isActive, isBroken } from '../data/workflow-state.ts';
@@ -16,7 +15,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { Ticks } from '../parts/ticks.tsx';
-import { Ago, momentText, relativeText, Took } from '../parts/time.tsx';
+import { Ago, Took } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 
@@ -256,8 +255,8 @@ function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.
   }
   if (next === null) return null;
   return (
-    <time dateTime={next} title={momentText(next)}>
-      {relativeText(now.value - Date.parse(next))}
-    </time>
+    <span>
+      next <Ago at={next} />
+    </span>
   );
 }

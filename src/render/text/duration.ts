@@ -36,6 +36,11 @@ export function dateAndTime(at: number): string {
   return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())} ${timeOfDay(at)}`;
 }
 
+/** Formats a time given in ISO 8601 UTC, `2026-03-01 12:00:00 UTC`. */
+export function utcTime(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }

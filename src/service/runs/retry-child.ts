@@ -6,6 +6,7 @@ import { isFinished, type RunState, stepState } from '../../core/run/run-state.t
 import type { Workflow } from '../../core/workflow.ts';
 import type { ChildRetryRequest } from '../../engine/engine.ts';
 import type { History } from '../history/history.ts';
+import { withResults } from './earlier-results.ts';
 import { isEndMissing } from './retry-run.ts';
 
 /** The run to retry in the step, and the steps restored from it. */
@@ -23,7 +24,8 @@ export async function retryChild(
   const child = runId === null ? null : await history.read(runId);
   if (child === null || !isFinished(child.state) || !isSame(child.state, workflow, params)) return null;
   const { restored, rerun } = planRetry(child.state, { steps: 'unfinished' }, buildGraph(workflow));
-  return rerun.length === 0 && !isEndMissing(child) ? null : { retryOf: child.runId, restored };
+  if (rerun.length === 0 && !isEndMissing(child)) return null;
+  return { retryOf: child.runId, restored: withResults(restored, child, workflow) };
 }
 
 /** Finds the earlier child run. If a retry ended before the step, the run that it retried is searched. */

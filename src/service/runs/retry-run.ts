@@ -6,6 +6,7 @@ import { WfError } from '../../errors.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
+import { withResults } from './earlier-results.ts';
 import { checkGivenParams } from './given-params.ts';
 import type { StartRequest } from './runs.ts';
 
@@ -36,7 +37,7 @@ export function retryRequest(run: PastRun, request: RetryRequest): StartRequest 
   const { restored, rerun, missing } = plan(run, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);
   if (rerun.length === 0 && !isEndMissing(run)) return null;
-  const retry = { of: run.runId, restored };
+  const retry = { of: run.runId, restored: withResults(restored, run, workflow) };
   const strict = request.strict === true || run.state.strict;
   const envFiles = request.envFiles ?? keptEnvFiles(run);
   return { workflow, sources, warnings, params, envFiles, runId: request.runId, trigger: 'cli', strict, retry };

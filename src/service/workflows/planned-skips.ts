@@ -1,5 +1,6 @@
 import { expandText, splitBackticks } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
+import { resultKey, resultNames } from '../../core/words/step-results.ts';
 import { allSteps, type Precondition, type Workflow } from '../../core/workflow.ts';
 import { firstUnmet } from '../../engine/local/environment/precondition.ts';
 
@@ -38,12 +39,13 @@ export function plannedSkip(
 
 function isDecidable(workflow: Workflow, { condition, expected }: Precondition, scope: Scope): boolean {
   if (expected === null || splitBackticks(condition).some((part) => !('text' in part))) return false;
-  const outputs = new Set(allSteps(workflow).map(({ output }) => output));
+  const steps = allSteps(workflow);
+  const set = new Set([...steps.map(({ output }) => output), ...steps.flatMap(resultNames).map(resultKey)]);
   let isKnown = true;
   const watched = (name: string) => {
     const value = scope(name);
     // The first is set during a run; the last contains a command, which a plan does not run.
-    if (/^(WF|DAG)_/.test(name) || outputs.has(name) || value?.includes('`')) isKnown = false;
+    if (/^(WF|DAG)_/.test(name) || set.has(name) || value?.includes('`')) isKnown = false;
     return value;
   };
   try {

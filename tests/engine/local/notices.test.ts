@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expandText } from '../../../src/core/words/interpolate.ts';
 import type { Notice, Notify } from '../../../src/engine/engine.ts';
 import { WfError } from '../../../src/errors.ts';
 import { untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
@@ -50,8 +51,8 @@ describe('notifications', () => {
 
   it('can use the variables of the run, and those of the process if there are none yet', async () => {
     const texts: string[] = [];
-    const notify: Notify = ({ step: about, expand }) => {
-      if (about === null) texts.push(expand('$HOST ${A:-none} $OUT'));
+    const notify: Notify = ({ step: about, scope }) => {
+      if (about === null) texts.push(expandText('$HOST ${A:-none} $OUT', scope));
       return null;
     };
     const setOut: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: { OUT: 'o' } });

@@ -3,6 +3,7 @@ import type { Param } from '../../../core/run/run.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import { expandText, literalText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
 import {
+  type Assignment,
   allSteps,
   type Json,
   type JsonObject,
@@ -29,8 +30,28 @@ export type KnownSecrets = {
 };
 
 /** Whether anything in a run of this workflow can be secret. */
-export function hasSecrets({ secrets, smtp, ...workflow }: Workflow): boolean {
-  return secrets.length > 0 || Boolean(smtp?.password) || allSteps(workflow).some((step) => passwords(step).length > 0);
+export function hasSecrets(workflow: Workflow): boolean {
+  const { secrets } = workflow;
+  if (secrets.length > 0 || settingSecrets(workflow).length > 0) return true;
+  return allSteps(workflow).some((step) => passwords(step).length > 0);
+}
+
+/** Headers whose values are no secrets. */
+const plainHeaders = /^(?:accept|content-type|user-agent)$/i;
+
+/** Settings of the workflow that are secrets: the password of the mail server, and the addresses and logins of notifications. */
+export function settingSecrets({ smtp, notify = [] }: Workflow): readonly Assignment[] {
+  const ofMail = { name: 'smtp.password', value: smtp?.password ?? '' };
+  const ofNotifications = notify.flatMap(({ url, secret, token, headers }) => [
+    { name: 'notify.url', value: url },
+    { name: 'notify.secret', value: secret ?? '' },
+    { name: 'notify.token', value: token ?? '' },
+    // Without the scheme, as in "Bearer TOKEN".
+    ...headers.flatMap(({ name, value }) =>
+      plainHeaders.test(name) ? [] : [{ name: `notify.headers.${name}`, value: value.replace(/^\w+ +/, '') }],
+    ),
+  ]);
+  return [ofMail, ...ofNotifications].filter(({ value }) => value !== '');
 }
 
 /**
@@ -85,12 +106,12 @@ function passwordsIn(config: JsonObject): readonly string[] {
 }
 
 function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readonly { name: string; value: Template }[] {
-  const { params, env, smtp } = workflow;
+  const { params, env } = workflow;
   const steps = allSteps(workflow);
   const entries = [...params, ...env, ...steps.flatMap((step) => step.env)];
   return [
     ...entries.flatMap(({ name, value }) => (name !== null && names.has(name) ? [{ name, value }] : [])),
-    ...(smtp?.password ? [{ name: 'smtp.password', value: smtp.password }] : []),
+    ...settingSecrets(workflow),
     ...steps.flatMap((step) => passwords(step).map((value) => ({ name: `password of step "${step.name}"`, value }))),
   ];
 }

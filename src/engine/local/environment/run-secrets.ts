@@ -3,12 +3,20 @@ import { maskEvent } from '../../../core/secrets/mask-event.ts';
 import { maskWorkflow } from '../../../core/secrets/mask-workflow.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
 import type { Step } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import type { Snapshot } from '../../../store/store.ts';
 import type { RunRequest } from '../../engine.ts';
 import type { Environment } from './environment.ts';
-import { hasSecrets, type KnownSecrets, knownSecrets, passwords, secretsAtRest } from './known-secrets.ts';
+import {
+  hasSecrets,
+  type KnownSecrets,
+  knownSecrets,
+  passwords,
+  secretsAtRest,
+  settingSecrets,
+} from './known-secrets.ts';
 
 const none: Omit<KnownSecrets, 'secrets'> = { names: new Set(), variables: {}, problem: null, tooShort: [] };
 
@@ -94,10 +102,15 @@ export class RunSecrets {
     for (const password of passwords(step)) this.#add(`password of step "${step.name}"`, expandText(password, scope));
   }
 
-  /** Learns the password of the mail server. */
-  learnSmtp(scope: Scope): void {
-    const { smtp } = this.#request.workflow;
-    if (smtp?.password) this.#add('smtp.password', expandText(smtp.password, scope));
+  /** Learns the secret settings of the workflow, except those that need outputs of steps. */
+  learnSettings(scope: Scope): void {
+    for (const { name, value } of settingSecrets(this.#request.workflow)) {
+      try {
+        this.#add(name, expandText(value, scope));
+      } catch (error) {
+        if (!(error instanceof PathProblem)) throw error;
+      }
+    }
   }
 
   /** Whether the whole value of this variable is hidden. */

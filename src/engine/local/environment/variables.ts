@@ -20,6 +20,8 @@ export class RunVariables {
   /** Outputs kept out of the environment because of their length or a NUL character. */
   readonly #others = new Map<string, string>();
   readonly #env: Record<string, string>;
+  /** The result of a step as JSON, by a name of the step. */
+  #resultOf: (name: string) => string | undefined = () => undefined;
 
   constructor(environment: Environment, args: readonly string[], keep: (name: string, value: string) => string) {
     this.#args = args;
@@ -30,6 +32,11 @@ export class RunVariables {
   /** The parameters as arguments. */
   get args(): readonly string[] {
     return this.#args;
+  }
+
+  /** Sets how the results of steps are found. */
+  useResults(resultOf: (name: string) => string | undefined): void {
+    this.#resultOf = resultOf;
   }
 
   /** Sets a variable for everything that starts afterwards. */
@@ -49,6 +56,7 @@ export class RunVariables {
     const env = { ...this.#env, ...own };
     const scope: Scope = (name) => {
       if (Object.hasOwn(env, name)) return env[name];
+      if (name.endsWith('.')) return this.#resultOf(name.slice(0, -1));
       return this.#others.get(name) ?? this.#args[Number(name) - 1];
     };
     return { scope, env };

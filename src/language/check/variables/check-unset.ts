@@ -5,7 +5,7 @@ import { parseParamDefaults } from '../../params.ts';
 import type { Path, Problem } from '../../problem.ts';
 import { problem } from '../../problem.ts';
 import { asList } from '../../raw.ts';
-import type { SpecFile } from '../../read/spec-file.ts';
+import { type SpecFile, stepEntries } from '../../read/spec-file.ts';
 import { actionEntries } from '../action-entries.ts';
 import type { WorkflowFiles } from '../check-workflow.ts';
 import type { LocatedUse } from './entry-uses.ts';
@@ -30,14 +30,23 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
   const given = settingNames(settings);
   const declared = [...given, ...outputNames(all)];
-  const set = new Set([...environment, ...declared]);
+  const results = files.files.flatMap(stepEntries).flatMap(({ raw, name }) => [raw.id, name ?? undefined]);
+  const set = new Set([...environment, ...declared, ...results.filter((id) => id !== undefined)]);
   const stepEnv = new Set(
     all.flatMap(actionEntries).flatMap(({ raw }) => assignments(raw.env).map(({ name }) => name)),
   );
   const isGiven = isIn(new Set([...environment, ...given]));
   const ofSettings = settings.flatMap((file) =>
     settingUses(file.raw, shell).flatMap(([key, uses]) =>
-      unset(uses, { file, path: [], what: `"${key}"`, declared: () => given, isSet: isGiven }),
+      unset(uses, {
+        file,
+        path: [],
+        what: `"${key}"`,
+        // Notifications are sent after the steps.
+        ...(key === 'notify'
+          ? { declared: () => declared, isSet: isIn(set) }
+          : { declared: () => given, isSet: isGiven }),
+      }),
     ),
   );
   const ofActions = all.flatMap((file) => [

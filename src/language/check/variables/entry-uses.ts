@@ -76,7 +76,7 @@ function usesOfCondition(
 }
 
 /** The uses in each text within a value. */
-function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
+export function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
   if (typeof value === 'string') return at(path, usesIn(value));
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textUses(item, [...path, index], usesIn));

@@ -1,21 +1,24 @@
+import type { Json } from '../../../core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
 import { evaluatedTexts, isDeclaration } from '../../declared-params.ts';
-import type { NamedTexts, OpenTexts, RawAction } from '../../raw.ts';
-import { at, conditionUses, type LocatedUse, substitutedUses } from './entry-uses.ts';
+import type { NamedTexts, OpenTexts, RawAction, RawWorkflow } from '../../raw.ts';
+import { at, conditionUses, type LocatedUse, substitutedUses, textUses } from './entry-uses.ts';
 
-/** The texts of a workflow that are evaluated before its first step. */
+/** The texts of a workflow that are evaluated outside of its steps. */
 type Settings = {
   readonly params?: string | OpenTexts;
   readonly env?: NamedTexts;
   readonly preconditions?: NonNullable<RawAction['preconditions']>;
+  readonly notify?: NonNullable<RawWorkflow['notify']>;
 };
 
-/** The variables that `env`, the defaults of `params` and the preconditions of a workflow use, by their key. */
+/** The variables that `env`, the defaults of `params`, the preconditions and the notifications use, by their key. */
 export function settingUses(raw: Settings, shell: string): readonly (readonly [key: string, LocatedUse[]])[] {
   return [
     ['params', paramUses(raw.params)],
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
     ['preconditions', [...conditionUses(raw, shell)]],
+    ['notify', [...textUses(raw.notify as Json | undefined, ['notify'])]],
   ];
 }
 

@@ -1,0 +1,43 @@
+import { isSettled, type StepState } from '../run/run-state.ts';
+import type { Step } from '../workflow.ts';
+
+/** The names by which texts refer to the result of a step, as in `${NAME.exitCode}`: its id, and its name if that is one word. */
+export function resultNames({ id, name }: Pick<Step, 'id' | 'name'>): readonly string[] {
+  return [...new Set([id ?? name, name])].filter((word) => /^[A-Za-z_]\w*$/.test(word));
+}
+
+/** The name under which a scope has the result of a step as JSON. No variable has such a name. */
+export function resultKey(name: string): string {
+  return `${name}.`;
+}
+
+/** The paths of the logs of a step's last attempt. */
+export type ResultLogs = { readonly stdout: string | null; readonly stderr: string | null };
+
+/**
+ * The result of a step as JSON, for the texts of later steps; undefined until it is settled. `output` is a text, or the
+ * JSON list or map that the text holds.
+ */
+export function stepResult(
+  { output }: Pick<Step, 'output'>,
+  state: StepState,
+  { stdout, stderr }: ResultLogs,
+): string | undefined {
+  if (!isSettled(state)) return undefined;
+  const { exitCode, status, outputs } = state;
+  const parts = { stdout, stderr, exitCode, exit_code: exitCode, status };
+  const value = output === null ? undefined : outputs[output];
+  const json = JSON.stringify(parts);
+  return value === undefined ? json : `${json.slice(0, -1)},"output":${jsonOf(value)}}`;
+}
+
+/** Keeps numbers as they are written. */
+function jsonOf(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return JSON.stringify(text);
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
+}

@@ -1,0 +1,117 @@
+import { PATH } from '../../core/words/json-path.ts';
+import { assignments } from '../build/assignments.ts';
+import { parseParamDefaults } from '../params.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
+import { asList } from '../raw.ts';
+import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
+import { actionEntries } from './action-entries.ts';
+import { indexByName, isChained } from './check-graph.ts';
+
+/** A reference to the result of a step. */
+const REFERENCE =
+  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|output)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
+/** A path with an offset and a length, as newer programs of this family have it. */
+const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`, 'g');
+
+type Where = { readonly file: SpecFile; readonly path: Path; readonly what: string };
+
+/**
+ * Reports references to results of steps (`${ID.stdout}`) that are not available where they are used, and slices.
+ * `isComplete`: all steps are known.
+ */
+export function resultProblems(
+  files: readonly SpecFile[],
+  steps: readonly StepEntry[],
+  isComplete: boolean,
+): Problem[] {
+  const variables = variableNames(files, steps);
+  const before = dependenciesOf(steps);
+  return files.flatMap((file) => {
+    const own = new Map(stepEntries(file).map((entry) => [entry.path.join('.'), entry.name]));
+    return actionEntries(file).flatMap(({ path, raw, what }) => {
+      const { script: _, ...rest } = raw;
+      const user = own.get(path.join('.'));
+      return texts(rest, path).flatMap(([place, text]) => [
+        ...slices(text, { file, path: place, what }),
+        ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
+          const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
+          if (used === undefined) return [];
+          const where = { file, path: place, what };
+          if (id.includes('-')) return [notOneWord(reference, id, where)];
+          const isAvailable = user === undefined || before.has(user ?? '', used);
+          return isAvailable ? [] : [notBefore(reference, id, where)];
+        }),
+      ]);
+    });
+  });
+}
+
+function slices(text: string, { file, path }: Where): Problem[] {
+  return [...text.matchAll(SLICE)].map(([reference]) =>
+    problem('not-supported', spotIn(file, path), `"${reference}": a part of a text by its position is not supported`, {
+      help: 'Write "cut" or "head" in the command.',
+    }),
+  );
+}
+
+function notOneWord(reference: string, id: string, { file, path }: Where): Problem {
+  return problem(
+    'not-supported',
+    spotIn(file, path),
+    `"${reference}": "${id}" is not a name of letters, digits and "_"`,
+    {
+      help: 'Give that step an "id" of that form, and write it here.',
+    },
+  );
+}
+
+function notBefore(reference: string, id: string, { file, path, what }: Where): Problem {
+  const isOwn = what === `step "${id}"`;
+  const message = isOwn ? 'a step cannot use its own result' : `${what} does not depend on "${id}"`;
+  return problem('missing-dependency', spotIn(file, path), `"${reference}": ${message}`, {
+    help: isOwn
+      ? 'Use it in a later step.'
+      : `Add "depends: ${id}": the result is known only after the step has finished.`,
+  });
+}
+
+/** The positions of steps by name and id, and whether a step comes before another one. */
+function dependenciesOf(steps: readonly StepEntry[]): {
+  readonly index: ReadonlyMap<string, number>;
+  readonly has: (user: string, used: number) => boolean;
+} {
+  const index = indexByName(steps);
+  const direct = (at: number) => {
+    const entry = steps[at];
+    if (entry === undefined) return [];
+    const chained = isChained(entry, steps[at - 1]) ? [at - 1] : [];
+    return [...chained, ...asList(entry.raw.depends).flatMap((name) => index.get(name) ?? [])];
+  };
+  return {
+    index,
+    has: (user, used) => {
+      const first = direct(index.get(user) ?? -1);
+      // Nearly every reference is to a direct dependency.
+      if (first.includes(used)) return true;
+      const found = new Set(first);
+      for (const at of found) for (const next of direct(at)) found.add(next);
+      return found.has(used);
+    },
+  };
+}
+
+function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
+  const envs = [...files.map(({ raw }) => raw.env), ...steps.map(({ raw }) => raw.env)];
+  const params = files.flatMap(({ raw }) => parseParamDefaults(raw.params).map(({ name }) => name));
+  const outputs = steps.flatMap(({ raw }) => raw.output?.replace(/^\$?\{?|\}$/g, '') ?? []);
+  const names = [...envs.flatMap(assignments).map(({ name }) => name), ...params, ...outputs];
+  return new Set(names.filter((name) => name !== null));
+}
+
+/** Every text within a value, with its path. */
+function texts(value: unknown, path: Path): [path: Path, text: string][] {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, item]) => texts(item, [...path, isList ? Number(key) : key]));
+}

@@ -1,0 +1,41 @@
+import type { NotificationEvent } from '../core/workflow.ts';
+import type { Notice, Notify } from '../engine/engine.ts';
+import { reported } from './reported-event.ts';
+import type { NotifierOptions } from './send-notifications.ts';
+
+/** Sends the notifications that `notify` asks for. Failures are reported as lines and change no outcome. */
+export function createNotifier(options: NotifierOptions): Notify {
+  return (notice) => {
+    const { step, status, workflow, state } = notice;
+    // After a kill the user does not wait for a server.
+    if (step !== null || workflow.notify === undefined || state.cancellation?.force) return null;
+    const event = eventOf(status);
+    const mayRecover = event === 'success';
+    if (event === null || !workflow.notify.some(({ on }) => reported(on, event, mayRecover))) return null;
+    return import('./send-notifications.ts').then(({ sendNotifications }) => sendNotifications(notice, event, options));
+  };
+}
+
+/** Joins several kinds of notifications. */
+export function joinNotifiers(...all: readonly Notify[]): Notify {
+  return (notice) => {
+    const sent = all.flatMap((notify) => notify(notice) ?? []);
+    return sent.length === 0 ? null : Promise.all(sent).then((problems) => problems.flat());
+  };
+}
+
+function eventOf(status: Notice['status']): NotificationEvent | null {
+  switch (status) {
+    case 'succeeded':
+    case 'partially_succeeded':
+      return 'success';
+    case 'failed':
+      return 'failure';
+    case 'canceled':
+      return 'cancel';
+    case 'skipped':
+      return 'skipped';
+    case 'upstream_failed':
+      return null;
+  }
+}

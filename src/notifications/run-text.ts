@@ -1,0 +1,48 @@
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { NotificationEvent } from '../core/workflow.ts';
+import { formatDuration, utcTime } from '../render/text/duration.ts';
+import { stripControls } from '../render/text/sanitize.ts';
+
+/** A part of a message: a text, or lines of output. */
+export type Part = { readonly text: string } | { readonly lines: readonly string[] };
+
+/** Limits of the default message: failed steps with their last lines, and characters of a line. */
+const most = { failures: 10, lineLength: 300 };
+
+/** The default title of a notification. */
+export function runTitle({ workflow, status }: RunSummary, event: NotificationEvent): string {
+  if (event === 'recovery') return `${workflow} recovered`;
+  return `${workflow} ${event === 'waiting' ? 'waits for approval' : status.replaceAll('_', ' ')}`;
+}
+
+/** The default text: duration, time, and the failed steps. `tail` reads the last lines of an attempt; null: none. */
+export async function runText(
+  summary: RunSummary,
+  tail: ((step: string, attempt: number) => Promise<readonly string[]>) | null,
+): Promise<readonly Part[]> {
+  const { durationMs, finishedAt, reason, error } = summary;
+  const failures = failedSteps(summary);
+  const took = durationMs === null ? [] : [`Took ${formatDuration(durationMs)}`];
+  const at = finishedAt === null ? [] : [`finished ${utcTime(finishedAt)}`];
+  const head = [...took, ...at].join(', ');
+  const parts: Part[] = head === '' ? [] : [{ text: head }];
+  // The steps that follow say the same, and more.
+  if (error !== null && !(reason === 'step' && failures.length > 0)) parts.push({ text: stripControls(error) });
+  for (const { name, error: why, attempts } of failures.slice(0, most.failures)) {
+    parts.push({ text: stripControls(`${name}: ${why ?? 'failed'}`) });
+    const lines = tail === null || attempts === 0 ? [] : await tail(name, attempts);
+    if (lines.length > 0) parts.push({ lines: lines.map((line) => cut(stripControls(line), most.lineLength)) });
+  }
+  const more = failures.length - most.failures;
+  return more > 0 ? [...parts, { text: `and ${more} more failed steps` }] : parts;
+}
+
+/** The steps and handlers that failed. */
+export function failedSteps({ steps, handlers }: RunSummary): readonly StepSummary[] {
+  return [...steps, ...handlers].filter(({ status }) => status === 'failed');
+}
+
+/** Shortens a text to a number of characters. */
+export function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 3)}...` : text;
+}

@@ -1,0 +1,57 @@
+import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { Notification, NotificationEvent, Workflow } from '../core/workflow.ts';
+import type { Notice, Notify } from '../engine/engine.ts';
+import { type Delivery, type NotifierOptions, sendOne, summaryOf } from './send-notifications.ts';
+
+/** The workflow without its work: a run of it evaluates parameters, `env` and secrets, and ends. */
+export function withoutWork(workflow: Workflow): Workflow {
+  const handlers = { success: null, failure: null, cancel: null, exit: null };
+  return { ...workflow, steps: [], preconditions: [], handlers };
+}
+
+/** At the end of a run, sends a sample of each notification of `workflow`, and reports the results. */
+export function createSampler(
+  workflow: Workflow,
+  options: Pick<NotifierOptions, 'env' | 'publicUrl'>,
+  report: (deliveries: readonly Delivery[]) => void,
+): Notify {
+  return (notice) => {
+    if (notice.step !== null || notice.status === 'failed') return null;
+    const sent = (workflow.notify ?? []).map((notification) => {
+      const event = firstEvent(notification);
+      return sendOne(notification, { notice, event, summary: sampleRun(notice, workflow, event) }, options);
+    });
+    return Promise.all(sent).then((deliveries) => {
+      report(deliveries);
+      return [];
+    });
+  };
+}
+
+function firstEvent({ on: [first = 'always'] }: Notification): NotificationEvent {
+  return first === 'always' ? 'success' : first;
+}
+
+const statuses = {
+  failure: 'failed',
+  success: 'succeeded',
+  recovery: 'succeeded',
+  cancel: 'canceled',
+  skipped: 'skipped',
+  waiting: 'running',
+} as const;
+
+/** A run that ended with the event; of a failure the first step is the cause. */
+function sampleRun(notice: Notice, { name, steps }: Workflow, event: NotificationEvent): RunSummary {
+  const summary = { ...summaryOf(notice), workflow: `${name} (sample)`, status: statuses[event] };
+  const [first] = steps;
+  if (event !== 'failure' || first === undefined) return { ...summary, error: 'This is a sample.' };
+  const error = 'This is a sample of a failure.';
+  return { ...summary, reason: 'step', error: `step "${first.name}" failed`, steps: [failedStep(first.name, error)] };
+}
+
+function failedStep(name: string, error: string): StepSummary {
+  const times = { startedAt: null, finishedAt: null, durationMs: null };
+  const nothing = { exitCode: null, signal: null, outputs: {}, log: null };
+  return { name, status: 'failed', reason: 'exit', error, attempts: 0, ...times, ...nothing };
+}

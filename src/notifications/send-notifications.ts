@@ -1,0 +1,102 @@
+import { summarize } from '../core/run/summarize.ts';
+import type { RunSummary } from '../core/run/summary.ts';
+import { expandText } from '../core/words/interpolate.ts';
+import { PathProblem } from '../core/words/json-path.ts';
+import type { Notification, NotificationEvent } from '../core/workflow.ts';
+import type { Notice } from '../engine/engine.ts';
+import { SettingProblem } from '../executors/http/header-fields.ts';
+import { pause } from '../pause.ts';
+import { readTail } from '../store/log-ends.ts';
+import { deliver, type Message } from './deliver.ts';
+import { messageFor } from './messages.ts';
+import { reported } from './reported-event.ts';
+import { failedSteps, runText, runTitle } from './run-text.ts';
+
+/** Dependencies of notifications. */
+export type NotifierOptions = {
+  /** Provides proxies and certificates. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The address of the daemon for people, without a slash at the end; null: none. */
+  readonly publicUrl: string | null;
+  /** Whether the run of this workflow that finished before this one failed. */
+  readonly failedBefore: (notice: Notice) => Promise<boolean>;
+};
+
+/** Sends every notification for an event of a run; resolves to warnings about those that were not sent. */
+export async function sendNotifications(
+  notice: Notice,
+  event: NotificationEvent,
+  options: NotifierOptions,
+): Promise<readonly string[]> {
+  const { notify = [] } = notice.workflow;
+  const isRecovery =
+    event === 'success' && notify.some(({ on }) => on.includes('recovery')) && (await options.failedBefore(notice));
+  const summary = summaryOf(notice);
+  const sent = notify.map(async (notification) => {
+    const about = reported(notification.on, event, isRecovery);
+    if (about === null) return [];
+    const { to, host, problem } = await sendOne(notification, { notice, event: about, summary }, options);
+    const where = host === null ? to : `${to} (${host})`;
+    return problem === null ? [] : [`the notification to ${where} was not sent: ${problem}`];
+  });
+  return (await Promise.all(sent)).flat();
+}
+
+/** What a notification reports. */
+export type Occasion = { readonly notice: Notice; readonly event: NotificationEvent; readonly summary: RunSummary };
+
+/** The result of sending a notification; `problem` is null if it was accepted. Shows no part of the URL but the host. */
+export type Delivery = { readonly to: string; readonly host: string | null; readonly problem: string | null };
+
+/** Sends one notification. */
+export async function sendOne(
+  notification: Notification,
+  occasion: Occasion,
+  { env, publicUrl }: Pick<NotifierOptions, 'env' | 'publicUrl'>,
+): Promise<Delivery> {
+  const { to, timeoutMs } = notification;
+  const { signal } = occasion.notice;
+  let host: string | null = null;
+  try {
+    const message = await messageAbout(notification, occasion, publicUrl);
+    host = message.url.host;
+    const problem = await deliver(message, { env, timeoutMs, signal, pause });
+    return { to, host, problem: problem !== null && signal.aborted ? String(signal.reason) : problem };
+  } catch (error) {
+    if (!(error instanceof SettingProblem || error instanceof PathProblem)) throw error;
+    return { to, host, problem: error.message };
+  }
+}
+
+/** Throws a `SettingProblem` or a `PathProblem`. */
+async function messageAbout(
+  notification: Notification,
+  { notice, event, summary }: Occasion,
+  publicUrl: string | null,
+): Promise<Message> {
+  const { title, message, lines } = notification;
+  const runUrl = publicUrl === null ? null : `${publicUrl}/runs/${summary.runId}`;
+  const own = new Map([
+    ['WF_RUN_ID', summary.runId],
+    ['WF_WORKFLOW', summary.workflow],
+    ['WF_STATUS', summary.status],
+    ['WF_ERROR', summary.error ?? ''],
+    ['WF_FAILED_STEP', failedSteps(summary)[0]?.name ?? ''],
+    ['WF_RUN_URL', runUrl ?? ''],
+  ]);
+  const scope = (name: string) => own.get(name) ?? notice.scope(name);
+  const masked = (text: string) => notice.mask(expandText(text, scope));
+  const tail = (step: string, attempt: number) => readTail(notice.logs, { step, attempt }, lines);
+  return messageFor(notification, scope, {
+    event,
+    title: title === null ? runTitle(summary, event) : masked(title),
+    parts: message === null ? await runText(summary, lines === 0 ? null : tail) : [{ text: masked(message) }],
+    runUrl,
+    summary,
+  });
+}
+
+/** The run as it is shown to everybody. */
+export function summaryOf({ state, logs }: Notice): RunSummary {
+  return summarize(state, (name, attempt) => logs.file(name, attempt, 'stdout').path);
+}
