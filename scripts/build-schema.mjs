@@ -52,7 +52,7 @@ function withGroups({ properties, ...map }) {
 }
 
 function isLeftOut(keyword, part) {
-  const read = ['patternProperties', 'anyOf', 'x-alias-of'];
+  const read = ['patternProperties', 'anyOf', 'x-alias-of', 'x-seconds'];
   if (keyword === 'additionalProperties') return part === false;
   if (keyword === 'allOf') return part.every((item) => item.anyOf !== undefined);
   return DOCUMENTATION.includes(keyword) || read.includes(keyword);

@@ -108,6 +108,19 @@ export type RawAction = {
   readonly params?: string | NamedTexts;
 };
 
+/** What steps have that say nothing themselves. */
+export type RawDefaults = Pick<
+  RawAction,
+  | 'retryPolicy'
+  | 'continueOn'
+  | 'repeatPolicy'
+  | 'timeoutSec'
+  | 'mailOnError'
+  | 'signalOnStop'
+  | 'env'
+  | 'preconditions'
+>;
+
 /** A step as written in the file. */
 export type RawStep = RawAction & {
   readonly name?: string;
@@ -168,6 +181,7 @@ export type RawWorkflow = {
   readonly dotenv?: RawDotenv | readonly RawDotenv[];
   readonly secrets?: RawSecret | readonly RawSecret[];
   readonly preconditions?: RawConditions;
+  readonly defaults?: RawDefaults;
   /** Null stands for an entry that is not a step. */
   readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
   readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };

@@ -17,6 +17,7 @@ import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
+import { withDefaults } from './defaults.ts';
 import type { Functions } from './functions.ts';
 import { notifyOf } from './notifications.ts';
 
@@ -57,7 +58,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...dotenvOf(base?.dotenv, root.dotenv),
     secrets: withSecretParams([...secretsOf(base?.secrets), ...secretsOf(root.secrets)], merged.params),
     preconditions: preconditionsOf(merged.preconditions),
-    steps: stepsOf(input),
+    steps: stepsOf(input, merged),
     handlers: handlersOf(merged, input),
     mailOn: {
       failure: merged.mailOn?.failure ?? false,
@@ -83,20 +84,21 @@ export function buildWorkflow(input: BuildInput): Workflow {
 function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   if (base === null) return root;
   const merged: Record<string, unknown> = { ...base, ...root };
-  for (const key of ['handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
+  for (const key of ['defaults', 'handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
     if (base[key] !== undefined || root[key] !== undefined) merged[key] = { ...base[key], ...root[key] };
   }
   return merged as RawWorkflow;
 }
 
-function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput): Step[] {
+function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, { defaults }: RawWorkflow): Step[] {
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    return buildStep(entry.raw, { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir });
+    const context = { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir };
+    return buildStep(withDefaults(entry.raw, defaults), context);
   });
 }
 

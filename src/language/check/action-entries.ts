@@ -11,6 +11,12 @@ export type ActionEntry = {
   readonly what: string;
 };
 
+/** `defaults`, which are checked like the keys of a step; none without them. */
+export function defaultsEntries(file: SpecFile): ActionEntry[] {
+  const { defaults } = file.raw;
+  return defaults === undefined ? [] : [{ file, path: ['defaults'], raw: defaults, what: '"defaults"' }];
+}
+
 /** The steps and handlers of a file, with their names for messages. */
 export function actionEntries(file: SpecFile): ActionEntry[] {
   const steps = stepEntries(file).map(({ path, raw, name }) => {

@@ -29,6 +29,12 @@ export function actionProblems(entry: ActionEntry): Problem[] {
   ];
 }
 
+/** Checks `defaults`, which run nothing by themselves. */
+export function defaultsProblems(entry: ActionEntry): Problem[] {
+  const { file, path, raw } = entry;
+  return [...policyProblems(entry), ...signalProblems(entry), ...envProblems(file, [...path, 'env'], raw.env)];
+}
+
 /** Reports invalid variable names, and names without a value. */
 export function envProblems(file: SpecFile, path: Path, env: NamedTexts | undefined): Problem[] {
   return assignments(env).flatMap((entry) => {

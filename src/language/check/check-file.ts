@@ -6,8 +6,8 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import { asList, type OpenTextMap, type RawAction, type RawConditions } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
-import { actionProblems, envProblems } from './check-action.ts';
+import { actionEntries, defaultsEntries } from './action-entries.ts';
+import { actionProblems, defaultsProblems, envProblems } from './check-action.ts';
 import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
 import { scheduleProblems } from './check-schedule.ts';
@@ -29,6 +29,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...functionNameProblems(file),
     ...stepEntries(file).flatMap(nameProblems),
     ...actionEntries(file).flatMap(actionProblems),
+    ...defaultsEntries(file).flatMap(defaultsProblems),
     ...mapOfSteps(file),
   ];
 }
@@ -140,7 +141,7 @@ type Expected = { readonly path: Path; readonly pattern: string };
 function conditionProblems(file: SpecFile): Problem[] {
   const all = [
     ...patternsIn(['preconditions'], file.raw.preconditions),
-    ...actionEntries(file).flatMap(({ path, raw }) => [
+    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw }) => [
       ...patternsIn([...path, 'preconditions'], raw.preconditions),
       ...patternsIn([...path, 'repeatPolicy'], raw.repeatPolicy),
       ...outputPatterns([...path, 'continueOn', 'output'], raw.continueOn),

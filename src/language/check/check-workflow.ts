@@ -91,7 +91,7 @@ function serverProblems(settings: readonly SpecFile[]): Problem[] {
 function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
   if (settings.every((file) => file.raw.secrets === undefined)) return [];
   if (settings.some((file) => file.raw.dotenv !== undefined)) return [];
-  const envs = [...settings.map((file) => file.raw.env), ...steps.map((step) => step.raw.env)];
+  const envs = [...settings.flatMap(({ raw }) => [raw.env, raw.defaults?.env]), ...steps.map((step) => step.raw.env)];
   const params = settings.flatMap((file) => parseParamDefaults(file.raw.params).flatMap(({ name }) => name ?? []));
   const outputs = steps.flatMap((step) => step.raw.output?.replace(/^\$?\{?|\}$/g, '') ?? []);
   const known = new Set([...envs.flatMap(assignments).map((entry) => entry.name), ...params, ...outputs]);

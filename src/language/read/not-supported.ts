@@ -18,7 +18,7 @@ const planned: { readonly [map: string]: Table } = {
     histRetentionRuns: 'Write "histRetentionDays".',
     maxOutputSize: 'An output holds at most 1 MiB; the log, and the file that "stdout" names, hold all of it.',
     artifacts: 'Copy the files in a command of the step.',
-    'waitMail defaults registryAuths otel runConfig ssh notOn logOutput': '',
+    'waitMail registryAuths otel runConfig ssh notOn logOutput': '',
   },
   step: {
     'parallel matrix': 'Write one step for each item, or a loop in a script.',

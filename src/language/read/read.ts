@@ -7,6 +7,7 @@ import type { Problem } from '../problem.ts';
 import { pathMark } from '../problem.ts';
 import type { KnownKey, Schema } from '../schema/schema.ts';
 import { resolve, typesOf } from '../schema/schema.ts';
+import { parseSpan } from '../span.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
@@ -69,12 +70,20 @@ function readPlain(reader: Reader, node: Node, place: Target): Json {
     return null;
   }
   if (isScalar(node)) {
-    const value = scalarValue(node, typesOf(place.schema), place.schema.enum);
+    const value = scalarOf(node, place.schema);
     if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
     return value;
   }
   if (isSeq(node)) return readList(reader, node, place);
   return isMap(node) ? readMap(reader, node, place) : null;
+}
+
+/** A length such as `2d12h` counts as its seconds where a number of seconds is expected. */
+function scalarOf(node: Scalar, schema: Schema): Json {
+  const value = scalarValue(node, typesOf(schema), schema.enum);
+  if (schema['x-seconds'] !== true || typeof value !== 'string') return value;
+  const spanMs = parseSpan(value);
+  return spanMs === null ? value : spanMs / 1000;
 }
 
 /** No program accepts an argument or a variable that contains a zero byte. */

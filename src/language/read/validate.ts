@@ -69,9 +69,10 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'type': {
       const message = `${subject} must be ${typeWords(error.params.type)}, not ${kindOf(value)}`;
       const shape = rightShape(path, value);
+      const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
       return problem('wrong-type', at('value'), message, {
         label: `expected ${typeWords(error.params.type)}`,
-        help: shape === null ? null : `Write ${shape}`,
+        help: shape !== null ? `Write ${shape}` : isLength ? 'Write seconds, or a length such as 90s or 2d12h.' : null,
       });
     }
     case 'enum':

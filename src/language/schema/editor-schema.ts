@@ -5,11 +5,13 @@ import type { Schema } from './schema.ts';
  * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.
  */
 const BOOLEAN_WORD = '^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[yY](?:[eE][sS])?|[nN][oO]?|[oO][nN]|[oO][fF][fF])$';
+const LENGTH_TEXT = '^(?:[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?|(?:\\d{1,10}(?:\\.\\d+)?[smhdw])+)$';
 const NUMBER_TEXT = '^[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?$';
 
 /** Any schema, with keywords that are only copied or combined here. */
 type Node = Omit<Schema, 'allOf'> & {
   readonly pattern?: string;
+  readonly 'x-seconds'?: boolean;
   readonly patternProperties?: { readonly [pattern: string]: unknown };
   readonly allOf?: readonly Node[];
   readonly anyOf?: readonly Node[];
@@ -46,7 +48,7 @@ function widened(schema: Node): Output {
   };
 }
 
-function widenedType({ type, pattern, enum: words }: Node): Output {
+function widenedType({ type, pattern, enum: words, 'x-seconds': isLength }: Node): Output {
   const types = type === undefined ? [] : [type].flat();
   if (types.includes('string')) {
     // If words or a pattern restrict the texts, a number cannot match.
@@ -55,7 +57,7 @@ function widenedType({ type, pattern, enum: words }: Node): Output {
   if (words !== undefined) return {};
   if (types.includes('boolean')) return { type: [...types, 'string'], pattern: BOOLEAN_WORD };
   const isNumber = types.includes('number') || types.includes('integer');
-  return isNumber ? { type: [...types, 'string'], pattern: NUMBER_TEXT } : {};
+  return isNumber ? { type: [...types, 'string'], pattern: isLength ? LENGTH_TEXT : NUMBER_TEXT } : {};
 }
 
 /** The value of a key. It may be missing: then the key counts as absent. */

@@ -18,6 +18,8 @@ export type Schema = {
   readonly $defs?: { readonly [name: string]: Schema };
   /** The key that this one is an alias of. */
   readonly 'x-alias-of'?: string;
+  /** A number of seconds, for which a length such as `2d12h` may stand. */
+  readonly 'x-seconds'?: true;
 };
 
 /** A documented key of a map: its documented spelling and its schema. */

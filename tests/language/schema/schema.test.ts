@@ -4,7 +4,7 @@ import { resolve, type Schema, workflowSchema } from '../../../src/language/sche
 import { documentationOf, documentedSchema, nearPaths } from '../../../src/language/schema/schema-doc.ts';
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false });
-ajv.addVocabulary(['x-alias-of']);
+ajv.addVocabulary(['x-alias-of', 'x-seconds']);
 ajv.addSchema(documentedSchema, 'workflow');
 
 /** Every property of the schema, by its JSON pointer. */

@@ -6,7 +6,7 @@ import type { Path, Problem } from '../../problem.ts';
 import { problem } from '../../problem.ts';
 import { asList } from '../../raw.ts';
 import { type SpecFile, stepEntries } from '../../read/spec-file.ts';
-import { actionEntries } from '../action-entries.ts';
+import { actionEntries, defaultsEntries } from '../action-entries.ts';
 import type { WorkflowFiles } from '../check-workflow.ts';
 import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
@@ -29,7 +29,8 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   if (settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
   const given = settingNames(settings);
-  const declared = [...given, ...outputNames(all)];
+  const defaults = settings.flatMap(({ raw }) => assignments(raw.defaults?.env).map(({ name }) => name));
+  const declared = [...given, ...defaults, ...outputNames(all)];
   const results = files.files.flatMap(stepEntries).flatMap(({ raw, name }) => [raw.id, name ?? undefined]);
   const set = new Set([...environment, ...declared, ...results.filter((id) => id !== undefined)]);
   const stepEnv = new Set(
@@ -50,7 +51,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
     ),
   );
   const ofActions = all.flatMap((file) => [
-    ...actionEntries(file).flatMap(({ path, raw, what }) => {
+    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw, what }) => {
       const own = new Set(assignments(raw.env).map(({ name }) => name));
       return unset(entryUses(raw, shell), {
         file,
