@@ -15,22 +15,26 @@ export type DrawnRows = {
 };
 
 /**
- * Which rows of a long list are drawn, while the page or a part of it scrolls. Rows are elements with the attribute
- * `data-row` and have one height.
+ * Which rows of a long list are drawn, while the list, a part of the page around it or the page scrolls. Rows have one
+ * height in pixels; null: that of an element with the attribute `data-row`.
  */
-export function useDrawnRows(list: RefObject<HTMLElement | null>, count: number): DrawnRows {
+export function useDrawnRows(
+  list: RefObject<HTMLElement | null>,
+  count: number,
+  rowHeight: number | null = null,
+): DrawnRows {
   const [view, setView] = useState({ first: 0, visible: 40, height: 0 });
   const isWhole = count <= MAX_WHOLE_ROWS;
   useLayoutEffect(() => {
     if (isWhole) return;
     const look = () => {
       const element = list.current;
-      const height = element?.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? 0;
+      const height = rowHeight ?? element?.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? 0;
       if (element === null || height === 0) return;
-      const above = Math.max(0, -element.getBoundingClientRect().top);
+      const above = element.scrollTop + Math.max(0, -element.getBoundingClientRect().top);
       // In steps, so that most movements draw nothing.
       const first = Math.max(0, Math.floor(above / height / 10) * 10 - SPARE_ROWS);
-      const visible = Math.ceil(innerHeight / height) + 10;
+      const visible = Math.ceil(Math.min(innerHeight, element.clientHeight) / height) + 10;
       setView((known) =>
         known.first === first && known.visible === visible && known.height === height
           ? known
@@ -45,7 +49,7 @@ export function useDrawnRows(list: RefObject<HTMLElement | null>, count: number)
       document.removeEventListener('scroll', look, { capture: true });
       removeEventListener('resize', look);
     };
-  }, [isWhole, list]);
+  }, [isWhole, list, rowHeight]);
   if (isWhole) return { first: 0, last: count, before: 0, after: 0 };
   const first = Math.min(view.first, Math.max(0, count - 1));
   const last = Math.min(count, view.first + view.visible + 2 * SPARE_ROWS);

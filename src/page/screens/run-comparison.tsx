@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { runLook, stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
@@ -14,7 +14,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { momentText } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
-import { useRows } from '../parts/use-rows.ts';
+import { useDrawnRows } from '../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 
 /** Earlier runs that can be chosen. */
@@ -96,9 +96,10 @@ function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.E
 }
 
 function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
-  const { area, first, end, onScroll } = useRows<HTMLDivElement>(rows.length, ROW_HEIGHT);
+  const area = useRef<HTMLDivElement>(null);
+  const { first, last, before, after } = useDrawnRows(area, rows.length, ROW_HEIGHT);
   return (
-    <div class="scroll rows" ref={area} onScroll={onScroll}>
+    <div class="scroll rows" ref={area}>
       <table class="compared" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -109,8 +110,8 @@ function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {first > 0 && <tr style={{ height: `${first * ROW_HEIGHT}px` }} />}
-          {rows.slice(first, end).map((row, index) => (
+          {before > 0 && <tr style={{ height: `${before}px` }} />}
+          {rows.slice(first, last).map((row, index) => (
             <tr key={row.name} class={isChanged(row) ? 'changed' : ''} aria-rowindex={first + index + 2}>
               <th scope="row">
                 <a href={hrefOfStep(row.name)}>
@@ -122,7 +123,7 @@ function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
               <td>{row.longerMs === null ? '' : differenceText(row.longerMs)}</td>
             </tr>
           ))}
-          {end < rows.length && <tr style={{ height: `${(rows.length - end) * ROW_HEIGHT}px` }} />}
+          {after > 0 && <tr style={{ height: `${after}px` }} />}
         </tbody>
       </table>
     </div>

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import type { ShownRun } from '../data/run.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { useQuery } from '../parts/use-query.ts';
-import { useRows } from '../parts/use-rows.ts';
+import { useDrawnRows } from '../parts/virtual-list.tsx';
 import { criticalPath } from '../run-view/critical-path.ts';
 import { StepRow } from '../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
@@ -79,12 +79,15 @@ function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[
 }
 
 function StepRows({ steps, selected }: { steps: readonly StepView[]; selected: string | null }): JSX.Element {
-  const { area, first, end, onScroll } = useRows<HTMLUListElement>(steps.length, ROW_HEIGHT);
+  const list = useRef<HTMLUListElement>(null);
+  const { first, last, before, after } = useDrawnRows(list, steps.length, ROW_HEIGHT);
   return (
-    <ul class="step-rows rows" ref={area} onScroll={onScroll}>
-      {first > 0 && <li aria-hidden="true" style={{ height: `${first * ROW_HEIGHT}px` }} />}
-      {steps.slice(first, end).map((step, index) => row(step, selected, { index: first + index, count: steps.length }))}
-      {end < steps.length && <li aria-hidden="true" style={{ height: `${(steps.length - end) * ROW_HEIGHT}px` }} />}
+    <ul class="step-rows rows" ref={list}>
+      {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}
+      {steps
+        .slice(first, last)
+        .map((step, index) => row(step, selected, { index: first + index, count: steps.length }))}
+      {after > 0 && <li aria-hidden="true" style={{ height: `${after}px` }} />}
     </ul>
   );
 }

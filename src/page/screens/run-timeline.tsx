@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { RunHead } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import type { ShownRun } from '../data/run.ts';
-import { useRows } from '../parts/use-rows.ts';
+import { useDrawnRows } from '../parts/virtual-list.tsx';
 import { counted } from '../run-view/step-text.ts';
 import { timeScale } from '../run-view/time-scale.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend } from '../run-view/timeline.tsx';
@@ -28,7 +29,8 @@ export function RunTimeline({ run, head, steps, selected, critical }: TimelinePr
   const count = run.view.value?.steps.length ?? 0;
   const graph = run.view.value?.graph ?? null;
   const rows = timelineRows({ run: head, steps: steps.slice(0, count), handlers: steps.slice(count), graph });
-  const { area, first, end, onScroll } = useRows<HTMLDivElement>(rows.length, ROW_HEIGHT);
+  const area = useRef<HTMLDivElement>(null);
+  const { first, last } = useDrawnRows(area, rows.length, ROW_HEIGHT);
   const whole = timeScale(
     Date.parse(head.startedAt ?? head.createdAt),
     head.finishedAt === null ? now.value : Date.parse(head.finishedAt),
@@ -37,10 +39,10 @@ export function RunTimeline({ run, head, steps, selected, critical }: TimelinePr
   const left = steps.length - rows.length;
   return (
     <>
-      <div class="scroll rows" ref={area} onScroll={onScroll}>
+      <div class="scroll rows" ref={area}>
         <Timeline
-          rows={rows.slice(first, end)}
-          outside={{ above: first, below: rows.length - end }}
+          rows={rows.slice(first, last)}
+          outside={{ above: first, below: rows.length - last }}
           scale={scale}
           now={now.value}
           hrefOf={hrefOfStep}
