@@ -41,7 +41,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   executors: {
-    src: ['core/', 'mail/', 'processes/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'mail/', 'processes/', '(basic-login|descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
   },
@@ -124,7 +124,7 @@ const FOLDERS = {
     src: [
       'core/',
       'language/(near-names|read/(canonical-key|decode|file-problem|parse|scalar))[.]ts$',
-      '(descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
+      '(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -135,7 +135,7 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
-      '(descriptors|stack|system-problem|turns)[.]ts$',
+      '(basic-login|descriptors|stack|system-problem|turns)[.]ts$',
       'daemon/metrics[.]ts$',
       'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',

@@ -1,3 +1,4 @@
+import { basicHeader } from '../basic-login.ts';
 import { messageOf, WfError } from '../errors.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { readNamedFile } from './named-file.ts';
@@ -30,7 +31,7 @@ export function readClientSettings(read: ReadSetting): ClientSettings | null {
   }
   const inAddress =
     url.username === '' && url.password === '' ? null : { username: url.username, password: url.password };
-  const authorization = inAddress === null ? configuredLogin(read) : basic(decodeLogin(inAddress, source));
+  const authorization = inAddress === null ? configuredLogin(read) : basicHeader(decodeLogin(inAddress, source));
   const path = url.pathname.replace(/\/+$/, '');
   return { url: `${url.protocol}//${url.host}${path}`, source, authorization, ca: readCa(read) };
 }
@@ -39,14 +40,10 @@ function configuredLogin(read: ReadSetting): string | null {
   const token = secret(read, 'token', 'tokenFile');
   if (token !== null) return `Bearer ${headerText(token, 'token')}`;
   const login = basicLogin(read);
-  return login === null ? null : basic(login);
+  return login === null ? null : basicHeader(login);
 }
 
 type Login = { readonly username: string; readonly password: string };
-
-function basic({ username, password }: Login): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-}
 
 function decodeLogin({ username, password }: Login, source: string): Login {
   try {

@@ -1,7 +1,9 @@
+import { basicHeader } from '../../basic-login.ts';
+
 /** The `Basic ...` header for the credentials in a URL; null if it has none. */
 export function urlLogin({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;
-  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
+  return basicHeader({ username: decoded(username), password: decoded(password) });
 }
 
 /** A percent sign that starts no escape stands for itself. */

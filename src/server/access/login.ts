@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { decodePair } from '../../basic-login.ts';
 import type { ServerSettings } from '../../config/server-settings.ts';
 
 /** A configured login. */
@@ -70,9 +71,8 @@ function credentials(authorization: string): Credentials {
   const [, scheme = '', value = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { pair: null, token: value };
   if (scheme.toLowerCase() !== 'basic') return { pair: null, token: null };
-  const pair = Buffer.from(value, 'base64').toString();
-  const colon = pair.indexOf(':');
-  return colon === -1 ? { pair: null, token: null } : { pair, token: pair.slice(colon + 1) };
+  const { username, password } = decodePair(value);
+  return { pair: password === null ? null : `${username}:${password}`, token: password };
 }
 
 function matching(known: readonly KnownLogin[], given: string | null): readonly KnownLogin[] {

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ImageInspectInfo } from 'dockerode';
+import { decodePair } from '../../../basic-login.ts';
 import { capture } from '../../../processes/capture.ts';
 import { eitherEnd } from '../../../processes/end-signal.ts';
 import { readRegular } from '../../../regular-file.ts';
@@ -157,10 +158,8 @@ function storedLogin({ auths = {} }: ClientConfig, registry: string): RegistryLo
   const [serveraddress, stored] = Object.entries(auths).find(([name]) => hostOf(name) === hostOf(registry)) ?? [];
   if (serveraddress === undefined || stored === undefined) return undefined;
   if (stored.identitytoken) return { identitytoken: stored.identitytoken, serveraddress };
-  const [username = '', ...password] = Buffer.from(stored.auth ?? '', 'base64')
-    .toString()
-    .split(':');
-  return username === '' ? undefined : { username, password: password.join(':'), serveraddress };
+  const { username, password } = decodePair(stored.auth ?? '');
+  return username === '' ? undefined : { username, password: password ?? '', serveraddress };
 }
 
 function hostOf(registry: string): string {
