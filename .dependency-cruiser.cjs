@@ -67,7 +67,12 @@ const FOLDERS = {
     ],
     builtins: ['crypto'],
   },
-  store: { src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'], builtins: [ANY] },
+  // Short replacements for builtin modules that take long to load.
+  'start-up': { builtins: ['child_process', 'fs', 'v8', 'vm'] },
+  store: {
+    src: ['core/', 'start-up/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    builtins: [ANY],
+  },
   engine: {
     src: [
       'core/',
@@ -85,6 +90,7 @@ const FOLDERS = {
       'language/',
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
       'render/text/step-text[.]ts$',
+      'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
       '(descriptors|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
     ],
@@ -156,6 +162,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
+      'start-up/',
       'store/log-ends[.]ts$',
       '(pause|remove-file|stack|system-problem|turns)[.]ts$',
     ],

@@ -22,6 +22,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['language-imports-only-what-it-may', 'src/language/planted.ts', "import '../store/store.ts';"],
   ['executors-imports-only-what-it-may', 'src/executors/planted.ts', "import '../engine/engine.ts';"],
   ['processes-imports-only-what-it-may', 'src/processes/planted.ts', "import '../executors/registry.ts';"],
+  ['start-up-imports-only-what-it-may', 'src/start-up/planted.ts', "import 'node:crypto';"],
   ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'yaml';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
   ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/local.ts';"],
@@ -47,6 +48,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['processes-imports-types-of-contracts-only', 'src/processes/type.ts', "import type { A } from '../app.ts';"],
   ['executors-imports-types-of-contracts-only', 'src/executors/type.ts', "import type { A } from '../app.ts';"],
   ['mail-imports-types-of-contracts-only', 'src/mail/type.ts', "import type { A } from '../app.ts';"],
+  ['start-up-imports-types-of-contracts-only', 'src/start-up/type.ts', "import type { A } from '../app.ts';"],
   ['store-imports-types-of-contracts-only', 'src/store/type.ts', "import type { A } from '../service/runs/runs.ts';"],
   ['engine-imports-types-of-contracts-only', 'src/engine/type.ts', "import type { A } from '../store/memory.ts';"],
   [

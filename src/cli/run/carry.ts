@@ -5,10 +5,10 @@ import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { messageOf, WfError } from '../../errors.ts';
 import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';
 import { type ClaimedRun, claimRun } from '../../service/runs/queued-run.ts';
+import { keepProcessSmall } from '../../start-up/small-process.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import { runInForeground } from './foreground.ts';
-import { keepProcessSmall } from './small-process.ts';
 
 /** The options of `wf carry`, which other processes of `wf` start. */
 export type CarryOptions = {

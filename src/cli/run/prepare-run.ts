@@ -4,12 +4,12 @@ import type { Workflow } from '../../core/workflow.ts';
 import { checkGivenParams, openParams, paramFault } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
+import { keepProcessSmall } from '../../start-up/small-process.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import type { ForegroundOptions } from './foreground.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from './parameters.ts';
-import { keepProcessSmall } from './small-process.ts';
 
 /** The options of `wf run`, as the command line names them. */
 export type RunOptions = AccessOptions &

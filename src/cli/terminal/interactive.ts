@@ -1,6 +1,6 @@
+import { isTerminal } from '../../start-up/is-terminal.ts';
 import { isSet } from '../reporters/reporters.ts';
 import type { Console } from './console.ts';
-import { isTerminal } from './is-terminal.ts';
 
 /** Whether a person can be prompted: standard input and standard error are terminals, and this is not a CI service. */
 export function isInteractive({ errTerminal, env }: Pick<Console, 'errTerminal' | 'env'>): boolean {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { randomBytes } from '../../start-up/random-bytes.ts';
 
 /** Creates a UUID of version 7 (RFC 9562): 48 bits of time in milliseconds and then random bits, so that ids sort by time. */
 export function newRunId(now: number = Date.now()): string {
@@ -8,25 +8,4 @@ export function newRunId(now: number = Date.now()): string {
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   const hex = bytes.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
-/**
- * Reads random bytes from the system's generator, as `node:crypto` does; loading that module would add three
- * milliseconds to every start. It serves systems without the device.
- */
-function randomBytes(count: number): Buffer {
-  const bytes = Buffer.alloc(count);
-  return fillFromDevice(bytes) ? bytes : process.getBuiltinModule('node:crypto').randomBytes(count);
-}
-
-function fillFromDevice(bytes: Buffer): boolean {
-  let fd: number | null = null;
-  try {
-    fd = openSync('/dev/urandom', 'r');
-    return readSync(fd, bytes) === bytes.length;
-  } catch {
-    return false;
-  } finally {
-    if (fd !== null) closeSync(fd);
-  }
 }

@@ -1,8 +1,8 @@
 import { closeSync, constants, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeIfPossible } from '../../../remove-file.ts';
+import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { RunLabel } from '../../store.ts';
-import { crc32OfText } from '../disk/crc32.ts';
 import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
 
 /** Data of runs, so that their files need not be opened. */
