@@ -68,7 +68,7 @@ function feed(after: number, offsets: readonly Offset[]): string {
     events.findIndex((event) => 'step' in event && event.step === step && event.type === 'step.finished') >= after &&
     events.findIndex((event) => 'step' in event && event.step === step && event.type === 'step.started') < after;
   const begun = ['a', 'b'].filter(isUnderWay).map((step) => {
-    const [, , stdout, stderr] = offsets.find(([known_]) => known_ === step) ?? [step, 1, 0, 0];
+    const [, , stdout, stderr] = offsets.find(([listed]) => listed === step) ?? [step, 1, 0, 0];
     return output(step, stdout, stderr);
   });
   const rest = events.slice(after).map((event) => {

@@ -42,9 +42,9 @@ test.each([
   [{ WF_SERVER: 'http://me:p%40ss@ops', WF_TOKEN: 't' }, basic('me:p@ss')],
   [{ WF_SERVER: 'http://:t%25@ops' }, basic(':t%')],
 ])('the login of %j', async (env, authorization) => {
-  const read_ = await read({ ...server, ...env });
-  expect(read_?.authorization).toBe(authorization);
-  expect(read_?.url).not.toContain('@');
+  const settings = await read({ ...server, ...env });
+  expect(settings?.authorization).toBe(authorization);
+  expect(settings?.url).not.toContain('@');
 });
 
 test('authorities are read from their file', async () => {

@@ -61,7 +61,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
   const [end, kill] = [new EndSignal(), new EndSignal()];
   const started: (ProcessIdentity | null)[] = [];
   const processes = () =>
-    findRunProcesses({ runId, logs: dir }, { recorded: started.filter((process_) => process_ !== null) });
+    findRunProcesses({ runId, logs: dir }, { recorded: started.filter((identity) => identity !== null) });
   const scope = (variable: string) => variables[variable] ?? params[Number(variable) - 1];
   const attempt: Attempt = {
     runId,
@@ -76,7 +76,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     holdsSecret: (text) => secrets.some((secret) => text.includes(secret)),
     log: { ...log, isDirect: true, stdoutFd, stderrFd },
     write: (stream, chunk) => void writeSync(stream === 'stdout' ? stdoutFd : stderrFd, chunk.toString()),
-    started: (process_) => started.push(process_),
+    started: (identity) => started.push(identity),
     scratch: () => {
       mkdirSync(join(dir, 'scratch'), { mode: 0o700, recursive: true });
       return join(dir, 'scratch');

@@ -58,9 +58,9 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
   const { name, group } = nameOf(workflow);
   const hasSchedule = workflow.schedule.start.length > 0;
   const isSuspended = useSignal(hasSchedule);
-  const copy = async (to_: FileName) => {
+  const copy = async (copied: FileName) => {
     const { text } = await readText(workflow.id);
-    const id = await createWorkflow(to_.name, to_.group, text);
+    const id = await createWorkflow(copied.name, copied.group, text);
     if (isSuspended.value) await suspendSchedule(id, { suspended: true });
     route(pathOf(to.edit(id)));
     onClose();

@@ -58,8 +58,8 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
       const Matches = matchesIn(fileText(listed, access, parts), matches);
       if (Matches.length === 0) continue;
       const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
-      const DAG = { ...workflowView(listed, workflow), Location: listed.file };
-      Results.push({ Name: parts.workflows.nameOf(listed), DAG, Matches });
+      const dag = { ...workflowView(listed, workflow), Location: listed.file };
+      Results.push({ Name: parts.workflows.nameOf(listed), DAG: dag, Matches });
     }
     return jsonReply({ Results, Errors: [] });
   };

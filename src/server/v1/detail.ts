@@ -45,12 +45,12 @@ function head(Title: string, Tab: Tab, Errors: readonly string[]): object {
 
 /** Returns the error for an unknown workflow in the format of a workflow, where clients look for errors. */
 function missing(name: string, tab: Tab, { message, help }: WfError): object {
-  const DAG = {
+  const dag = {
     ...{ File: name, Dir: '', Error: message, ErrorT: message, Suspended: false },
     DAG: workflowDetailView({ name, group: '', file: '' }, null),
     Status: neverRunView(null, { name, params: [] }),
   };
-  return { ...head(name, tab, [message]), DAG, message, detailedMessage: help ?? message };
+  return { ...head(name, tab, [message]), DAG: dag, message, detailedMessage: help ?? message };
 }
 
 function findOrNull(name: string, { workflows }: V1Parts): ListedWorkflow | WfError {
