@@ -13,10 +13,12 @@ export type Cluster = { readonly text: string; readonly width: number };
 const narrow =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u03ff\u0400-\u0482\u048a-\u04ff\u2010-\u2027\u2190-\u21ff\u2298\u2500-\u259f\u25a0\u25b6\u25cb\u25cf\u2713-\u2718\u2800-\u28ff]*$/;
 
-/** Blocks of wide and full-width characters (Unicode's East Asian Width W and F) other than emoji: first, last. */
+/** Blocks of wide and full-width characters (East Asian Width W and F of Unicode 16) other than emoji: first, last. */
 const wideBlocks: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f], // Hangul initials
   [0x2329, 0x232a], // angle brackets
+  [0x2630, 0x2637], // trigrams
+  [0x268a, 0x268f], // monograms and digrams
   [0x2e80, 0x303e], // CJK radicals and punctuation
   [0x3041, 0x3247], // kana, bopomofo, Hangul compatibility, enclosed
   [0x3250, 0xa4cf], // CJK ideographs, Yi
@@ -27,8 +29,9 @@ const wideBlocks: readonly (readonly [number, number])[] = [
   [0xfe30, 0xfe6f], // CJK compatibility and small forms
   [0xff01, 0xff60], // full-width forms
   [0xffe0, 0xffe6], // full-width signs
-  [0x16fe0, 0x18cff], // Tangut, Khitan
+  [0x16fe0, 0x18df2], // Tangut, Khitan
   [0x1aff0, 0x1b2ff], // kana supplements, Nushu
+  [0x1d300, 0x1d376], // Tai Xuan Jing symbols, counting rods
   [0x1f200, 0x1f2ff], // enclosed ideographs
   [0x20000, 0x3fffd], // further ideographs
 ];

@@ -19,6 +19,7 @@ test.each([
   ['⠋✔│●', 4],
   ['a\u200db', 2],
   ['नी', 1],
+  ['☰', 2],
 ])('"%s" takes %i cells', (text, width) => {
   expect(textWidth(text)).toBe(width);
 });
