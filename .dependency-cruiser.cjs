@@ -16,7 +16,7 @@ const CONTRACTS = [
   'doctor/check[.]ts$',
   'engine/(clock|engine)[.]ts$',
   'executors/executor[.]ts$',
-  'language/diagnostic[.]ts$',
+  'language/(diagnostic|schema/schema-doc)[.]ts$',
   'processes/end-signal[.]ts$',
   'store/(log-ends|logs|store)[.]ts$',
   'system-problem[.]ts$',
@@ -173,7 +173,7 @@ const FOLDERS = {
   page: {
     src: [
       'core/',
-      'language/(read/canonical-key|schema/type-text)[.]ts$',
+      'language/(read/canonical-key|schema/schema-type)[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
       'render/report/(graph/graph-(columns|items|layers|layout|order|paths|positions)|log/ansi-spans|status-look)[.]ts$',
       'render/graph/graph-lanes[.]ts$',

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type FileSchema, keysOf, schemaAt, wordsOf } from '../../src/page/editor/file-schema.ts';
+import type { Schema } from '../../src/language/schema/schema-type.ts';
+import { keysOf, schemaAt, wordsOf } from '../../src/page/editor/file-schema.ts';
 import type { YamlPlace } from '../../src/page/editor/place.ts';
 import { keyAt, placeAt } from '../../src/page/editor/yaml-place.ts';
 
-const schema: FileSchema = JSON.parse(
+const schema: Schema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),
 );
 

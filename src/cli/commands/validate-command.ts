@@ -3,6 +3,7 @@ import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
 import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
+import { unreadable } from '../../service/workflows/listed-workflow.ts';
 import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -46,18 +47,7 @@ function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
     return checkFile(workflowReference(name), places, Object.keys(process.env));
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    const { code, message, help } = error;
-    const diagnostic = {
-      severity: 'error',
-      code,
-      message,
-      place: null,
-      label: '',
-      related: [],
-      importedFrom: [],
-      help,
-    } as const;
-    return { valid: false, diagnostics: [diagnostic], sources: [] };
+    return { valid: false, diagnostics: [unreadable(error, error.code)], sources: [] };
   }
 }
 

@@ -3,7 +3,7 @@ import type { DiagnosticCode } from '../codes.ts';
 import type { Source } from '../diagnostic.ts';
 import type { Path, Problem, ProblemOptions } from '../problem.ts';
 import { problem } from '../problem.ts';
-import type { Schema } from '../schema/schema.ts';
+import type { Schema } from '../schema/schema-type.ts';
 
 /** Called for every value, with the ranges of its key and of the value itself. */
 export type Recorder = (path: Path, key: Range, value: Range) => void;

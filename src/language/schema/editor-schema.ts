@@ -1,5 +1,5 @@
 import { canonicalKey } from '../read/canonical-key.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from './schema-type.ts';
 
 /**
  * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.

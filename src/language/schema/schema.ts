@@ -1,26 +1,6 @@
 import { canonicalKey } from '../read/canonical-key.ts';
 import readingSchema from './generated/reading-schema.mjs';
-
-/** The part of JSON Schema that `workflow.schema.json` uses. */
-export type Schema = {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly properties?: { readonly [key: string]: Schema };
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly required?: readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly description?: string;
-  readonly examples?: readonly unknown[];
-  readonly default?: unknown;
-  readonly allOf?: readonly { readonly if?: Schema; readonly then?: Schema }[];
-  readonly $defs?: { readonly [name: string]: Schema };
-  /** The key that this one is an alias of. */
-  readonly 'x-alias-of'?: string;
-  /** A number of seconds, for which a length such as `2d12h` may stand. */
-  readonly 'x-seconds'?: true;
-};
+import type { Schema } from './schema-type.ts';
 
 /** A documented key of a map: its documented spelling and its schema. */
 export type KnownKey = { readonly name: string; readonly schema: Schema };

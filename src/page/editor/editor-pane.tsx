@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Schema } from '../../language/schema/schema-type.ts';
 import type { Diagnostic, WorkflowDetail } from '../api/types.ts';
 import { isOffline } from '../data/connection.ts';
 import { type Draft, dropDraft, openDraft } from '../data/draft.ts';
@@ -12,7 +13,6 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
-import type { FileSchema } from './file-schema.ts';
 import { ProblemList } from './problem-list.tsx';
 
 /** After the last key, this time passes before the text is checked. */
@@ -227,5 +227,5 @@ async function readHelp(): Promise<Extension> {
     import('./schema-help.ts'),
     import('../../language/schema/workflow.schema.json'),
   ]);
-  return schemaHelp(schema.default as unknown as FileSchema);
+  return schemaHelp(schema.default as unknown as Schema);
 }

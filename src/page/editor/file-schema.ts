@@ -1,30 +1,13 @@
 import { canonicalKey } from '../../language/read/canonical-key.ts';
+import type { Schema } from '../../language/schema/schema-type.ts';
 import type { PathStep } from './place.ts';
 
-/** The part of JSON Schema that the schema of workflow files uses. */
-export type FileSchema = {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, FileSchema>>;
-  readonly additionalProperties?: boolean | FileSchema;
-  readonly items?: FileSchema;
-  readonly required?: readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly description?: string;
-  readonly examples?: readonly unknown[];
-  readonly default?: unknown;
-  readonly allOf?: readonly { readonly if?: FileSchema; readonly then?: FileSchema }[];
-  readonly $defs?: Readonly<Record<string, FileSchema>>;
-  readonly 'x-alias-of'?: string;
-};
-
 /** A key that a map may have. */
-export type FileKey = { readonly key: string; readonly schema: FileSchema; readonly isRequired: boolean };
+export type FileKey = { readonly key: string; readonly schema: Schema; readonly isRequired: boolean };
 
 /** Returns the schema of the value at a path; null if the schema says nothing about it. */
-export function schemaAt(root: FileSchema, path: readonly PathStep[]): FileSchema | null {
-  let schema: FileSchema | null = root;
+export function schemaAt(root: Schema, path: readonly PathStep[]): Schema | null {
+  let schema: Schema | null = root;
   for (const { key, beside } of path) {
     if (schema === null) return null;
     schema = key === null ? (schema.items ?? null) : valueSchema(root, schema, { key, beside });
@@ -34,7 +17,7 @@ export function schemaAt(root: FileSchema, path: readonly PathStep[]): FileSchem
 }
 
 /** Returns the keys that a map of the schema may have beside those that are there, without second names. */
-export function keysOf(root: FileSchema, schema: FileSchema, present: ReadonlyMap<string, string>): readonly FileKey[] {
+export function keysOf(root: Schema, schema: Schema, present: ReadonlyMap<string, string>): readonly FileKey[] {
   const taken = new Set(Array.from(present.keys(), canonicalKey));
   return Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
     const own = resolved(root, part);
@@ -44,7 +27,7 @@ export function keysOf(root: FileSchema, schema: FileSchema, present: ReadonlyMa
 }
 
 /** Returns the words that a text of the schema may be: those of an enumeration, else those of its examples. */
-export function wordsOf({ enum: words, allOf = [], type, examples = [] }: FileSchema): readonly string[] {
+export function wordsOf({ enum: words, allOf = [], type, examples = [] }: Schema): readonly string[] {
   const ofText = words ?? allOf.find((part) => part.if?.type === 'string')?.then?.enum;
   if (ofText !== undefined) return ofText.map(String);
   if ([type].flat().includes('boolean')) return ['true', 'false'];
@@ -54,7 +37,7 @@ export function wordsOf({ enum: words, allOf = [], type, examples = [] }: FileSc
   });
 }
 
-function valueSchema(root: FileSchema, schema: FileSchema, { key, beside }: PathStep): FileSchema | null {
+function valueSchema(root: Schema, schema: Schema, { key, beside }: PathStep): Schema | null {
   const wanted = canonicalKey(key ?? '');
   const holders = [...implied(schema, beside), schema];
   for (const { properties = {} } of holders) {
@@ -65,7 +48,7 @@ function valueSchema(root: FileSchema, schema: FileSchema, { key, beside }: Path
 }
 
 /** What a schema says of a map with these values: the settings of the executor that `type` names. */
-function implied({ allOf = [] }: FileSchema, beside: ReadonlyMap<string, string>): readonly FileSchema[] {
+function implied({ allOf = [] }: Schema, beside: ReadonlyMap<string, string>): readonly Schema[] {
   return allOf.flatMap(({ if: condition, then }) => {
     const wanted = Object.entries(condition?.properties ?? {});
     const isMet = wanted.length > 0 && wanted.every(([key, { const: value }]) => beside.get(key) === value);
@@ -73,7 +56,7 @@ function implied({ allOf = [] }: FileSchema, beside: ReadonlyMap<string, string>
   });
 }
 
-function resolved(root: FileSchema, { $ref, ...own }: FileSchema): FileSchema {
+function resolved(root: Schema, { $ref, ...own }: Schema): Schema {
   if ($ref === undefined) return own;
   const target = root.$defs?.[$ref.replace('#/$defs/', '')] ?? {};
   return { ...resolved(root, target), ...own };

@@ -7,13 +7,13 @@ import {
 } from '@codemirror/autocomplete';
 import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, type Tooltip } from '@codemirror/view';
-import { typeText } from '../../language/schema/type-text.ts';
-import { type FileKey, type FileSchema, keysOf, schemaAt, wordsOf } from './file-schema.ts';
+import { type Schema, typeText } from '../../language/schema/schema-type.ts';
+import { type FileKey, keysOf, schemaAt, wordsOf } from './file-schema.ts';
 import type { PathStep } from './place.ts';
 import { keyAt, type LineAt, placeAt } from './yaml-place.ts';
 
 /** Completion and documentation from the schema of workflow files. */
-export function schemaHelp(schema: FileSchema): Extension {
+export function schemaHelp(schema: Schema): Extension {
   return [
     autocompletion({ override: [(context) => complete(schema, context)], icons: false }),
     hoverTooltip((view, position) => explain(schema, view, position)),
@@ -21,7 +21,7 @@ export function schemaHelp(schema: FileSchema): Extension {
 }
 
 /** Offers the keys and values that the schema of workflow files has at the cursor. */
-function complete(root: FileSchema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
+function complete(root: Schema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
   const { number, from } = state.doc.lineAt(pos);
   const place = placeAt(lineOf(state.doc), { line: number, column: pos - from });
   if (place === null) return null;
@@ -38,7 +38,7 @@ function complete(root: FileSchema, { state, pos, explicit }: CompletionContext)
 }
 
 /** Returns the documentation of the key at a position. */
-function explain(root: FileSchema, { state }: EditorView, pos: number): Tooltip | null {
+function explain(root: Schema, { state }: EditorView, pos: number): Tooltip | null {
   const { number, from } = state.doc.lineAt(pos);
   const found = keyAt(lineOf(state.doc), { line: number, column: pos - from });
   const schema = found === null ? null : schemaAt(root, found.place.path);
@@ -69,7 +69,7 @@ function keyOption(isFlow: boolean): (key: FileKey, index: number) => Completion
 }
 
 /** What begins the value of a key in block style: a space, or a line of its own for a map or a list. */
-function tailOf(schema: FileSchema): string {
+function tailOf(schema: Schema): string {
   const types = [schema.type ?? []].flat();
   if (types[0] === 'object') return ':\n';
   return types[0] === 'array' && !types.includes('string') ? ':\n- ' : ': ';
@@ -92,14 +92,14 @@ function insertKey(
 }
 
 /** `- name: `, or another beginning of an entry of a list of maps. */
-function entryOptions(root: FileSchema, list: FileSchema): readonly Completion[] {
+function entryOptions(root: Schema, list: Schema): readonly Completion[] {
   const entry = schemaAt({ ...root, ...list, $defs: root.$defs ?? {} }, [{ key: null, beside: new Map() }]);
   const [first] = entry === null ? [] : keysOf(root, entry, new Map());
   const begin = first === undefined ? '- ' : `- ${first.key}: `;
   return [{ label: begin.trim(), apply: begin, detail: 'another entry', type: 'text' }];
 }
 
-function words(root: FileSchema, schema: FileSchema, path: readonly PathStep[], text: Text): readonly Completion[] {
+function words(root: Schema, schema: Schema, path: readonly PathStep[], text: Text): readonly Completion[] {
   const key = path.findLast((step) => step.key !== null)?.key;
   if (key === 'depends') return stepNames(text).map((label) => ({ label, type: 'variable', detail: 'step' }));
   const list = isListEntry(path) ? schemaAt(root, path.slice(0, -1)) : null;
@@ -117,7 +117,7 @@ function stepNames(text: Text): readonly string[] {
   return [...new Set(Array.from(names, ([, double, single, plain]) => double ?? single ?? plain ?? ''))];
 }
 
-function documentation(key: string, schema: FileSchema): HTMLElement {
+function documentation(key: string, schema: Schema): HTMLElement {
   const box = document.createElement('div');
   box.className = 'wf-doc';
   const head = element('p', 'wf-doc-key', element('strong', '', key), ` ${typeText(schema)}`);

@@ -1,23 +1,14 @@
+import type { KeyDoc, SchemaDoc } from '../../language/schema/schema-doc.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { padEnd } from '../text/fit.ts';
 import { textWidth } from '../text/width.ts';
 
-/** The documentation of one key of the workflow file. */
-export type KeyText = {
-  readonly key: string;
-  readonly type: string;
-  readonly description: string;
-  readonly required: boolean;
-  readonly default: unknown;
-  readonly examples: readonly unknown[];
-};
-
-/** A key of the workflow file with its child keys. */
-export type PlaceText = { readonly path: string; readonly doc: KeyText; readonly keys: readonly KeyText[] };
-
 /** Renders the documentation of `wf schema <path>`. Ends with a line break. */
-export function renderKeyDoc({ path, doc, keys }: PlaceText, { color }: Pick<Terminal, 'color'>): string {
+export function renderKeyDoc(
+  { path, doc, keys }: Omit<SchemaDoc, 'schema'>,
+  { color }: Pick<Terminal, 'color'>,
+): string {
   const colors = createColors(color);
   const width = Math.max(0, ...keys.map(({ key }) => textWidth(key)));
   const lines = [
@@ -33,7 +24,7 @@ export function renderKeyDoc({ path, doc, keys }: PlaceText, { color }: Pick<Ter
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-function facts({ type, required, default: fallback }: KeyText): readonly string[] {
+function facts({ type, required, default: fallback }: KeyDoc): readonly string[] {
   return [
     ...(type === '' ? [] : [type]),
     ...(required ? ['required'] : []),

@@ -1,4 +1,4 @@
-import type { Param } from '../../core/run/run.ts';
+import type { Plan, PlannedDotenv, PlannedStep } from '../../core/plan.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { padEnd } from '../text/fit.ts';
@@ -6,40 +6,11 @@ import { paramsText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { textWidth } from '../text/width.ts';
 
-/** The plan of `wf dry`; its JSON has the same shape. */
-export type PlanView = {
-  readonly workflow: string;
-  readonly params: readonly Param[];
-  readonly env: Readonly<Record<string, string>>;
-  /** `names`: null for a file that does not exist. */
-  readonly dotenv: readonly { readonly path: string; readonly names: readonly string[] | null }[];
-  /** A file `.env` that is not read. */
-  readonly unreadDotenv: string | null;
-  /** The names of the steps that can run together, wave by wave. */
-  readonly waves: readonly (readonly string[])[];
-  readonly steps: readonly {
-    readonly name: string;
-    readonly depends: readonly string[];
-    readonly executor: string;
-    readonly command: string;
-    readonly dir: string;
-    /** The largest number of attempts, including retries. */
-    readonly attempts: number;
-    /** Retries, repetitions and tolerated failures, each in one line. */
-    readonly policies: readonly string[];
-    /** The reason why it would be skipped; null if it would run or if the run decides. */
-    readonly skipped: string | null;
-  }[];
-  readonly handlers: PlanView['steps'];
-  /** The reason why nothing would run. */
-  readonly skipped: string | null;
-};
-
 /**
  * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands. The directory is named
  * once, and again for a step in another one. Ends with a line break.
  */
-export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): string {
+export function renderPlan(plan: Plan, { color }: Pick<Terminal, 'color'>): string {
   const colors = createColors(color);
   const all = [...plan.steps, ...plan.handlers];
   const steps = new Map(all.map((step) => [step.name, step]));
@@ -71,13 +42,13 @@ export function renderPlan(plan: PlanView, { color }: Pick<Terminal, 'color'>): 
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function workText({ executor, command }: PlanView['steps'][number]): string {
+function workText({ executor, command }: PlannedStep): string {
   const work = escapeControls(command);
   if (executor === 'command') return work;
   return work === '' ? executor : `${executor}: ${work}`;
 }
 
-function dotenvText({ path, names }: PlanView['dotenv'][number]): string {
+function dotenvText({ path, names }: PlannedDotenv): string {
   return `${path} ${names === null ? '(does not exist)' : names.join(' ')}`.trimEnd();
 }
 
@@ -85,11 +56,11 @@ function unreadText(path: string): string {
   return `${path} is not read: "dotenv: .env" in the workflow reads it`;
 }
 
-function policyTexts({ policies }: PlanView['steps'][number]): readonly string[] {
+function policyTexts({ policies }: PlannedStep): readonly string[] {
   return policies.map((policy) => `(${escapeControls(policy)})`);
 }
 
-function skippedText({ skipped }: PlanView['steps'][number]): string {
+function skippedText({ skipped }: PlannedStep): string {
   return skipped === null ? '' : `(would be skipped: ${escapeControls(skipped)})`;
 }
 

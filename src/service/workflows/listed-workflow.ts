@@ -55,15 +55,7 @@ function toldOf(error: unknown): LoadResult {
   return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
 }
 
-function unreadable({ message, help }: WfError): LoadResult['diagnostics'][number] {
-  return {
-    severity: 'error',
-    code: 'unreadable',
-    message,
-    place: null,
-    label: '',
-    related: [],
-    importedFrom: [],
-    help,
-  };
+/** Creates the diagnostic for a file that cannot be read. */
+export function unreadable({ message, help }: WfError, code = 'unreadable'): LoadResult['diagnostics'][number] {
+  return { severity: 'error', code, message, place: null, label: '', related: [], importedFrom: [], help };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildGraph } from '../../core/graph.ts';
+import type { Plan, PlannedStep } from '../../core/plan.ts';
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import { previewText, splitBackticks } from '../../core/words/interpolate.ts';
@@ -22,42 +23,6 @@ import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';
 import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
-
-/** The actions of a run that did not take place; backticks are kept as written. */
-export type Plan = {
-  readonly workflow: string;
-  readonly params: readonly Param[];
-  readonly env: Environment;
-  /** The dotenv files in the order in which they are read; `names` is null for a file that does not exist. */
-  readonly dotenv: readonly PlannedDotenv[];
-  /** A file `.env` beside the workflow that no run reads; null if there is none. */
-  readonly unreadDotenv: string | null;
-  /** Names of the steps that may run at the same time, by wave. */
-  readonly waves: readonly (readonly string[])[];
-  readonly steps: readonly PlannedStep[];
-  /** All handlers of the workflow; which of them run depends on the outcome. */
-  readonly handlers: readonly PlannedStep[];
-  /** The reason why no step would run; null: the workflow's preconditions are met, or known only during a run. */
-  readonly skipped: string | null;
-};
-
-/** A dotenv file of a plan. */
-export type PlannedDotenv = { readonly path: string; readonly names: readonly string[] | null };
-
-/** One step of a plan, with the variables replaced that are known before a run. */
-export type PlannedStep = {
-  readonly name: string;
-  readonly depends: readonly string[];
-  readonly executor: string;
-  readonly command: string;
-  readonly dir: string;
-  /** The maximum number of attempts, retries included. */
-  readonly attempts: number;
-  /** Retries, repetitions and tolerated failures, each in one line. */
-  readonly policies: readonly string[];
-  /** The reason why the step would be skipped; null: it would run, or that is known only during a run. */
-  readonly skipped: string | null;
-};
 
 /** The input of a plan. */
 type PlanRequest = Pick<StartRequest, 'workflow' | 'params' | 'envFiles' | 'dotenv'>;

@@ -1,7 +1,7 @@
-import { closeSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunNotes } from '../store.ts';
-import { errorCode, makePrivateDirectory, openPrivate, storing } from './disk/private-files.ts';
+import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 
 const suffix = '.json';
 
@@ -45,15 +45,6 @@ function namesIn(directory: string): readonly string[] {
     return readdirSync(directory).filter((name) => name.endsWith(suffix));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

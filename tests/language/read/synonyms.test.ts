@@ -3,8 +3,8 @@ import type { Path } from '../../../src/language/problem.ts';
 import { canonicalKey } from '../../../src/language/read/canonical-key.ts';
 import { notSupportedAt } from '../../../src/language/read/not-supported.ts';
 import { synonymNames, synonymOf } from '../../../src/language/read/synonyms.ts';
-import type { Schema } from '../../../src/language/schema/schema.ts';
 import { knownKeys, resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
+import type { Schema } from '../../../src/language/schema/schema-type.ts';
 
 const step = workflowSchema.$defs?.step ?? {};
 const maps: readonly [name: string, path: Path, schema: Schema][] = [

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { type PlanView, renderPlan } from '../../../src/render/views/plan-view.ts';
+import type { Plan } from '../../../src/core/plan.ts';
+import { renderPlan } from '../../../src/render/views/plan-view.ts';
 import { expectGolden } from '../support/golden.ts';
 
-const plan: PlanView = {
+const plan: Plan = {
   workflow: 'nightly-etl',
   params: [
     { name: 'env', value: 'prod' },
@@ -77,7 +78,7 @@ test('a plan of nothing but a step has no empty sections', () => {
     policies: [],
     skipped: null,
   };
-  const only: PlanView = {
+  const only: Plan = {
     workflow: 'one',
     params: [],
     env: {},

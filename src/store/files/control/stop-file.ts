@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { StopRequest } from '../../store.ts';
-import { flushDirectory, openPrivate } from '../disk/private-files.ts';
+import { replacePrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { stopPath } from '../run-directory.ts';
 
@@ -8,20 +8,7 @@ import { stopPath } from '../run-directory.ts';
 export function writeStop(directory: string, request: StopRequest): void {
   const path = stopPath(directory);
   const draft = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
-  try {
-    const fd = openPrivate(draft, 'wx');
-    try {
-      writeFileSync(fd, `${seal(JSON.stringify(request))}\n`);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-    flushDirectory(directory);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  replacePrivate(path, `${seal(JSON.stringify(request))}\n`, draft);
 }
 
 /** The last request for the run in a directory; null without a readable one. */

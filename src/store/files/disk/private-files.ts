@@ -6,11 +6,14 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, WfError } from '../../../errors.ts';
+import { removeIfPossible } from '../../../remove-file.ts';
 import { systemReason } from '../../../system-problem.ts';
 
 const readWrite = 0o600;
@@ -39,6 +42,34 @@ export function writePrivate(path: string, content: string | Uint8Array): void {
     writeFileSync(fd, content);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Replaces a file atomically by one of mode 0600, on disk when this returns. `draft`: a path in the same directory. */
+export function replacePrivate(path: string, text: string, draft: string): void {
+  try {
+    const fd = openPrivate(draft, 'w');
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    removeIfPossible(draft);
+    throw error;
+  }
+  flushDirectory(dirname(path));
+}
+
+/** Reads a text; null if the file does not exist. */
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
   }
 }
 

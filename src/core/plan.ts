@@ -1,0 +1,37 @@
+import type { Param } from './run/run.ts';
+
+/** The actions of a run that did not take place; backticks are kept as written. */
+export type Plan = {
+  readonly workflow: string;
+  readonly params: readonly Param[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The dotenv files in the order in which they are read; `names` is null for a file that does not exist. */
+  readonly dotenv: readonly PlannedDotenv[];
+  /** A file `.env` beside the workflow that no run reads; null if there is none. */
+  readonly unreadDotenv: string | null;
+  /** Names of the steps that may run at the same time, by wave. */
+  readonly waves: readonly (readonly string[])[];
+  readonly steps: readonly PlannedStep[];
+  /** All handlers of the workflow; which of them run depends on the outcome. */
+  readonly handlers: readonly PlannedStep[];
+  /** The reason why no step would run; null: the workflow's preconditions are met, or known only during a run. */
+  readonly skipped: string | null;
+};
+
+/** A dotenv file of a plan. */
+export type PlannedDotenv = { readonly path: string; readonly names: readonly string[] | null };
+
+/** One step of a plan, with the variables replaced that are known before a run. */
+export type PlannedStep = {
+  readonly name: string;
+  readonly depends: readonly string[];
+  readonly executor: string;
+  readonly command: string;
+  readonly dir: string;
+  /** The maximum number of attempts, retries included. */
+  readonly attempts: number;
+  /** Retries, repetitions and tolerated failures, each in one line. */
+  readonly policies: readonly string[];
+  /** The reason why the step would be skipped; null: it would run, or that is known only during a run. */
+  readonly skipped: string | null;
+};

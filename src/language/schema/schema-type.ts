@@ -1,0 +1,36 @@
+/** The part of JSON Schema that `workflow.schema.json` uses. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: { readonly [key: string]: Schema };
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly allOf?: readonly { readonly if?: Schema; readonly then?: Schema }[];
+  readonly $defs?: { readonly [name: string]: Schema };
+  /** The key that this one is an alias of. */
+  readonly 'x-alias-of'?: string;
+  /** A number of seconds, for which a length such as `2d12h` may stand. */
+  readonly 'x-seconds'?: true;
+};
+
+const typeNames: { readonly [type: string]: string } = {
+  string: 'text',
+  array: 'list',
+  object: 'map',
+  integer: 'whole number',
+  boolean: 'true or false',
+};
+
+/** The type of a value for people, such as `text or list`, or its words: `graph | chain`. */
+export function typeText(schema: Pick<Schema, 'type' | 'enum'>): string {
+  const words = schema.enum?.filter((value) => typeof value === 'string') ?? [];
+  if (words.length > 0) return words.join(' | ');
+  const types = schema.type === undefined ? [] : [schema.type].flat();
+  return types.map((type) => typeNames[type] ?? type).join(' or ');
+}
