@@ -54,6 +54,7 @@ export type DaemonApp = {
   /** Removes a run that has finished. */
   readonly removeRun: (runId: string) => Promise<number>;
   readonly queue: DaemonRuns['queue'];
+  readonly queueNamed: DaemonRuns['queueNamed'];
   readonly putFirst: DaemonRuns['putFirst'];
   readonly moments: Scheduler['moments'];
   readonly missed: Scheduler['missed'];
@@ -202,6 +203,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runStamp: stamps.ofRun,
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
+    queueNamed: runs.queueNamed,
     putFirst: runs.putFirst,
     moments: (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,

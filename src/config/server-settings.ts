@@ -5,6 +5,7 @@ import type { Entry } from './config-file.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { type OpenSettings, openSettings } from './open-settings.ts';
 import type { ReadSetting } from './resolve.ts';
+import type { QueueLimit } from './setting-kinds.ts';
 import type { SettingKey } from './settings.ts';
 
 /** The settings of `wf serve`. Files are absolute paths; secrets are in plain text: never print them. */
@@ -34,6 +35,7 @@ export type ServerSettings = {
   readonly corsOrigins: readonly string[];
   readonly maxConcurrentRuns: number;
   readonly maxQueuedRuns: number;
+  readonly queues: readonly QueueLimit[];
   readonly onShutdown: 'detach' | 'stop' | 'wait';
   /** Number of past runs kept per workflow; null: all that `histRetentionDays` keeps. */
   readonly historyKeepRuns: number | null;
@@ -66,6 +68,7 @@ export function readServerSettings(
     corsOrigins: read('corsOrigins').value,
     maxConcurrentRuns: read('maxConcurrentRuns').value,
     maxQueuedRuns: read('maxQueuedRuns').value,
+    queues: read('queues').value,
     onShutdown: read('onShutdown').value,
     historyKeepRuns: read('historyKeepRuns').value,
   };

@@ -85,6 +85,32 @@ export const texts: Kind<readonly string[]> = {
   },
 };
 
+/** The maximum number of concurrent runs of a queue. */
+export type QueueLimit = { readonly name: string; readonly maxConcurrent: number };
+
+/** A list of `{name, maxConcurrent}`, or of texts `name=2`. */
+export const queueLimits: Kind<readonly QueueLimit[]> = {
+  name: 'list of `{name, maxConcurrent}`',
+  read: (value) => {
+    const limits = asList(value).map(queueLimit);
+    const isValid = limits.every((limit) => limit !== null);
+    return isValid ? { value: limits } : { problem: 'must be a list such as [{name: db, maxConcurrent: 2}] or db=2' };
+  },
+};
+
+function queueLimit(value: unknown): QueueLimit | null {
+  const [, name, limit] = typeof value === 'string' ? (/^(.+)=(\d+)$/.exec(value) ?? []) : queueFields(value);
+  const maxConcurrent = typeof limit === 'string' ? Number(limit) : limit;
+  const fits = typeof maxConcurrent === 'number' && Number.isInteger(maxConcurrent) && maxConcurrent >= 1;
+  return typeof name === 'string' && name.trim() !== '' && fits ? { name: name.trim(), maxConcurrent } : null;
+}
+
+function queueFields(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { name, maxConcurrent, ...rest } = value as Record<string, unknown>;
+  return Object.keys(rest).length === 0 ? [value, name, maxConcurrent] : [];
+}
+
 function numeric(name: string, from: number, to: number): Kind<number> {
   const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
   return {

@@ -1,4 +1,4 @@
-import { flag, type Kind, oneOf, path, text, texts, webAddress, wholeNumber } from './setting-kinds.ts';
+import { flag, type Kind, oneOf, path, queueLimits, text, texts, webAddress, wholeNumber } from './setting-kinds.ts';
 
 /** The commands that use a setting: all, those that run workflows, `wf serve`, those that use a daemon. */
 export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'wf serve and clients';
@@ -99,6 +99,13 @@ export const settings = {
     fallback: 1000,
     flag: '--max-queued-runs <count>',
     about: 'the maximum number of waiting runs; further runs are refused',
+  }),
+  queues: serve({
+    kind: queueLimits,
+    fallback: [],
+    flag: '--queues <list>',
+    about:
+      'the queues that run more than one run at once, each with its limit: `db=2`, in a file `{name: db, maxConcurrent: 2}`',
   }),
   onShutdown: serve({
     kind: oneOf(['detach', 'stop', 'wait']),

@@ -312,6 +312,10 @@ export type Workflow = {
   readonly delayMs: number;
   /** Maximum number of steps running at once; 0: no limit. */
   readonly maxActiveSteps: number;
+  /** The queue in which a daemon puts its runs; absent: none. */
+  readonly queue?: string;
+  /** Maximum number of runs of this workflow that a daemon runs at once; absent: no limit. */
+  readonly maxConcurrent?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
   readonly restartWaitMs: number;

@@ -33,6 +33,7 @@ export type DaemonRuns = {
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
   readonly queue: () => RunQueueState;
+  readonly queueNamed: StartQueue['stateOf'];
   readonly putFirst: StartQueue['putFirst'];
 };
 
@@ -77,6 +78,11 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     limits,
     clock: control.clock,
     mayGoOn: control.archive.mayGoOn,
+    lineOf: (runId) => {
+      const created = control.archive.readCreated(runId);
+      const { queue = null, file, workflow = runId, maxConcurrent } = created ?? {};
+      return { queue, workflow: file ?? workflow, maxConcurrent: maxConcurrent ?? Number.POSITIVE_INFINITY };
+    },
     isWaiting: (runId) => control.archive.mayGoOn(runId) && ownerIn(control.archive.readEvents(runId).events) === null,
     launch: (runId) => {
       const carrier = control.launch(runId);
@@ -103,6 +109,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     close: runIndex.close,
     depth: queue.depth,
     queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
+    queueNamed: queue.stateOf,
     putFirst: queue.putFirst,
   };
 }
@@ -117,6 +124,7 @@ function indexFor(queue: StartQueue, parts: DaemonRunsParts): RunIndex {
       waits: queue.add,
       begun: (runId, isOurs) => {
         if (isOurs) queue.occupy(runId);
+        else queue.countGuest(runId);
       },
       over: (run) => {
         queue.leave(run.runId);

@@ -10,6 +10,17 @@ export type QueueLimits = {
   readonly running: number;
   /** The maximum number of waiting runs. */
   readonly waiting: number;
+  /** The maximum number of concurrent runs of a queue, by its name; 1 for any other. */
+  readonly queues?: ReadonlyMap<string, number>;
+};
+
+/** The limits that apply to a run. */
+export type RunLine = {
+  readonly queue: string | null;
+  /** The file of its workflow, else its name. */
+  readonly workflow: string;
+  /** The maximum number of concurrent runs of the workflow. */
+  readonly maxConcurrent: number;
 };
 
 /**
@@ -29,6 +40,8 @@ export type StartQueue = {
   readonly putFirst: (runId: string) => boolean;
   /** Counts a run of a process that this daemon did not start, until `leave`. */
   readonly occupy: (runId: string) => void;
+  /** Counts a run that needs no place in the queue that its workflow names, until `leave`. */
+  readonly countGuest: (runId: string) => void;
   /** Removes a run that has finished or no longer waits. */
   readonly leave: (runId: string) => void;
   /** Begins to start runs. */
@@ -37,6 +50,8 @@ export type StartQueue = {
   readonly close: () => void;
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
+  /** Returns the limit of a queue, and the number of runs that wait in it. */
+  readonly stateOf: (queue: string) => { readonly limit: number; readonly waiting: number };
   /** Those that wait, in the order in which they start. */
   readonly waiting: () => readonly string[];
   /** The runs that take a place. */
@@ -51,6 +66,8 @@ export type StartQueueParts = {
   readonly clock: Clock;
   /** False only if the run is known to have finished. */
   readonly mayGoOn: (runId: string) => boolean;
+  /** Returns the limits of a run. */
+  readonly lineOf: (runId: string) => RunLine;
   /** Whether the run still waits for a carrier. False if a process owns it, even one that died: settling it decides. */
   readonly isWaiting: (runId: string) => boolean;
   /** Starts the process for a run. */
@@ -73,6 +90,10 @@ class LocalStartQueue implements StartQueue {
   /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
   readonly #places = new Set<string>();
+  /** Runs of other programs, which start by themselves. */
+  readonly #guests = new Set<string>();
+  /** The limits of the waiting and running runs. */
+  readonly #lines = new Map<string, RunLine>();
   /** The earliest time of the next attempt to start a run. */
   readonly #leftAlone = new Map<string, number>();
   readonly #whenIdle = new Set<() => void>();
@@ -107,6 +128,7 @@ class LocalStartQueue implements StartQueue {
     if (this.#parts.clock.now() < (this.#leftAlone.get(runId) ?? 0)) return;
     this.#leftAlone.delete(runId);
     this.#waiting.add(runId);
+    this.#lineUp(runId);
     this.#startNext();
   };
 
@@ -121,11 +143,19 @@ class LocalStartQueue implements StartQueue {
   readonly occupy = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.add(runId);
+    this.#lineUp(runId);
+  };
+
+  readonly countGuest = (runId: string): void => {
+    if (this.#lineUp(runId)?.queue != null) this.#guests.add(runId);
+    else this.#lines.delete(runId);
   };
 
   readonly leave = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.delete(runId);
+    this.#guests.delete(runId);
+    this.#lines.delete(runId);
     this.#startNext();
     if (this.#places.size === 0) for (const tell of this.#whenIdle) tell();
   };
@@ -140,6 +170,11 @@ class LocalStartQueue implements StartQueue {
   };
 
   readonly depth = (): number => this.#waiting.size;
+
+  readonly stateOf = (queue: string): { readonly limit: number; readonly waiting: number } => ({
+    limit: this.#limitOf(queue),
+    waiting: [...this.#waiting].filter((runId) => this.#lines.get(runId)?.queue === queue).length,
+  });
 
   readonly waiting = (): readonly string[] => [...this.#waiting];
 
@@ -158,9 +193,43 @@ class LocalStartQueue implements StartQueue {
     });
   };
 
+  #limitOf(queue: string): number {
+    return this.#parts.limits.queues?.get(queue) ?? 1;
+  }
+
+  /** Reads the limits of a run once. A run that cannot be read has none: its start will report the error. */
+  #lineUp(runId: string): RunLine | null {
+    const known = this.#lines.get(runId);
+    if (known !== undefined) return known;
+    try {
+      const line = this.#parts.lineOf(runId);
+      this.#lines.set(runId, line);
+      return line;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Whether the queue and the workflow of a waiting run have room for it. */
+  #hasRoom(runId: string): boolean {
+    const line = this.#lines.get(runId);
+    if (line === undefined) return true;
+    const { queue, workflow, maxConcurrent } = line;
+    const places = this.#linesOf(this.#places);
+    if (places.filter((other) => other.workflow === workflow).length >= maxConcurrent) return false;
+    if (queue === null) return true;
+    const all = [...places, ...this.#linesOf(this.#guests)];
+    return all.filter((other) => other.queue === queue).length < this.#limitOf(queue);
+  }
+
+  #linesOf(runIds: Iterable<string>): readonly RunLine[] {
+    return [...runIds].flatMap((runId) => this.#lines.get(runId) ?? []);
+  }
+
   #startNext(): void {
     for (const runId of this.#waiting) {
       if (!this.#isOpen || this.#places.size >= this.#parts.limits.running) return;
+      if (!this.#hasRoom(runId)) continue;
       this.#waiting.delete(runId);
       // Another process may have stopped the run.
       if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;

@@ -206,6 +206,9 @@ export type RawWorkflow = {
   readonly histRetentionDays?: number;
   readonly delaySec?: number;
   readonly maxActiveRuns?: number;
+  readonly maxActiveSteps?: number;
+  readonly maxConcurrent?: number;
+  readonly queue?: string;
   readonly timeoutSec?: number;
   readonly restartWaitSec?: number;
   readonly MaxCleanUpTimeSec?: number;

@@ -37,6 +37,7 @@ const defaults = {
   corsOrigins: [],
   maxConcurrentRuns: 16,
   maxQueuedRuns: 1000,
+  queues: [],
   onShutdown: 'detach',
   historyKeepRuns: null,
 };
@@ -61,6 +62,7 @@ describe('the settings of the daemon', () => {
       corsOrigins: 'https://a.example',
       maxConcurrentRuns: '2',
       maxQueuedRuns: '0',
+      queues: 'db=2,web=4',
       onShutdown: 'stop',
     };
     const files = {
@@ -82,6 +84,10 @@ describe('the settings of the daemon', () => {
       corsOrigins: ['https://a.example'],
       maxConcurrentRuns: 2,
       maxQueuedRuns: 0,
+      queues: [
+        { name: 'db', maxConcurrent: 2 },
+        { name: 'web', maxConcurrent: 4 },
+      ],
       onShutdown: 'stop',
       historyKeepRuns: 5,
     });

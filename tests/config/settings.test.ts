@@ -129,6 +129,7 @@ describe('a setting', () => {
       port: '1',
       onShutdown: 'wait',
       publicUrl: 'https://ops.example.com',
+      queues: 'db=2',
       server: 'http://127.0.0.1:8080',
     };
     const env = Object.fromEntries(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createStartQueue, type QueueLimits } from '../../src/daemon/start-queue.ts';
+import { createStartQueue, type QueueLimits, type RunLine } from '../../src/daemon/start-queue.ts';
 import { WfError } from '../../src/errors.ts';
 import { type Carrier, CarrierDied } from '../../src/service/runs/launch-run.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A queue whose processes begin and end when the test says so. */
-function queueWith(limits: QueueLimits) {
+function queueWith(limits: QueueLimits, lines: Readonly<Record<string, Partial<RunLine>>> = {}) {
   const clock = createFakeClock();
   const launched: string[] = [];
   const refused: string[] = [];
@@ -33,6 +33,7 @@ function queueWith(limits: QueueLimits) {
     clock,
     launch,
     mayGoOn: (runId) => !over.has(runId),
+    lineOf: (runId) => ({ ...freeLine(runId), ...lines[runId] }),
     isWaiting: (runId) => !over.has(runId) && !owned.has(runId),
     refuse: async (runId, message) => refused.push(`${runId}: ${message}`),
     report: (error) => reported.push(error),
@@ -51,6 +52,12 @@ function queueWith(limits: QueueLimits) {
   return { queue, clock, launched, refused, reported, over, owned, end, fail };
 }
 
+/** The limits of a run that has none, of a workflow of its own. */
+const freeLine = (runId: string): RunLine => ({
+  queue: null,
+  workflow: runId,
+  maxConcurrent: Number.POSITIVE_INFINITY,
+});
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const accepted = (runId: string) => async () => ({ runId, isNew: true });
 
@@ -247,6 +254,7 @@ describe('a queue of runs', () => {
       limits: { running: 1, waiting: 9 },
       clock: createFakeClock(),
       mayGoOn: () => true,
+      lineOf: freeLine,
       isWaiting: () => true,
       launch: () => {
         throw new WfError('storage', 'too many open files');
@@ -284,5 +292,69 @@ describe('a queue of runs', () => {
     await end('b');
     await idle;
     expect(told).toBe('given up, idle');
+  });
+});
+
+describe('runs that share a queue', () => {
+  const db = { queue: 'db' };
+
+  it('run one at a time, in their order, while others pass them', async () => {
+    const { queue, launched, end } = queueWith({ running: 5, waiting: 9 }, { a: db, b: db, d: db });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    expect(launched).toEqual(['a', 'c']);
+    expect(queue.stateOf('db')).toEqual({ limit: 1, waiting: 2 });
+    await end('a');
+    expect(launched).toEqual(['a', 'c', 'b']);
+    await end('c');
+    expect(launched).toEqual(['a', 'c', 'b']);
+    await end('b');
+    expect(launched).toEqual(['a', 'c', 'b', 'd']);
+    expect(queue.stateOf('db')).toEqual({ limit: 1, waiting: 0 });
+  });
+
+  it('run as many at a time as the settings allow, within the limit of all runs', () => {
+    const limits = { running: 3, waiting: 9, queues: new Map([['db', 2]]) };
+    const { queue, launched } = queueWith(limits, { a: db, b: db, c: db });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd', 'e']) queue.add(runId);
+    expect(launched).toEqual(['a', 'b', 'd']);
+    expect(queue.waiting()).toEqual(['c', 'e']);
+  });
+
+  it('wait for a run that another program has started, which takes no place', async () => {
+    const { queue, launched } = queueWith({ running: 1, waiting: 9 }, { shell: db, a: db });
+    queue.open();
+    queue.countGuest('shell');
+    queue.countGuest('other');
+    queue.add('a');
+    queue.add('b');
+    expect(launched).toEqual(['b']);
+    queue.leave('b');
+    expect(launched).toEqual(['b']);
+    queue.leave('shell');
+    expect(launched).toEqual(['b', 'a']);
+  });
+
+  it('count those that a daemon before has started', () => {
+    const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { a: db, b: db });
+    queue.occupy('a');
+    queue.open();
+    queue.add('b');
+    expect(launched).toEqual([]);
+    queue.leave('a');
+    expect(launched).toEqual(['b']);
+  });
+});
+
+describe('runs of a workflow with a limit', () => {
+  it('wait for each other, and not for other workflows', async () => {
+    const etl = { workflow: 'etl', maxConcurrent: 2 };
+    const { queue, launched, end } = queueWith({ running: 9, waiting: 9 }, { a: etl, b: etl, c: etl });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    expect(launched).toEqual(['a', 'b', 'd']);
+    await end('b');
+    expect(launched).toEqual(['a', 'b', 'd', 'c']);
   });
 });

@@ -93,8 +93,8 @@ describe('the JSON that is printed', () => {
     await withRuns(async (place) => {
       const summary = await place.json('status');
       const known = (schema: JsonSchema | undefined) => Object.keys(schema?.properties ?? {}).toSorted();
-      // Only a strict run, and one that reads dotenv files, has them.
-      const keys = [...Object.keys(summary), 'strict', 'dotenv'];
+      // Only a strict run, one that reads dotenv files, and one in a queue have them.
+      const keys = [...Object.keys(summary), 'strict', 'dotenv', 'queue'];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
       // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure or repeats has one.

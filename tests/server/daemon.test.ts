@@ -60,6 +60,29 @@ describe('the queue of a daemon', () => {
       expect(existsSync(join(place.runsDir, r4))).toBe(false);
     }));
 
+  test('runs of a queue take turns, and a run of a shell counts among them', () => {
+    const queued = `queue: db\n${files['wait.yaml']}`;
+    return withDaemons({ ...files, 'wait.yaml': queued, 'free.yaml': files['wait.yaml'] ?? '' }, async (place) => {
+      const daemon = await place.serve();
+      const shell = place.start('run', 'wait.yaml', '--run-id', r1);
+      await eventually(async () => (await daemon.get('/metrics')).includes('wf_runs_active 1\n'));
+      for (const runId of [r2, r3]) expect((await daemon.act('wait', start(runId))).status).toBe(200);
+      expect((await daemon.act('free', start(r4))).status).toBe(200);
+      await eventually(async () => (await statusOf(place, r4)) === 'running');
+      expect([await statusOf(place, r2), await statusOf(place, r3)]).toEqual(['queued', 'queued']);
+      const { queue } = JSON.parse(await daemon.get('/api/v2/workflows/wait.yaml'));
+      expect(queue).toEqual({ name: 'db', limit: 1, waiting: 2 });
+      expect(await place.json('status', r2)).toMatchObject({ queue: 'db', status: 'queued' });
+
+      writeFileSync(join(place.cwd, 'go'), '');
+      expect((await shell.ended).code).toBe(0);
+      for (const runId of [r1, r2, r3, r4]) await untilOver(place, runId, 'succeeded');
+      const [first, second, third] = await Promise.all([r1, r2, r3].map((runId) => place.json('status', runId)));
+      expect(String(second?.startedAt) >= String(first?.finishedAt)).toBe(true);
+      expect(String(third?.startedAt) >= String(second?.finishedAt)).toBe(true);
+    });
+  });
+
   test('a run that cannot begin has failed, and does not hold up others', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '1');

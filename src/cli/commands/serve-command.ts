@@ -51,7 +51,11 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
       dags: options.dags ?? null,
       report: log.error,
       log: log.info,
-      limits: { running: settings.maxConcurrentRuns, waiting: settings.maxQueuedRuns },
+      limits: {
+        running: settings.maxConcurrentRuns,
+        waiting: settings.maxQueuedRuns,
+        queues: new Map(settings.queues.map(({ name, maxConcurrent }) => [name, maxConcurrent])),
+      },
       version,
     });
     try {

@@ -76,7 +76,20 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params } = event;
   const strict = event.strict === true;
   const dotenv = event.dotenv === undefined ? {} : { dotenv: event.dotenv };
-  const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict, ...dotenv };
+  const queue = event.queue === undefined ? {} : { queue: event.queue };
+  const request = {
+    runId,
+    workflow,
+    group,
+    file,
+    trigger,
+    retryOf,
+    givenParams: params,
+    params,
+    strict,
+    ...dotenv,
+    ...queue,
+  };
   return { ...run, createdAt: at, ...request };
 }
 

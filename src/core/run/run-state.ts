@@ -146,6 +146,8 @@ export type RunState = {
   readonly strict: boolean;
   /** Absent if the run read none. */
   readonly dotenv?: readonly DotenvUse[];
+  /** Absent: none. */
+  readonly queue?: string;
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;

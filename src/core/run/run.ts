@@ -276,6 +276,10 @@ export type RunEvent =
       readonly strict?: true;
       /** Absent if the run read none. */
       readonly dotenv?: readonly DotenvUse[];
+      /** The queue of the workflow; absent: none, as for sub-workflows. */
+      readonly queue?: string;
+      /** Maximum number of runs of the workflow under a daemon; absent: no limit. */
+      readonly maxConcurrent?: number;
     }
   /**
    * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since

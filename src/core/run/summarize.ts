@@ -30,6 +30,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
+    ...(run.queue === undefined ? {} : { queue: run.queue }),
   };
 }
 

@@ -74,6 +74,8 @@ export type RunSummary = {
   readonly warnings: readonly string[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
+  /** The queue of the run; absent if it has none. */
+  readonly queue?: string;
   /** The dotenv files that the run read; absent if it read none. */
   readonly dotenv?: readonly DotenvUse[];
 };

@@ -1,5 +1,8 @@
 import type { RunEvent } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import type { RunRequest } from '../engine.ts';
+
+type RunCreated = Extract<RunEvent, { type: 'run.created' }>;
 
 /** The first event of a run, unmasked. */
 export function createdEvent(request: RunRequest, at: number): RunEvent {
@@ -7,5 +10,9 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
   const { name, group, file } = workflow;
   const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
   const files = dotenv === undefined || dotenv.files.length === 0 ? {} : { dotenv: dotenv.files };
-  return { ...created, ...(strict ? { strict } : {}), ...files };
+  return { ...created, ...(strict ? { strict } : {}), ...files, ...(trigger === 'workflow' ? {} : line(workflow)) };
+}
+
+function line({ queue, maxConcurrent }: Workflow): Pick<RunCreated, 'queue' | 'maxConcurrent'> {
+  return { ...(queue === undefined ? {} : { queue }), ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
 }

@@ -72,7 +72,8 @@ export function buildWorkflow(input: BuildInput): Workflow {
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
     delayMs: toMs(merged.delaySec ?? 0),
-    maxActiveSteps: merged.maxActiveRuns ?? 0,
+    ...concurrencyOf({ ...concurrency(base ?? {}), ...concurrency(root) }),
+    ...(merged.queue === undefined ? {} : { queue: merged.queue.trim() }),
     timeoutMs: toMs(merged.timeoutSec ?? 0),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
@@ -119,6 +120,25 @@ function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }:
     exit: handler('exit'),
     ...(handlerOn?.init === undefined ? {} : { init: handler('init') }),
   };
+}
+
+type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
+
+/** In a file with both `maxActiveSteps` and `maxActiveRuns`, the latter limits runs, otherwise steps. */
+function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkflow): Concurrency {
+  const steps = maxActiveSteps ?? maxActiveRuns;
+  const runs = maxConcurrent ?? (maxActiveSteps === undefined ? undefined : maxActiveRuns);
+  return {
+    ...(steps === undefined ? {} : { maxActiveSteps: steps }),
+    ...(runs === undefined ? {} : { maxConcurrent: runs }),
+  };
+}
+
+function concurrencyOf({
+  maxActiveSteps = 0,
+  maxConcurrent = 0,
+}: Concurrency): Pick<Workflow, 'maxActiveSteps' | 'maxConcurrent'> {
+  return { maxActiveSteps, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
 }
 
 function scheduleOf({ schedule, timezone, overlap, catchup, catchupWindow }: RawWorkflow): Schedule {

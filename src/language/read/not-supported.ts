@@ -11,7 +11,6 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
-    'queue maxConcurrent': 'The setting "maxConcurrentRuns" limits the runs of the daemon.',
     labels: 'Write "tags", for example "tags: [env=prod]".',
     overlapPolicy: 'Write "overlap: skip", "overlap: queue" or "overlap: all".',
     skipIfSuccessful: 'Check under "preconditions" whether there is something to do.',

@@ -97,6 +97,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
         {detail.description !== '' && <span>{detail.description}</span>}
         <span>{detail.file}</span>
         <ScheduleText workflow={detail} />
+        {detail.queue !== null && <span>{queueText(detail.queue)}</span>}
       </p>
       {detail.diagnostics.length > 0 && (
         <div class="card padded">
@@ -187,6 +188,10 @@ function ScheduleText({ workflow }: { workflow: WorkflowDetail }): JSX.Element |
       {when}
     </span>
   );
+}
+
+function queueText({ name, limit, waiting }: NonNullable<WorkflowDetail['queue']>): string {
+  return `queue ${name}: ${limit} at a time, ${waiting} waiting`;
 }
 
 /** The last runs of the overview; the history has more. */

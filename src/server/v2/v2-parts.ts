@@ -25,6 +25,8 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
     readonly running: readonly string[];
     readonly waiting: readonly string[];
   };
+  /** The limit of a queue that workflows name, and the number of runs that wait in it. */
+  readonly queueNamed: (name: string) => { readonly limit: number; readonly waiting: number };
   /** Makes a waiting run the next one that starts; false if it does not wait. */
   readonly putFirst: (runId: string) => boolean;
   /** What schedules do between two moments, `limit` at most, in the order of time. */
