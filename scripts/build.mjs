@@ -319,7 +319,7 @@ async function reportAssets(outDir) {
   const from = join(root, 'src/page');
   const css = ['tokens', 'base', 'run', 'report'].map((name) => readFileSync(join(from, `styles/${name}.css`), 'utf8'));
   const styles = await transform(css.join(''), { loader: 'css', minify: true });
-  const entryPoints = [join(from, 'enhance.ts')];
+  const entryPoints = [join(from, 'enhance.mts')];
   const script = await esbuild({
     entryPoints,
     bundle: true,

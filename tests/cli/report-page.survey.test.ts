@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { browserPath, launchBrowser, visit } from '../support/browser.ts';
+import { browserPath, launchBrowser, plainHost, visit } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
 import { wf } from '../support/wf.ts';
 
@@ -102,6 +102,61 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(await page.locator('.step').first().getAttribute('open')).toBe('');
     await page.locator('.failure a', { hasText: 'workflow.yaml:10:5' }).click();
     expect(await page.locator('.frame-line:target').textContent()).toBe('10  - name: second\n');
+  });
+
+  it('copies a log where it is opened as a file, and over plain HTTP', async () => {
+    const { page } = await open();
+    const log = await page.locator('.copy:visible + .log').first().textContent();
+    for (const address of [`file://${join(directory, 'report.html')}`, site.address.replace('127.0.0.1', plainHost)]) {
+      await page.goto(address);
+      if (address.startsWith('file:')) await page.context().grantPermissions(['clipboard-write']);
+      await page.locator('.copy:visible').first().click();
+      await page.locator('.copy', { hasText: 'Copied' }).waitFor();
+      await page.getByRole('searchbox').focus();
+      await page.keyboard.press('Control+v');
+      // A field of one line takes no line ends.
+      const plain = (text: string) => text.replace(/\s/g, '').slice(0, 200);
+      expect(plain(await page.getByRole('searchbox').inputValue())).toBe(plain(log ?? ''));
+    }
+  });
+
+  it('prints every open step with its whole log, and no control', async () => {
+    const { page } = await open({ viewport: { width: 800, height: 1000 } });
+    await page.getByRole('button', { name: 'Open all' }).click();
+    const logs = page.locator('.step .log:visible');
+    const count = await logs.count();
+    await page.emulateMedia({ media: 'print' });
+
+    expect([await logs.count(), count > 2]).toEqual([count, true]);
+    const cut = await logs.evaluateAll((all) => all.filter((log) => log.scrollHeight > log.clientHeight + 1).length);
+    expect(cut).toBe(0);
+    expect(await page.locator('button:visible, input:visible').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(800);
+    expect((await page.pdf()).length).toBeGreaterThan(20_000);
+  });
+
+  it('has a script of at most 4 kB', () => {
+    expect(statSync(join(import.meta.dirname, '../../dist/assets/report.js')).size).toBeLessThanOrEqual(4096);
+  });
+
+  it('of 1,000 steps is drawn whole, finds a step, and leads to it', async () => {
+    const steps = Array.from({ length: 1000 }, (_, index) => {
+      const depends = index === 0 ? '' : `, depends: s${Math.floor((index - 1) / 3)}`;
+      return `  - { name: s${index}, command: "true"${depends} }`;
+    });
+    writeFileSync(join(directory, 'large.yaml'), `steps:\n${steps.join('\n')}\n`);
+    const options = { cwd: directory, env: { WF_HOME: join(directory, 'home') } };
+    expect((await wf(['run', '-q', 'large.yaml'], options)).code).toBe(0);
+    expect((await wf(['report', '-o', 'large.html'], options)).code).toBe(0);
+    const { page, messages } = await visit(browser, `file://${join(directory, 'large.html')}`, {});
+
+    expect(await page.locator('.step').count()).toBe(1000);
+    expect(await page.locator('.graph a').count()).toBe(1000);
+    await page.getByRole('searchbox').fill('s999');
+    expect(await page.locator('.step:visible h3 bdi').allTextContents()).toEqual(['s999']);
+    await page.locator('.graph a', { hasText: 's999' }).click();
+    expect(await page.locator('.step[open] h3 bdi').allTextContents()).toEqual(['s999']);
+    expect(messages).toEqual([]);
   });
 
   it('finds steps by name and by status', async () => {

@@ -39,7 +39,7 @@ export function zoomable(area: HTMLElement, svg: SVGSVGElement, size: Size, sign
     handle: (event: HTMLElementEventMap[Name]) => void,
   ) => area.addEventListener(name, handle, { signal, passive: false });
   listen('pointerdown', (event) => {
-    const isLink = event.target instanceof Element && event.target.closest('a') !== null;
+    const isLink = (event.target as Element).closest('a') !== null;
     if (event.pointerType !== 'mouse' || event.button !== 0 || isLink) return;
     const [x, y] = [event.clientX + area.scrollLeft, event.clientY + area.scrollTop];
     const drag = new AbortController();
