@@ -269,7 +269,7 @@ module.exports = {
     {
       name: 'language-reads-the-disk-only-in-load',
       severity: 'error',
-      from: { path: '^src/language/', pathNot: '^src/language/load[.]ts$' },
+      from: { path: '^src/language/', pathNot: '^src/language/load(-files)?[.]ts$' },
       to: { path: '^(node:)?fs$' },
     },
     {

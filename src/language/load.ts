@@ -1,20 +1,19 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import type { Workflow } from '../core/workflow.ts';
-import { messageOf, WfError } from '../errors.ts';
-import { openRegular } from '../regular-file.ts';
-import { systemProblem, systemReason } from '../system-problem.ts';
+import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
 import { type RunTargets, runProblems } from './check/check-run.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
 import type { Diagnostic, Source } from './diagnostic.ts';
-import { didYouMean, nearNames } from './near-names.ts';
+import { counted, filesLike, findImport, isMissing, readFile, reason } from './load-files.ts';
+import { didYouMean } from './near-names.ts';
 import { type Problem, problem } from './problem.ts';
-import { createByteLimit, TooManyBytes } from './read/byte-limit.ts';
-import { decode, LARGEST_FILE } from './read/decode.ts';
-import { type FoundImport, readImports } from './read/imports.ts';
+import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit.ts';
+import { decode } from './read/decode.ts';
+import { readImports } from './read/imports.ts';
 import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
@@ -47,8 +46,6 @@ export type LoadResult = {
   readonly diagnostics: readonly Diagnostic[];
   readonly sources: readonly Source[];
 };
-
-const EXTENSIONS = ['.yaml', '.yml'];
 
 /**
  * Reads a workflow file with its imports and its base. Throws a `WfError` (`not-found`) if the file cannot be read, and
@@ -159,112 +156,9 @@ function readBase(path: string | null, count: ByteLimit): ReturnType<typeof read
     return isEmpty ? null : read;
   } catch (error) {
     if (error instanceof WfError || error instanceof TooManyBytes) throw error;
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    if (isMissing(error)) return null;
     const source = { path, text: '' };
     const message = `the base configuration "${path}" cannot be read: ${reason(error)}`;
     return unread({ source, problems: [problem('unreadable', { source }, message)] });
   }
-}
-
-type Roots = {
-  readonly dir: string;
-  readonly realPath: string;
-  readonly realDir: string;
-  /** Decoded files by their real paths: a file imported several times is read once. */
-  readonly decoded: Map<string, ReturnType<typeof decode>>;
-  readonly count: ByteLimit;
-};
-
-type ByteLimit = ReturnType<typeof createByteLimit>;
-
-function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
-  count(content);
-  return content;
-}
-
-/** Searches for an imported file beside the importing file; a file outside the root's directory is not opened. */
-function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): FoundImport {
-  const beside = from === realPath ? dir : dirname(from);
-  const wanted = resolve(beside, text);
-  const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
-  for (const candidate of candidates) {
-    try {
-      // Building an error for each of thousands of missing imports would take longer than everything else.
-      if (statSync(candidate, { throwIfNoEntry: false }) === undefined) continue;
-      const path = realpathSync(candidate);
-      if (!isInside(path, realDir)) return { kind: 'outside' };
-      if (!statSync(path).isFile()) return { kind: 'unreadable', why: 'it is not a file' };
-      const content = decoded.get(path) ?? decode(path, counted(readFile(path), count));
-      decoded.set(path, content);
-      return { kind: 'file', path, ...content };
-    } catch (error) {
-      if (error instanceof TooManyBytes || (error instanceof WfError && error.code === 'storage')) throw error;
-      if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') return { kind: 'unreadable', why: reason(error) };
-    }
-  }
-  if (!isInside(wanted, dir) && !isInside(wanted, realDir)) return { kind: 'outside' };
-  return { kind: 'missing', near: () => didYouMean(filesLike(wanted)) };
-}
-
-function isInside(path: string, dir: string): boolean {
-  const way = relative(dir, path);
-  return way !== '' && !isAbsolute(way) && way !== '..' && !way.startsWith('../');
-}
-
-/** Workflow files in the same directory with similar names. */
-function filesLike(path: string): string[] {
-  try {
-    const names = readdirSync(dirname(path)).filter((name) => EXTENSIONS.some((ext) => name.endsWith(ext)));
-    const name = basename(path);
-    const bare = name.replace(/\.ya?ml$/i, '');
-    const near = nearNames(name, names);
-    return near.length > 0
-      ? near
-      : names.filter((other) => nearNames(bare, [other.replace(/\.ya?ml$/i, '')]).length > 0).slice(0, 3);
-  } catch {
-    return [];
-  }
-}
-
-/** The bytes of a file, at most one more than the limit: it may be a pipe that never ends. */
-function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Array {
-  try {
-    const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
-    try {
-      return readAll(fd, Buffer.allocUnsafe(LARGEST_FILE + 1));
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    // A temporary failure: the file may be readable a little later.
-    if (systemProblem(error)?.status !== 503) throw error;
-    throw new WfError('storage', `cannot read "${path}": ${systemReason(codeOf(error))}`, { cause: error });
-  }
-}
-
-function readAll(fd: number, buffer: Buffer): Uint8Array {
-  let length = 0;
-  while (length < buffer.length) {
-    const count = readSync(fd, buffer, length, buffer.length - length, null);
-    if (count === 0) break;
-    length += count;
-  }
-  return buffer.subarray(0, length);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-const reasons: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-  ELOOP: 'its symbolic links form a loop',
-  ENXIO: 'it is a socket, not a regular file',
-};
-
-function reason(error: unknown): string {
-  return reasons[codeOf(error)] ?? messageOf(error);
 }

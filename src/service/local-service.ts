@@ -6,7 +6,7 @@ import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
 import { attemptsOf } from './history/attempts.ts';
 import type { History, RunFilter } from './history/history.ts';
-import { followLogs, type LogView, showLogs, tailStart } from './history/log-view.ts';
+import { readLogs } from './history/log-view.ts';
 import type { PastRun } from './history/past-run.ts';
 import { requireKnownWorkflow } from './history/run-reference.ts';
 import { whyNothing } from './history/why-nothing.ts';
@@ -113,12 +113,9 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
     runId: run.runId,
     steps: run.stored?.workflow.steps ?? null,
     read: async (reader, signal) => {
-      const { stream, tail } = request;
-      const start = tail === null ? {} : { start: await tailStart(run, { filter, stream }, tail) };
-      const view: LogView = { filter, stream, ...start, reader, signal, follow: history.follow };
-      if (request.follow && !isFinished(run.state)) return followLogs(run, view);
-      if (isEmpty) request.tell(whyNothing(run, request.step));
-      await showLogs(run, view);
+      const { stream, tail, follow: follows } = request;
+      if (isEmpty && (!follows || isFinished(run.state))) request.tell(whyNothing(run, request.step));
+      await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
-import { isSettled, stepState } from '../../core/run/run-state.ts';
+import { isFinished, isSettled, stepState } from '../../core/run/run-state.ts';
 import { findTail } from '../../store/log-ends.ts';
 import type { LogChunk, LogFollower, LogStream } from '../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from './attempts.ts';
@@ -43,6 +43,26 @@ export type LogView = StoredView & {
 type LogStart = (attempt: AttemptReference, stream: LogStream) => number | null;
 
 type Read = AttemptReference & { readonly stdout: number; readonly stderr: number };
+
+/** Which logs of a run are read. */
+type LogSelection = Pick<StoredView, 'filter' | 'stream'> & {
+  /** The number of last stored lines to show; null: all. */
+  readonly tail: number | null;
+  /** Whether to continue until the run has finished. */
+  readonly follows: boolean;
+};
+
+/** Pushes the selected logs of a run, from their last lines on if asked for, and what follows. */
+export async function readLogs(
+  run: PastRun,
+  { tail, follows, ...selected }: LogSelection,
+  feed: Pick<LogView, 'reader' | 'signal' | 'follow'>,
+): Promise<void> {
+  const start = tail === null ? {} : { start: await tailStart(run, selected, tail) };
+  const view = { ...feed, ...selected, ...start };
+  if (follows && !isFinished(run.state)) await followLogs(run, view);
+  else await showLogs(run, view);
+}
 
 /** Pushes the stored logs: attempt by attempt, standard output before standard error. */
 export async function showLogs(run: LoggedRun, view: StoredView): Promise<readonly Read[]> {

@@ -1,8 +1,6 @@
-import { isFinished } from '../../../core/run/run-state.ts';
 import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
 import { attemptsOf } from '../../../service/history/attempts.ts';
-import { followLogs, type LogView, showLogs, tailStart } from '../../../service/history/log-view.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
+import { type LogView, readLogs } from '../../../service/history/log-view.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
@@ -45,7 +43,12 @@ export function runLogs(parts: V2Parts): Handler {
           write: writer.write,
         });
         const reader = { ...lines, ...writer };
-        return sendLogs(run, wanted, { ...following(parts, signal), reader });
+        const { attempt, stream, tail, follow: follows } = wanted;
+        return readLogs(
+          run,
+          { filter: { step, attempt }, stream, tail, follows },
+          { ...following(parts, signal), reader },
+        );
       },
     };
   };
@@ -66,13 +69,4 @@ export function following({ feeds }: Pick<V2Parts, 'feeds'>, signal: AbortSignal
       for await (const events of feeds.follow(run, known, until)) yield* events;
     },
   };
-}
-
-async function sendLogs(run: PastRun, wanted: Wanted, view: Omit<LogView, 'filter' | 'stream'>): Promise<void> {
-  const { step, attempt, stream, tail, follow } = wanted;
-  const chosen = { filter: { step, attempt }, stream };
-  const start = tail === null ? {} : { start: await tailStart(run, chosen, tail) };
-  const whole = { ...view, ...chosen, ...start };
-  if (follow && !isFinished(run.state)) await followLogs(run, whole);
-  else await showLogs(run, whole);
 }

@@ -1,0 +1,173 @@
+import type { Signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { WorkflowDetail } from '../api/types.ts';
+import { acceptedNames, choicesOf, type Field, type Filled } from '../data/start-form.ts';
+
+type InputProps = {
+  readonly field: Field;
+  readonly value: string | undefined;
+  readonly fault: string | null;
+  /** Null: as the file has it. */
+  readonly onValue: (value: string | null) => void;
+};
+
+/** A parameter: empty, it keeps its default, unless an empty value was chosen. */
+export function FieldInput({ field, value, fault, onValue }: InputProps): JSX.Element {
+  const id = `param-${field.key}`;
+  const isEmpty = value === '';
+  return (
+    <div class="field">
+      <div class="field-head">
+        <label for={id}>{field.label}</label>
+        {choicesOf(field) === null && (isEmpty || field.standard !== '') && (
+          <button type="button" class="plain" onClick={() => onValue(value === undefined ? '' : null)}>
+            {value === undefined ? 'Use an empty value' : 'Use the default'}
+          </button>
+        )}
+      </div>
+      <TypedInput
+        id={id}
+        field={field}
+        value={value ?? ''}
+        placeholder={isEmpty ? 'empty' : field.standard}
+        isInvalid={fault !== null}
+        onValue={(text) => onValue(text === '' && value !== '' ? null : text)}
+      />
+      {field.accepts?.description !== undefined && <p class="field-note">{field.accepts.description}</p>}
+      <p class={fault === null ? 'field-note quiet' : 'field-note field-problem'} id={`${id}-note`}>
+        {fault ?? noteOf(field, isEmpty)}
+      </p>
+    </div>
+  );
+}
+
+type ValueProps = {
+  readonly id: string;
+  readonly label?: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly isInvalid: boolean;
+  readonly onValue: (text: string) => void;
+};
+
+/** The control for what a parameter accepts: a choice, a number, a hidden text, or any text. */
+function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Element {
+  const { id, value, placeholder, isInvalid, onValue } = props;
+  const { accepts } = field;
+  const choices = choicesOf(field);
+  const shared = { id, value, 'aria-invalid': isInvalid, 'aria-describedby': `${id}-note` };
+  if (choices !== null) {
+    return (
+      <select {...shared} onChange={(event) => onValue(event.currentTarget.value)}>
+        <option value="">{field.standard === '' ? 'Choose a value' : `Default: ${field.standard}`}</option>
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    );
+  }
+  const onInput = (event: { readonly currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value);
+  if (accepts?.secret === true) {
+    // Not a password field: a browser would offer to keep the value.
+    const own = { class: 'hidden-text', autocomplete: 'off', spellcheck: false } as const;
+    return <input {...shared} {...own} type="text" placeholder={placeholder} onInput={onInput} />;
+  }
+  if (accepts?.type !== 'integer' && accepts?.type !== 'number') return <ValueInput {...props} />;
+  const { type, minimum, maximum } = accepts;
+  const limits = { min: minimum, max: maximum, step: type === 'integer' ? 1 : 'any' };
+  return <input {...shared} {...limits} type="number" placeholder={placeholder} onInput={onInput} />;
+}
+
+/** A text of one line or more: Enter starts, Shift-Enter begins another line. */
+function ValueInput(props: ValueProps): JSX.Element {
+  const lines = (props.value || props.placeholder).split('\n').length;
+  return (
+    <textarea
+      id={props.id}
+      aria-label={props.label}
+      rows={Math.min(lines, 12)}
+      value={props.value}
+      placeholder={props.placeholder}
+      spellcheck={false}
+      autocomplete="off"
+      aria-invalid={props.isInvalid}
+      aria-describedby={`${props.id}-note`}
+      onInput={(event) => props.onValue(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        event.currentTarget.form?.requestSubmit();
+      }}
+    />
+  );
+}
+
+function noteOf({ isOpen, standard, isEvaluated, accepts }: Field, isEmpty: boolean): string {
+  if (accepts?.required === true) return 'A value is required.';
+  if (isEmpty) return 'The value is empty.';
+  if (isOpen) return 'The file gives no value.';
+  if (isEvaluated) return 'The default is evaluated at the start.';
+  return standard === '' ? 'The default is empty.' : '';
+}
+
+/** Parameters that the file mentions without declaring them. */
+export function FreeParams(props: {
+  workflow: WorkflowDetail;
+  filled: Signal<Filled>;
+  fault: (name: string) => string | null;
+}): JSX.Element | null {
+  const { workflow, filled, fault } = props;
+  const accepted = useMemo(() => acceptedNames(workflow), [workflow]);
+  const { free } = filled.value;
+  if (accepted === null && free.length === 0) return null;
+  const change = (rows: Filled['free']) => {
+    filled.value = { ...filled.value, free: rows };
+  };
+  return (
+    <fieldset class="free">
+      <legend>More parameters</legend>
+      <datalist id="free-names">
+        {accepted?.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {free.map((row, index) => (
+        <div class="free-row" key={index}>
+          <input
+            type="text"
+            list="free-names"
+            aria-label={`Name of parameter ${index + 1}`}
+            placeholder="NAME"
+            autocomplete="off"
+            spellcheck={false}
+            value={row.name}
+            onInput={(event) => change(free.with(index, { ...row, name: event.currentTarget.value.trim() }))}
+          />
+          <ValueInput
+            id={`free-${index}`}
+            label={`Value of parameter ${index + 1}`}
+            value={row.value}
+            placeholder="value"
+            isInvalid={row.name !== '' && fault(row.name) !== null}
+            onValue={(value) => change(free.with(index, { ...row, value }))}
+          />
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove parameter ${index + 1}`}
+            onClick={() => change(free.toSpliced(index, 1))}
+          >
+            ×
+          </button>
+          <p class="field-note field-problem" id={`free-${index}-note`}>
+            {row.name === '' ? '' : fault(row.name)}
+          </p>
+        </div>
+      ))}
+      <button type="button" onClick={() => change([...free, { name: '', value: '' }])}>
+        Add a parameter
+      </button>
+    </fieldset>
+  );
+}
