@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChangeLog } from '../../src/daemon/change-log.ts';
+import { createChangeLog } from '../../src/daemon/live-changes.ts';
 import fc from '../support/fast-check.ts';
 
 test('tells each thing once, with its newest change', () => {

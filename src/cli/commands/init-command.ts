@@ -64,7 +64,7 @@ function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
 }
 
 /** The address of the published JSON Schema of workflow files, its `$id`. */
-export const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/reference/schemas/workflow.json';
+const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/reference/schemas/workflow.json';
 
 const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
 
@@ -72,7 +72,7 @@ const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
  * Returns the comment by which editors find the schema of a workflow file. In a project with this package installed it contains
  * a path that is the same in every clone, else the address of the published schema. Ends with a line break.
  */
-export function schemaComment(file: string, published: string): string {
+function schemaComment(file: string, published: string): string {
   const found = pathInProject(dirname(resolve(file)));
   const line = `# yaml-language-server: $schema=${found ?? published}\n`;
   if (found !== null) return `${line}# (This line lets editors complete and check the file.)\n`;

@@ -71,7 +71,7 @@ function isWritable(directory: string): boolean {
 }
 
 /** Creates a reporter that writes one text when the run has ended. */
-export function createFileReporter(render: (recap: Recap) => string, write: (text: string) => void): Reporter {
+function createFileReporter(render: (recap: Recap) => string, write: (text: string) => void): Reporter {
   let hasBegun = false;
   return {
     wantsOutput: false,

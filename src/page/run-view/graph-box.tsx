@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { drawing } from '../../render/report/graph/graph-items.ts';
 import { type StatusLook, stepLook } from '../../render/report/status-look.ts';
-import { cut } from '../../render/text/fit.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
+import { cut } from '../../render/text/width.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { stepDetail, stepTitle } from './step-text.ts';
 import type { StepView } from './view.ts';

@@ -1,9 +1,8 @@
 import { type Graph, nodeAt } from '../../core/graph.ts';
-import { cut, padEnd } from '../text/fit.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { stepTitle } from '../text/step-text.ts';
-import { textWidth } from '../text/width.ts';
+import { cut, padEnd, textWidth } from '../text/width.ts';
 import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
 
 /** The characters of lanes. */

@@ -26,7 +26,7 @@ export function renderGraph(
 }
 
 /** Renders the graph for Graphviz. Nodes are `n0`, `n1`...; names appear only in labels. */
-export function dotGraph(graph: Graph, title: string): string {
+function dotGraph(graph: Graph, title: string): string {
   const nodes = graph.nodes.map((node, number) => {
     const style = number < graph.stepCount ? '' : ', style=dashed';
     return `  n${number} [label=${quote(node.name)}${style}];`;

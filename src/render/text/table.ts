@@ -1,5 +1,4 @@
-import { padEnd } from './fit.ts';
-import { textWidth } from './width.ts';
+import { padEnd, textWidth } from './width.ts';
 
 /** One cell: text without control characters, and its colour. */
 export type Cell = { readonly text: string; readonly paint: (text: string) => string };

@@ -2,12 +2,12 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { cut, nameText } from '../text/fit.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { columnsOf, packLines } from '../text/pack-lines.ts';
 import { hideSecretParams, paramsText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { shortId } from '../text/short-id.ts';
+import { cut, nameText } from '../text/width.ts';
 
 /** Parameters can have any size; longer ones are cut. */
 const widestParams = 500;

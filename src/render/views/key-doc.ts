@@ -1,8 +1,7 @@
 import type { KeyDoc, SchemaDoc } from '../../language/schema/schema-doc.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { padEnd } from '../text/fit.ts';
-import { textWidth } from '../text/width.ts';
+import { padEnd, textWidth } from '../text/width.ts';
 
 /** Renders the documentation of `wf schema <path>`. Ends with a line break. */
 export function renderKeyDoc(

@@ -1,10 +1,9 @@
 import type { Plan, PlannedDotenv, PlannedStep } from '../../core/plan.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { padEnd } from '../text/fit.ts';
 import { paramsText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { textWidth } from '../text/width.ts';
+import { padEnd, textWidth } from '../text/width.ts';
 
 /**
  * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands. The directory is named

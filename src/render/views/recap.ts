@@ -4,13 +4,13 @@ import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { formatDuration } from '../text/duration.ts';
-import { cut, nameText } from '../text/fit.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, placeText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
+import { cut, nameText } from '../text/width.ts';
 import { commandLines, type SuggestedCommands, suggestLogs, suggestRetry } from './recap-commands.ts';
 
 /** The options of a recap. */

@@ -8,12 +8,11 @@ import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
 import { finishedLine, pendingLine, type TreeStyle, waitingLine } from '../reporters/tree/tree-lines.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime, formatElapsed } from '../text/duration.ts';
-import { nameText } from '../text/fit.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { shortId } from '../text/short-id.ts';
 import { attemptText } from '../text/step-text.ts';
-import { textWidth } from '../text/width.ts';
+import { nameText, textWidth } from '../text/width.ts';
 import { headerLine } from './header.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';
 

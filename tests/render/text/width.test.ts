@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { cut, padEnd } from '../../../src/render/text/fit.ts';
-import { clusters, textWidth } from '../../../src/render/text/width.ts';
+import { clusters, cut, padEnd, textWidth } from '../../../src/render/text/width.ts';
 
 test.each([
   ['', 0],

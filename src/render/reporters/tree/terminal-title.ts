@@ -1,5 +1,5 @@
-import { cut } from '../../text/fit.ts';
 import { escapeControls } from '../../text/sanitize.ts';
+import { cut } from '../../text/width.ts';
 
 /** The features of a terminal: a window title (OSC 0) and progress in its task bar or tab (OSC 9;4). */
 export type TerminalSigns = { readonly title: boolean; readonly progress: boolean };

@@ -1,5 +1,5 @@
 import { formatElapsed } from '../../text/duration.ts';
-import { cut } from '../../text/fit.ts';
+import { cut } from '../../text/width.ts';
 import type { TreeBranch } from './tree-branch.ts';
 import { treeLine } from './tree-line.ts';
 import { activeLine, pendingLine, waitingLine } from './tree-lines.ts';

@@ -1,7 +1,6 @@
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { allSteps, type Workflow } from '../../../core/workflow.ts';
-import { nameText } from '../../text/fit.ts';
-import { textWidth } from '../../text/width.ts';
+import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
 import { nodesByName } from '../nodes.ts';
 import { createOutputColors } from '../output-colors.ts';

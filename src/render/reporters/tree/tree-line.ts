@@ -1,5 +1,4 @@
-import { cut, padEnd } from '../../text/fit.ts';
-import { textWidth } from '../../text/width.ts';
+import { cut, padEnd, textWidth } from '../../text/width.ts';
 
 /** One line of the tree. Its texts contain no control characters; the `paint…` functions add colours. */
 export type TreeLine = {

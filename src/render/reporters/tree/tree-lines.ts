@@ -2,10 +2,10 @@ import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import type { Step } from '../../../core/workflow.ts';
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
-import { nameText } from '../../text/fit.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { attemptText } from '../../text/step-text.ts';
+import { nameText } from '../../text/width.ts';
 import type { TreeLine } from './tree-line.ts';
 import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
 
