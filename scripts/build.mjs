@@ -26,7 +26,7 @@ const HEAVY = {
  */
 const PARTS = {
   daemon: [
-    'src/cli/commands/serve-command.ts',
+    'src/cli/commands/setup/serve-command.ts',
     'src/daemon-app.ts',
     'src/forwarding/monitor.ts',
     'src/service/workflows/load-thread.ts',
@@ -35,7 +35,7 @@ const PARTS = {
     (name) => `src/executors/${name}/${name}.ts`,
   ),
   remote: ['src/client/remote-service.ts', 'src/cli/run/start-remotely.ts'],
-  report: ['src/cli/commands/report-command.ts'],
+  report: ['src/cli/commands/history/report-command.ts'],
 };
 
 /** Output options. Lines stay short, since Node prints the line that threw. */

@@ -79,7 +79,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['nothing-imports-cli', 'src/other.ts', "import './cli/main.ts';"],
   ['cli-loads-app-on-demand', 'src/cli/main.ts', "import '../app.ts';"],
   ['cli-loads-the-client-on-demand', 'src/cli/access/open.ts', "import '../../client/transport/transport.ts';"],
-  ['only-serve-loads-the-server', 'src/cli/commands/run-command.ts', "import '../../server/server.ts';"],
+  ['only-serve-loads-the-server', 'src/cli/commands/runs/run-command.ts', "import '../../../server/server.ts';"],
   ['language-reads-the-disk-only-in-load', 'src/language/diagnostic.ts', "import 'node:fs';"],
   ['store-uses-the-disk-only-in-files', 'src/store/memory.ts', "import 'node:fs/promises';"],
   ['heavy-packages-are-loaded-on-demand', 'src/processes/heavy.ts', "import 'zx/core';"],
@@ -104,7 +104,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/server/server.ts': "import 'node:http';",
   'src/client/transport/transport.ts': "import 'node:https'; import '../../service/runs/runs.ts';",
   'src/cli/run/start-remotely.ts': "import '../../client/transport/transport.ts';",
-  'src/cli/commands/serve-command.ts': "import '../../server/server.ts'; await import('../../app.ts');",
+  'src/cli/commands/setup/serve-command.ts': "import '../../../server/server.ts'; await import('../../../app.ts');",
 };
 
 const folders: string[] = [];

@@ -8,7 +8,7 @@ export const addList: AddCommand = (program, console, setExitCode) => {
     .description('list the workflows, each with its last run and the next scheduled start')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { listWorkflowsCommand } = await import('../commands/list-command.ts');
+      const { listWorkflowsCommand } = await import('../commands/history/list-command.ts');
       setExitCode(await listWorkflowsCommand(options, console));
     });
 };
@@ -20,7 +20,7 @@ export const addStatus: AddCommand = (program, console, setExitCode) => {
     .description('show the steps of a run, running or finished')
     .option('--json', 'print JSON')
     .action(async (run: string | undefined, options) => {
-      const { statusCommand } = await import('../commands/status-command.ts');
+      const { statusCommand } = await import('../commands/history/status-command.ts');
       setExitCode(await statusCommand({ ...options, run: run ?? null }, console));
     });
 };
@@ -37,7 +37,7 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
     .option('--limit <count>', 'the largest number of runs', count, 20)
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
-      const { historyCommand } = await import('../commands/history-command.ts');
+      const { historyCommand } = await import('../commands/history/history-command.ts');
       setExitCode(await historyCommand({ ...options, name: name ?? null }, console));
     });
 };
@@ -55,7 +55,7 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
     .option('--raw', 'print the bytes unchanged, with terminal control sequences')
     .option('--json', 'print one JSON object per line: step, attempt, stream, text')
     .action(async (run: string | undefined, step: string | undefined, options) => {
-      const { logsCommand } = await import('../commands/logs-command.ts');
+      const { logsCommand } = await import('../commands/history/logs-command.ts');
       setExitCode(await logsCommand({ ...options, run: run ?? null, step: step ?? null }, console));
     });
 };
@@ -67,7 +67,7 @@ export const addReport: AddCommand = (program, console, setExitCode) => {
     .description('write a report of a run, one HTML file: graph, timeline, logs, source')
     .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
     .action(async (run: string | undefined, options) => {
-      const { reportCommand } = await import('../commands/report-command.ts');
+      const { reportCommand } = await import('../commands/history/report-command.ts');
       setExitCode(await reportCommand({ ...options, run: run ?? null }, console));
     });
 };
@@ -82,7 +82,7 @@ export const addGc: AddCommand = (program, console, setExitCode) => {
     .option('--dry-run', 'print what would be removed, and remove nothing')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
-      const { gcCommand } = await import('../commands/gc-command.ts');
+      const { gcCommand } = await import('../commands/history/gc-command.ts');
       setExitCode(await gcCommand({ ...options, name: name ?? null }, console));
     });
 };

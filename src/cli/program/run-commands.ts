@@ -35,7 +35,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
     .option('--watch-path <glob>', 'with --watch: also when these files change (repeatable)', append)
     .action(async (name: string, rest: string[], options) => {
-      const { runCommand } = await import('../commands/run-command.ts');
+      const { runCommand } = await import('../commands/runs/run-command.ts');
       setExitCode(await runCommand({ ...runOptions(options), ...operands(name, rest, words), name }, console));
     });
 };
@@ -46,7 +46,7 @@ export const addDry: AddCommand = (program, console, setExitCode, words) => {
     .description('print the plan of a run without running it')
     .option('--json', 'print JSON')
     .action(async (name: string, rest: string[], options) => {
-      const { dryCommand } = await import('../commands/dry-command.ts');
+      const { dryCommand } = await import('../commands/runs/dry-command.ts');
       setExitCode(await dryCommand({ ...options, ...operands(name, rest, words), name }, console));
     });
 };
@@ -57,7 +57,7 @@ export const addNotify: AddCommand = (program, console, setExitCode, words) => {
     .description('send a sample of each notification of a workflow')
     .option('--json', 'print JSON')
     .action(async (name: string, rest: string[], options) => {
-      const { notifyCommand } = await import('../commands/notify-command.ts');
+      const { notifyCommand } = await import('../commands/runs/notify-command.ts');
       setExitCode(await notifyCommand({ ...options, ...operands(name, rest, words), name }, console));
     });
 };
@@ -70,7 +70,7 @@ export const addExec: AddCommand = (program, console, setExitCode) => {
     .passThroughOptions()
     .description('run one command as a run, with logs and history')
     .action(async (words: string[], options) => {
-      const { execCommand } = await import('../commands/exec-command.ts');
+      const { execCommand } = await import('../commands/runs/exec-command.ts');
       setExitCode(await execCommand({ ...options, words }, console));
     });
 };
@@ -98,7 +98,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .option('--owner-gone', 'record the run as lost, when its process is gone and wf cannot see that from here')
     .option('--json', 'print the run as JSON; with --all a list of runs')
     .action(async (run: string, options) => {
-      const { stopCommand } = await import('../commands/stop-command.ts');
+      const { stopCommand } = await import('../commands/runs/stop-command.ts');
       setExitCode(await stopCommand({ ...options, run }, console));
     });
 };
@@ -121,7 +121,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .addOption(shellOnFailureOption())
     .action(async (run: string, rest: string[], options) => {
-      const { retryCommand } = await import('../commands/retry-command.ts');
+      const { retryCommand } = await import('../commands/runs/retry-command.ts');
       setExitCode(await retryCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
     });
 };
@@ -138,7 +138,7 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .action(async (run: string, rest: string[], options) => {
-      const { restartCommand } = await import('../commands/restart-command.ts');
+      const { restartCommand } = await import('../commands/runs/restart-command.ts');
       setExitCode(await restartCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
     });
 };
@@ -152,7 +152,7 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
     .description('set the status of a step of a finished run, for later retries')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string, status: 'succeeded' | 'failed', options) => {
-      const { markCommand } = await import('../commands/mark-command.ts');
+      const { markCommand } = await import('../commands/runs/mark-command.ts');
       setExitCode(await markCommand({ ...options, run, step, status }, console));
     });
 };

@@ -12,7 +12,7 @@ export const addConfig: AddCommand = (program, console, setExitCode) => {
     .description('print the settings, each with its value and its source')
     .option('--json', 'print JSON')
     .action(async (key: string | undefined, options) => {
-      const { configCommand } = await import('../commands/config-command.ts');
+      const { configCommand } = await import('../commands/setup/config-command.ts');
       setExitCode(configCommand({ ...options, key: key ?? null }, console));
     });
 };
@@ -23,7 +23,7 @@ export const addDoctor: AddCommand = (program, console, setExitCode) => {
     .description('check which tools workflows can use, and how to install missing ones')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { doctorCommand } = await import('../commands/doctor-command.ts');
+      const { doctorCommand } = await import('../commands/setup/doctor-command.ts');
       setExitCode(await doctorCommand(options, console));
     });
 };
@@ -72,7 +72,7 @@ export const addServe: AddCommand = (program, console, setExitCode) => {
   )
     .description('run the daemon: the REST API and the scheduler')
     .action(async (options) => {
-      const { serveCommand } = await import('../commands/serve-command.ts');
+      const { serveCommand } = await import('../commands/setup/serve-command.ts');
       setExitCode(await serveCommand(options, console));
     });
 };

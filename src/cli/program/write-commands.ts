@@ -13,7 +13,7 @@ export const addInit: AddCommand = (program, console, setExitCode) => {
     .option('--force', 'overwrite an existing file')
     .option('--json', 'with --list: print JSON')
     .action(async (file: string, options) => {
-      const { initCommand } = await import('../commands/init-command.ts');
+      const { initCommand } = await import('../commands/files/init-command.ts');
       setExitCode(initCommand({ ...options, file }, console));
     });
 };
@@ -29,7 +29,7 @@ export const addValidate: AddCommand = (program, console, setExitCode) => {
     .addOption(choice('--format <format>', 'the output format', ['pretty', 'json', 'github']).default('pretty'))
     .option('--json', 'the same as --format json')
     .action(async (names: string[], options) => {
-      const { validateCommand } = await import('../commands/validate-command.ts');
+      const { validateCommand } = await import('../commands/files/validate-command.ts');
       setExitCode(await validateCommand({ ...options, names }, console));
     });
 };
@@ -42,7 +42,7 @@ export const addGraph: AddCommand = (program, console, setExitCode) => {
     .addOption(choice('--format <format>', 'the output format', graphFormats).default('ascii'))
     .option('--json', 'the same as --format json')
     .action(async (name: string, options) => {
-      const { graphCommand } = await import('../commands/graph-command.ts');
+      const { graphCommand } = await import('../commands/files/graph-command.ts');
       setExitCode(await graphCommand({ ...options, name }, console));
     });
 };
@@ -54,7 +54,7 @@ export const addSchema: AddCommand = (program, console, setExitCode) => {
     .description('print the JSON Schema of workflow files, or the documentation of one key')
     .option('--json', 'print the schema of the key')
     .action(async (path: string | undefined, options) => {
-      const { schemaCommand } = await import('../commands/schema-command.ts');
+      const { schemaCommand } = await import('../commands/files/schema-command.ts');
       setExitCode(schemaCommand({ ...options, path: path ?? null }, console));
     });
 };

@@ -1,17 +1,17 @@
-import type { RetrySelection } from '../../core/run/retry.ts';
-import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import { requireRunOf } from '../../service/history/run-reference.ts';
-import { fileOf } from '../../service/runs/local-runs.ts';
-import { retryRequest } from '../../service/runs/retry-run.ts';
-import { workflowChanges } from '../../service/workflows/workflow-changes.ts';
-import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
-import { serverOf } from '../access/open-service.ts';
-import { configFor } from '../reference.ts';
-import { envFilesOf, givenParameters, hasParameters } from '../run/parameters.ts';
-import { printNothingToDo, type RetryOptions, startLocally } from '../run/start-locally.ts';
-import type { Console } from '../terminal/console.ts';
+import type { RetrySelection } from '../../../core/run/retry.ts';
+import { WfError } from '../../../errors.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { requireRunOf } from '../../../service/history/run-reference.ts';
+import { fileOf } from '../../../service/runs/local-runs.ts';
+import { retryRequest } from '../../../service/runs/retry-run.ts';
+import { workflowChanges } from '../../../service/workflows/workflow-changes.ts';
+import type { LoadedWorkflow } from '../../../service/workflows/workflows.ts';
+import { serverOf } from '../../access/open-service.ts';
+import { configFor } from '../../reference.ts';
+import { envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
+import { printNothingToDo, type RetryOptions, startLocally } from '../../run/start-locally.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */
 export async function retryCommand(options: RetryOptions, console: Console): Promise<number> {
@@ -20,10 +20,10 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const config = configFor(options);
   const server = await serverOf(options, config);
   if (server !== null) {
-    const { retryRemotely } = await import('../run/start-remotely.ts');
+    const { retryRemotely } = await import('../../run/start-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);
   }
-  const { createPast, workflowPlaces } = await import('../../app.ts');
+  const { createPast, workflowPlaces } = await import('../../../app.ts');
   const run = await createPast(config).history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;

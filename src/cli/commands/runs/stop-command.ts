@@ -1,14 +1,14 @@
-import type { RunSummary } from '../../core/run/summary.ts';
-import { systemClock } from '../../engine/clock.ts';
-import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { shortId } from '../../render/text/short-id.ts';
-import { statusText } from '../../render/views/recap.ts';
-import type { Service } from '../../service/service.ts';
-import { type AccessOptions, withService } from '../access/open-service.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { requester } from '../requester.ts';
-import type { Console } from '../terminal/console.ts';
+import type { RunSummary } from '../../../core/run/summary.ts';
+import { systemClock } from '../../../engine/clock.ts';
+import { WfError } from '../../../errors.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import { shortId } from '../../../render/text/short-id.ts';
+import { statusText } from '../../../render/views/recap.ts';
+import type { Service } from '../../../service/service.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { requester } from '../../requester.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf stop`. */
 export type StopOptions = AccessOptions & {

@@ -1,21 +1,21 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import { systemClock } from '../../engine/clock.ts';
-import { findActive } from '../../service/history/active-runs.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import { checkGivenParams } from '../../service/runs/given-params.ts';
-import { fileOf } from '../../service/runs/local-runs.ts';
-import { keptEnvFiles, keptParams } from '../../service/runs/retry-run.ts';
-import type { StartRequest } from '../../service/runs/runs.ts';
-import { withDotenv } from '../../service/runs/with-dotenv.ts';
-import type { RunService } from '../../service/service.ts';
-import { openLocal } from '../access/open-local.ts';
-import { type AccessOptions, requireLocal } from '../access/open-service.ts';
-import { configFor } from '../reference.ts';
-import { requester } from '../requester.ts';
-import type { ForegroundOptions } from '../run/foreground.ts';
-import { envFilesOf, givenParameters, hasParameters, type ParameterOptions } from '../run/parameters.ts';
-import { startLocally } from '../run/start-locally.ts';
-import type { Console } from '../terminal/console.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { systemClock } from '../../../engine/clock.ts';
+import { findActive } from '../../../service/history/active-runs.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { checkGivenParams } from '../../../service/runs/given-params.ts';
+import { fileOf } from '../../../service/runs/local-runs.ts';
+import { keptEnvFiles, keptParams } from '../../../service/runs/retry-run.ts';
+import type { StartRequest } from '../../../service/runs/runs.ts';
+import { withDotenv } from '../../../service/runs/with-dotenv.ts';
+import type { RunService } from '../../../service/service.ts';
+import { openLocal } from '../../access/open-local.ts';
+import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { configFor } from '../../reference.ts';
+import { requester } from '../../requester.ts';
+import type { ForegroundOptions } from '../../run/foreground.ts';
+import { envFilesOf, givenParameters, hasParameters, type ParameterOptions } from '../../run/parameters.ts';
+import { startLocally } from '../../run/start-locally.ts';
+import type { Console } from '../../terminal/console.ts';
 import { runTitle, severalRuns } from './stop-command.ts';
 
 /** The options of `wf restart`. */
@@ -30,7 +30,7 @@ export type RestartOptions = AccessOptions &
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
   requireLocal(options, config, { command: 'restart', instead: 'wf stop and then wf run do it with a daemon' });
-  const { createControl } = await import('../../app.ts');
+  const { createControl } = await import('../../../app.ts');
   const control = createControl(config);
   const { active, last } = await findActive(options.run, { ...control, cwd: config.cwd });
   if (active.length > 1) throw severalRuns(options.run, active);

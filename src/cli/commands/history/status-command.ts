@@ -1,12 +1,12 @@
-import { originsOf } from '../../core/run/origin.ts';
-import { isFinished } from '../../core/run/run-state.ts';
-import { isNotFound } from '../../errors.ts';
-import type { Recap } from '../../render/reporters/reporter.ts';
-import type { RunService, RunView } from '../../service/service.ts';
-import { type AccessOptions, withService } from '../access/open-service.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { recapOptions } from '../reporters/reporters.ts';
-import type { Console } from '../terminal/console.ts';
+import { originsOf } from '../../../core/run/origin.ts';
+import { isFinished } from '../../../core/run/run-state.ts';
+import { isNotFound } from '../../../errors.ts';
+import type { Recap } from '../../../render/reporters/reporter.ts';
+import type { RunService, RunView } from '../../../service/service.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { recapOptions } from '../../reporters/reporters.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf status`; `run` is null for the last run of all. */
 export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };
@@ -20,7 +20,7 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
       out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);
       return exitCodes.succeeded;
     }
-    const { renderStatus } = await import('../../render/views/status.ts');
+    const { renderStatus } = await import('../../../render/views/status.ts');
     const shownRun = await runs.view(word);
     const { state, workflow } = shownRun;
     const recap = await recapOfPast(shownRun, runs);

@@ -1,9 +1,9 @@
-import { getWorkflow } from '../../service/workflows/workflows.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import { configFor, workflowReference } from '../reference.ts';
-import { envFilesOf, givenParameters, type ParameterOptions } from '../run/parameters.ts';
-import type { Console } from '../terminal/console.ts';
+import { getWorkflow } from '../../../service/workflows/workflows.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor, workflowReference } from '../../reference.ts';
+import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf dry`. */
 export type DryOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
@@ -12,14 +12,14 @@ export type DryOptions = CommonOptions & ParameterOptions & { readonly name: str
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { workflowPlaces } = await import('../../app.ts');
-  const { planRun } = await import('../../service/workflows/plan.ts');
+  const { workflowPlaces } = await import('../../../app.ts');
+  const { planRun } = await import('../../../service/workflows/plan.ts');
   const { workflow } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   const plan = await planRun({ workflow, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {
-    const { renderPlan } = await import('../../render/views/plan-view.ts');
+    const { renderPlan } = await import('../../../render/views/plan-view.ts');
     console.out.write(renderPlan(plan, console.outTerminal));
   }
   return exitCodes.succeeded;

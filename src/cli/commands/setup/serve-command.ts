@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Config } from '../../config/config.ts';
-import { exposedFiles } from '../../config/exposed-files.ts';
-import { readServerSettings, type ServerSettings } from '../../config/server-settings.ts';
-import type { DaemonApp, keepToken } from '../../daemon-app.ts';
-import { WfError } from '../../errors.ts';
-import { escapeControls, escapeLines } from '../../render/text/sanitize.ts';
-import { shellQuote } from '../../render/text/shell-quote.ts';
-import { accessNote, localUsers } from '../../server/access/local-users.ts';
-import { watchLoopLag } from '../../server/connection/loop-lag.ts';
-import { readPageFiles } from '../../server/page/page-files.ts';
-import { pageReply, pageRoutes } from '../../server/page/page-routes.ts';
-import { allRoutes } from '../../server/routes.ts';
-import { createServer } from '../../server/server.ts';
-import { stackOf } from '../../stack.ts';
-import type { SessionStore } from '../../store/store.ts';
-import { systemProblem } from '../../system-problem.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import { configFor } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
-import { version } from '../version.ts';
+import type { Config } from '../../../config/config.ts';
+import { exposedFiles } from '../../../config/exposed-files.ts';
+import { readServerSettings, type ServerSettings } from '../../../config/server-settings.ts';
+import type { DaemonApp, keepToken } from '../../../daemon-app.ts';
+import { WfError } from '../../../errors.ts';
+import { escapeControls, escapeLines } from '../../../render/text/sanitize.ts';
+import { shellQuote } from '../../../render/text/shell-quote.ts';
+import { accessNote, localUsers } from '../../../server/access/local-users.ts';
+import { watchLoopLag } from '../../../server/connection/loop-lag.ts';
+import { readPageFiles } from '../../../server/page/page-files.ts';
+import { pageReply, pageRoutes } from '../../../server/page/page-routes.ts';
+import { allRoutes } from '../../../server/routes.ts';
+import { createServer } from '../../../server/server.ts';
+import { stackOf } from '../../../stack.ts';
+import type { SessionStore } from '../../../store/store.ts';
+import { systemProblem } from '../../../system-problem.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
+import { version } from '../../version.ts';
 
 /** The options of `wf serve`: the settings of the server by their names. */
 export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../daemon-app.ts');
+  const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../../daemon-app.ts');
   const log = daemonLog(console);
   const claim = await claimRuns(config);
   try {

@@ -1,12 +1,12 @@
-import { type ListedSetting, listPlaces, listSettings } from '../../config/listed-settings.ts';
-import { WfError } from '../../errors.ts';
-import { didYouMean, nearNames } from '../../language/near-names.ts';
-import { canonicalKey } from '../../language/read/canonical-key.ts';
-import { renderSetting, renderSettings } from '../../render/views/settings-table.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import { configFor } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
+import { type ListedSetting, listPlaces, listSettings } from '../../../config/listed-settings.ts';
+import { WfError } from '../../../errors.ts';
+import { didYouMean, nearNames } from '../../../language/near-names.ts';
+import { canonicalKey } from '../../../language/read/canonical-key.ts';
+import { renderSetting, renderSettings } from '../../../render/views/settings-table.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf config`; `key` is null for every setting. */
 export type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };

@@ -1,9 +1,9 @@
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
-import type { WorkflowEntry } from '../../service/service.ts';
-import { type AccessOptions, withService } from '../access/open-service.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Console } from '../terminal/console.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import type { WorkflowEntry } from '../../../service/service.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf list`. */
 export type ListOptions = AccessOptions & { readonly json?: true };
@@ -18,7 +18,7 @@ export function listWorkflowsCommand({ json, ...options }: ListOptions, console:
     } else if (listed.length === 0) {
       err.write(`no workflows in ${escapeControls(service.workflows.location)}\n`);
     } else {
-      const { renderWorkflowList } = await import('../../render/views/workflow-list.ts');
+      const { renderWorkflowList } = await import('../../../render/views/workflow-list.ts');
       out.write(renderWorkflowList(listed, outTerminal));
     }
     return exitCodes.succeeded;

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../core/run/summary.ts';
-import { renderReport } from '../../render/report/report.tsx';
-import type { ReportAssets, ReportView } from '../../render/report/view.ts';
-import { shortId } from '../../render/text/short-id.ts';
-import { drawRun } from '../../service/history/draw-run.ts';
-import type { History } from '../../service/history/history.ts';
-import type { PastRun } from '../../service/history/past-run.ts';
-import { runViewJson } from '../../service/history/run-view-json.ts';
-import { type AccessOptions, requireLocal } from '../access/open-service.ts';
-import { readAsset } from '../asset.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { configFor } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
-import { writeParts } from '../terminal/write-file.ts';
-import { version } from '../version.ts';
+import type { RunSummary } from '../../../core/run/summary.ts';
+import { renderReport } from '../../../render/report/report.tsx';
+import type { ReportAssets, ReportView } from '../../../render/report/view.ts';
+import { shortId } from '../../../render/text/short-id.ts';
+import { drawRun } from '../../../service/history/draw-run.ts';
+import type { History } from '../../../service/history/history.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import { runViewJson } from '../../../service/history/run-view-json.ts';
+import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { readAsset } from '../../asset.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { configFor } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
+import { writeParts } from '../../terminal/write-file.ts';
+import { version } from '../../version.ts';
 
 /** The options of `wf report`; `run` is null for the last run of all. */
 export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
@@ -29,7 +29,7 @@ export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out }: Console,
 ): Promise<number> {
-  const app = await import('../../app.ts');
+  const app = await import('../../../app.ts');
   const config = configFor(common);
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config);

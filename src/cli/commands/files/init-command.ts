@@ -1,15 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { WfError } from '../../errors.ts';
-import { createColors } from '../../render/text/colors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { shellQuote } from '../../render/text/shell-quote.ts';
-import { renderTable } from '../../render/text/table.ts';
-import { readTemplate, type TemplateName, templateNames, templateTitle } from '../asset.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import type { Console } from '../terminal/console.ts';
-import { unwritable } from '../terminal/write-file.ts';
+import { WfError } from '../../../errors.ts';
+import { createColors } from '../../../render/text/colors.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import { shellQuote } from '../../../render/text/shell-quote.ts';
+import { renderTable } from '../../../render/text/table.ts';
+import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import type { Console } from '../../terminal/console.ts';
+import { unwritable } from '../../terminal/write-file.ts';
 
 /** The options of `wf init`; `file` is `-` for standard output. */
 export type InitOptions = CommonOptions & {

@@ -1,14 +1,14 @@
-import { WfError } from '../../errors.ts';
-import type { Diagnostic, Source } from '../../language/diagnostic.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { diagnosticJson } from '../../render/views/diagnostic-json.ts';
-import { type CheckedFile, checkFile, filesToCheck } from '../../service/workflows/check-files.ts';
-import { unreadable } from '../../service/workflows/listed-workflow.ts';
-import type { WorkflowPlaces } from '../../service/workflows/workflows.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import { configFor, workflowReference } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
+import { WfError } from '../../../errors.ts';
+import type { Diagnostic, Source } from '../../../language/diagnostic.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import { type CheckedFile, checkFile, filesToCheck } from '../../../service/workflows/check-files.ts';
+import { unreadable } from '../../../service/workflows/listed-workflow.ts';
+import type { WorkflowPlaces } from '../../../service/workflows/workflows.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor, workflowReference } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf validate`. */
 export type ValidateOptions = CommonOptions & {
@@ -30,7 +30,7 @@ type Checked = {
  * workflows directory. Exit code 2 if any file is invalid.
  */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
-  const { workflowPlaces } = await import('../../app.ts');
+  const { workflowPlaces } = await import('../../../app.ts');
   const places = workflowPlaces(configFor(options));
   const names = filesToCheck(options.names, places);
   const checked = names.map((name): Checked => {
@@ -52,7 +52,7 @@ function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
 }
 
 async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
-  const { githubAnnotation, renderDiagnostics } = await import('../../render/views/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await import('../../../render/views/diagnostics.ts');
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {

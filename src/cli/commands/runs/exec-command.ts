@@ -1,12 +1,12 @@
 import { basename, resolve } from 'node:path';
-import { wordsAsList } from '../../core/words/list-words.ts';
-import { WfError } from '../../errors.ts';
-import { pathKind } from '../../service/workflows/workflow-files.ts';
-import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '../../service/workflows/workflows.ts';
-import type { CommonOptions } from '../program/add-command.ts';
-import { configFor } from '../reference.ts';
-import { type ForegroundOptions, runInForeground } from '../run/foreground.ts';
-import type { Console } from '../terminal/console.ts';
+import { wordsAsList } from '../../../core/words/list-words.ts';
+import { WfError } from '../../../errors.ts';
+import { pathKind } from '../../../service/workflows/workflow-files.ts';
+import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '../../../service/workflows/workflows.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor } from '../../reference.ts';
+import { type ForegroundOptions, runInForeground } from '../../run/foreground.ts';
+import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf exec`. */
 export type ExecOptions = CommonOptions &
@@ -23,7 +23,7 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   if (words[0]?.trim() === '') throw new WfError('usage', 'the command is empty', { help: 'wf exec make test' });
   if (name.trim() === '') throw new WfError('usage', 'the name is empty', { help: 'leave --name out, or give it one' });
   const config = configFor(options);
-  const { workflowPlaces } = await import('../../app.ts');
+  const { workflowPlaces } = await import('../../../app.ts');
   const dir = directoryOf(config.cwd, options);
   const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
   const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;

@@ -1,9 +1,9 @@
-import { type RunStatus, runStatuses } from '../../core/run/run.ts';
-import { WfError } from '../../errors.ts';
-import { type AccessOptions, withService } from '../access/open-service.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Console } from '../terminal/console.ts';
-import { parseInstant, spanOption } from '../time-options.ts';
+import { type RunStatus, runStatuses } from '../../../core/run/run.ts';
+import { WfError } from '../../../errors.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { Console } from '../../terminal/console.ts';
+import { parseInstant, spanOption } from '../../time-options.ts';
 
 /** The options of `wf history`; `name` is null for the runs of all workflows. */
 export type HistoryOptions = AccessOptions & {
@@ -29,7 +29,7 @@ export async function historyCommand(options: HistoryOptions, console: Console):
     } else if (runs.length === 0) {
       err.write('no runs\n');
     } else {
-      const { renderHistory } = await import('../../render/views/history-table.ts');
+      const { renderHistory } = await import('../../../render/views/history-table.ts');
       out.write(renderHistory(runs, outTerminal));
     }
     return exitCodes.succeeded;

@@ -1,13 +1,13 @@
-import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import type { RemovedRunView } from '../../render/views/removed-runs.ts';
-import type { RemovedRun, RetentionReport, RetentionRule } from '../../service/history/retention.ts';
-import { requireKnownWorkflow } from '../../service/history/run-reference.ts';
-import { type AccessOptions, requireLocal } from '../access/open-service.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { configFor } from '../reference.ts';
-import type { Console } from '../terminal/console.ts';
-import { spanOption } from '../time-options.ts';
+import { WfError } from '../../../errors.ts';
+import { escapeControls } from '../../../render/text/sanitize.ts';
+import type { RemovedRunView } from '../../../render/views/removed-runs.ts';
+import type { RemovedRun, RetentionReport, RetentionRule } from '../../../service/history/retention.ts';
+import { requireKnownWorkflow } from '../../../service/history/run-reference.ts';
+import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { configFor } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
+import { spanOption } from '../../time-options.ts';
 
 /** The options of `wf gc`; `name` is null for all workflows. */
 export type GcOptions = AccessOptions & {
@@ -26,7 +26,7 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
     command: 'gc',
     instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
   });
-  const { createPast, createRetention, workflowPlaces } = await import('../../app.ts');
+  const { createPast, createRetention, workflowPlaces } = await import('../../../app.ts');
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const report = await createRetention(config).apply({
@@ -58,7 +58,7 @@ async function show(
   if (json) {
     out.write(`${JSON.stringify({ dryRun, removed: runs, freedBytes, problems }, null, 2)}\n`);
   } else {
-    const { renderRemovedRuns } = await import('../../render/views/removed-runs.ts');
+    const { renderRemovedRuns } = await import('../../../render/views/removed-runs.ts');
     out.write(renderRemovedRuns({ runs, freedBytes, dryRun }, outTerminal));
   }
   for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);
