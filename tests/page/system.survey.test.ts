@@ -29,6 +29,27 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
     );
   });
 
+  it('says which moments of a schedule are suspended, and until when', async () => {
+    await withPage(files, async ({ daemon, open }) => {
+      const page = await open('/system');
+      const due = page.getByRole('list', { name: 'What is due next' }).getByRole('listitem');
+      await due.first().waitFor();
+      expect(await due.allTextContents()).toHaveLength(7);
+      const until = new Date(Date.now() + 3 * 86_400_000).toISOString();
+      await fetch(`${daemon.url}/api/v2/workflows/due/suspended`, {
+        method: 'PUT',
+        body: JSON.stringify({ suspended: true, until }),
+        headers: { 'Content-Type': 'application/json' },
+      });
+      const suspended = async () => (await due.allTextContents()).map((text) => text.endsWith('suspended'));
+      await expect.poll(suspended).toEqual([true, true, true, false, false, false, false]);
+      await page.getByRole('link', { name: 'Workflows' }).click();
+      await page.locator('.row', { hasText: 'resumes in 2d23h' }).waitFor();
+      await page.getByRole('switch').click();
+      await page.locator('.row', { hasText: /next in/ }).waitFor();
+    });
+  });
+
   it('makes a waiting run the next one', async () => {
     await withPage(
       files,

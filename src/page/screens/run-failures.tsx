@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { shortId } from '../../render/text/short-id.ts';
+import { to } from '../api/address.ts';
 import type { StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { readTail } from '../log/log-api.ts';
@@ -30,8 +32,16 @@ export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly Ste
 
 function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
   const { name, attempts } = step;
+  const child = run.view.value?.subRuns.find((each) => each.step === name)?.run;
   return (
     <FailureBox step={step} href={hrefOfStep(name)}>
+      {child !== undefined && (
+        <p>
+          <a href={to.run(child.runId)}>
+            See what failed in <bdi>{child.workflow}</bdi> {shortId(child.runId)}
+          </a>
+        </p>
+      )}
       {attempts > 0 && <Tail run={run} step={name} attempt={attempts} />}
     </FailureBox>
   );

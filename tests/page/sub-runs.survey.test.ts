@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'outer.yaml': 'steps:\n  - name: all stores\n    run: middle\n',
+  'middle.yaml': 'steps:\n  - name: one store\n    run: inner\n    params: STORE=north\n',
+  'inner.yaml':
+    'params: { STORE: none }\nsteps:\n  - name: dump\n    command: sh -c \'echo "no room on $STORE" >&2; exit 7\'\n',
+};
+
+describeWith('chromium', browserPath !== null, 'runs of runs in a browser', () => {
+  it('show what failed at any depth, and lead down to its log', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const outer = await start('outer');
+      const page = await open(`/runs/${outer}`);
+      await page.locator('.run-header').getByText('Failed after').waitFor();
+      await page.getByRole('heading', { name: 'all stores', exact: true, level: 2 }).waitFor();
+      await page.getByRole('link', { name: 'See what failed in middle' }).waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      await page.getByRole('link', { name: 'See what failed in middle' }).click();
+      await page.getByRole('heading', { name: 'one store', exact: true, level: 2 }).waitFor();
+      await page.getByRole('link', { name: 'Sub-run' }).click();
+      await page.getByRole('region', { name: 'stderr of dump, attempt 1' }).getByText('no room on north').waitFor();
+      expect(await page.locator('.run-header').textContent()).toContain('STORE=north');
+      expect(await page.locator('.run-header').textContent()).toContain('by a step');
+      await page.goBack();
+      await page.goBack();
+      await page.getByRole('heading', { name: 'all stores', exact: true, level: 2 }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/runs/${outer}`);
+    });
+  });
+});
