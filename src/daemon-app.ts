@@ -23,7 +23,7 @@ import type { Monitor } from './forwarding/monitor.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import { startThread } from './processes/start-thread.ts';
-import type { History } from './service/history/history.ts';
+import { anyRun, type History } from './service/history/history.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
 import type { RunActions } from './service/service.ts';
 import { checkText } from './service/workflows/load-workflow.ts';
@@ -227,6 +227,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           suspensions,
           runs: runs.actions,
           runIndex,
+          succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
           record,
           report: tell,
         });
@@ -244,6 +245,16 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
       await monitor?.close();
     },
   };
+}
+
+async function succeededSince(
+  history: History,
+  { file, since, exceptId }: { readonly file: string; readonly since: number; readonly exceptId: string },
+): Promise<boolean> {
+  const statuses = ['succeeded', 'partially_succeeded'] as const;
+  const found = history.list({ ...anyRun, workflow: file, statuses, from: since, limit: 2 });
+  for await (const { runId } of found) if (runId !== exceptId) return true;
+  return false;
 }
 
 /** The path is relative to the launcher's folder, which exists next to both `src/` and `dist/`. */

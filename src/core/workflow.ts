@@ -257,10 +257,12 @@ export type Schedule = {
   /** IANA name of the time zone of expressions without their own; null: the zone of the machine. */
   readonly timeZone: string | null;
   /**
-   * What happens if a run is due while another run of the workflow is active: skip it, start it afterwards, or start
-   * it at once.
+   * What happens if a run is due while another run of the workflow is active: skip it, start it afterwards, start only
+   * the last such run afterwards, or start it at once.
    */
-  readonly overlap: 'skip' | 'queue' | 'all';
+  readonly overlap: 'skip' | 'queue' | 'latest' | 'all';
+  /** A start is left out if a run succeeded since the due time before. */
+  readonly skipIfSuccessful?: true;
   /** Which of the runs missed while no daemon was running are made up for. */
   readonly catchup: 'none' | 'latest' | 'all';
   /** Maximum age of a missed run; null: unlimited. */
@@ -308,6 +310,8 @@ export type Workflow = {
   readonly logDir: Template | null;
   /** Negative: forever. */
   readonly histRetentionDays: number;
+  /** The number of runs kept, whatever their age; absent: `histRetentionDays` decides. */
+  readonly histRetentionRuns?: number;
   /** Minimum time between the starts of two steps. */
   readonly delayMs: number;
   /** Maximum number of steps running at once; 0: no limit. */

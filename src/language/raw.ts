@@ -199,11 +199,13 @@ export type RawWorkflow = {
   readonly functions?: readonly RawFunction[];
   readonly schedule?: RawSchedule;
   readonly timezone?: string;
-  readonly overlap?: 'skip' | 'queue' | 'all';
+  readonly overlap?: 'skip' | 'queue' | 'latest' | 'all';
+  readonly skipIfSuccessful?: boolean;
   readonly catchup?: 'none' | 'latest' | 'all';
   readonly catchupWindow?: string;
   readonly logDir?: string;
   readonly histRetentionDays?: number;
+  readonly histRetentionRuns?: number;
   readonly delaySec?: number;
   readonly maxActiveRuns?: number;
   readonly maxActiveSteps?: number;

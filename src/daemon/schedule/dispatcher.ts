@@ -104,6 +104,7 @@ class LocalDispatcher implements Dispatcher {
       this.#parts.report({ type: 'skipped', file, moment });
       return;
     }
+    if (!isFree && schedule.overlap === 'latest') this.#dropStarts(file);
     if (this.#enqueue(run) && !isFree && schedule.overlap !== 'all')
       this.#parts.report({ type: 'waiting', file, moment });
     await this.goOn(workflow);
@@ -184,6 +185,15 @@ class LocalDispatcher implements Dispatcher {
     const waiting = { ...run, notBefore: Number.NEGATIVE_INFINITY, isPausing: false, givenUpAt: null };
     this.#waiting.set(run.file, [...runs, waiting]);
     return waiting;
+  }
+
+  /** Drops the starts that wait, for a newer one. */
+  #dropStarts(file: string): void {
+    for (const run of this.#waiting.get(file) ?? []) {
+      if (run.kind !== 'start') continue;
+      this.#dequeue(run);
+      this.#parts.report({ type: 'replaced', file, moment: run.moment });
+    }
   }
 
   #dequeue(run: Waiting): void {

@@ -10,6 +10,10 @@ export type SchedulerEvent =
   | { readonly type: 'started'; readonly file: string; readonly moment: number; readonly runId: string }
   /** A run is active and `overlap` is `skip`. */
   | { readonly type: 'skipped'; readonly file: string; readonly moment: number }
+  /** A newer start waits in its place, since `overlap` is `latest`. */
+  | { readonly type: 'replaced'; readonly file: string; readonly moment: number }
+  /** A run succeeded since the due time before, and `skipIfSuccessful` is set. */
+  | { readonly type: 'unneeded'; readonly file: string; readonly moment: number }
   /** The run starts when the runs before it have finished. */
   | { readonly type: 'waiting'; readonly file: string; readonly moment: number }
   | { readonly type: 'stopped'; readonly file: string; readonly moment: number; readonly runId: string }
@@ -45,6 +49,10 @@ export function schedulerLine(event: SchedulerEvent): string | null {
       return null;
     case 'skipped':
       return `${basename(event.file)}: skipped the run of ${time(event.moment)}: another run is active`;
+    case 'replaced':
+      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: a later one waits instead`;
+    case 'unneeded':
+      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: a run has succeeded since the one before`;
     case 'missed':
       return `${basename(event.file)}: missed ${event.kind}, ${times(event)}`;
     case 'failed':

@@ -6,8 +6,9 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type DueActions, decide } from './decide.ts';
-import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { createDispatcher, type Dispatcher, type ScheduledWorkflow, scheduledRunId } from './dispatcher.ts';
 import { nextStart } from './next-start.ts';
+import { expressionsOf } from './rules.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
@@ -41,6 +42,8 @@ export type SchedulerParts = {
   readonly suspensions: Pick<Suspensions, 'endOf'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf'>;
+  /** Whether another run of a workflow than `exceptId` was created at this time or later and has succeeded. */
+  readonly succeededSince: (file: string, since: number, exceptId: string) => Promise<boolean>;
   /** The file of its progress. */
   readonly record: DurableText;
   readonly report: (event: SchedulerEvent) => void;
@@ -212,10 +215,22 @@ class LocalScheduler implements Scheduler {
       this.#reportMissed(file, missed);
       for (const action of actions) {
         if (!action.isLate) this.#lagMs = Math.max(0, this.#parts.clock.now() - action.moment);
-        await this.#dispatcher.act(workflow, action);
+        if (action.kind === 'start' && (await this.#isUnneeded(workflow, action.moment))) {
+          this.#report({ type: 'unneeded', file, moment: action.moment });
+        } else {
+          await this.#dispatcher.act(workflow, action);
+        }
       }
     }
     await this.#dispatcher.goOn(workflow);
+  }
+
+  /** Whether a run succeeded since the due time before; the run of that time itself does not count. */
+  async #isUnneeded({ file, schedule }: ScheduledWorkflow, moment: number): Promise<boolean> {
+    if (schedule.skipIfSuccessful !== true) return false;
+    const rules = expressionsOf(schedule, 'start');
+    const since = Math.max(...rules.flatMap((rule) => this.#times.last(rule, moment - 1, 1)));
+    return this.#parts.succeededSince(file, since, scheduledRunId(file, since));
   }
 
   #reportMissed(file: string, missed: DueActions['missed']): void {

@@ -71,6 +71,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...notifyOf([...asList(base?.notify), ...asList(root.notify)]),
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
+    ...retentionRuns(root, base),
     delayMs: toMs(merged.delaySec ?? 0),
     ...concurrencyOf({ ...concurrency(base ?? {}), ...concurrency(root) }),
     ...(merged.queue === undefined ? {} : { queue: merged.queue.trim() }),
@@ -122,6 +123,13 @@ function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }:
   };
 }
 
+/** A file with `histRetentionDays` replaces the number of the base. */
+function retentionRuns(root: RawWorkflow, base: RawWorkflow | null): Pick<Workflow, 'histRetentionRuns'> {
+  const inherited = root.histRetentionDays === undefined ? base?.histRetentionRuns : undefined;
+  const runs = root.histRetentionRuns ?? inherited;
+  return runs === undefined ? {} : { histRetentionRuns: runs };
+}
+
 type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
 
 /** In a file with both `maxActiveSteps` and `maxActiveRuns`, the latter limits runs, otherwise steps. */
@@ -141,12 +149,13 @@ function concurrencyOf({
   return { maxActiveSteps, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
 }
 
-function scheduleOf({ schedule, timezone, overlap, catchup, catchupWindow }: RawWorkflow): Schedule {
+function scheduleOf({ schedule, timezone, overlap, skipIfSuccessful, catchup, catchupWindow }: RawWorkflow): Schedule {
   const windowMs = catchupWindow === undefined ? null : parseSpan(catchupWindow);
   return {
     ...expressionsOf(schedule),
     timeZone: timezone ?? null,
     overlap: overlap ?? 'skip',
+    ...(skipIfSuccessful === true ? { skipIfSuccessful } : {}),
     // A window implies that there is something to catch up on; newer programs of this family have only the window.
     catchup: catchup ?? (windowMs === null ? 'none' : 'latest'),
     catchupWindowMs: windowMs,

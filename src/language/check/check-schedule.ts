@@ -6,7 +6,7 @@ import { parseSpan } from '../span.ts';
 
 /** Checks the schedule of a file. */
 export function scheduleProblems(file: SpecFile): Problem[] {
-  return [...expressionProblems(file), ...timeZoneProblems(file), ...windowProblems(file)];
+  return [...expressionProblems(file), ...timeZoneProblems(file), ...windowProblems(file), ...retentionProblems(file)];
 }
 
 function expressionProblems(file: SpecFile): Problem[] {
@@ -62,6 +62,15 @@ function windowProblems(file: SpecFile): Problem[] {
   if (catchup !== 'none') return [];
   const message = '"catchupWindow" has no effect: "catchup" is "none"';
   return [problem('ignored-key', spot, message, { severity: 'warning', label: 'ignored' })];
+}
+
+function retentionProblems(file: SpecFile): Problem[] {
+  const { histRetentionDays, histRetentionRuns } = file.raw;
+  if (histRetentionDays === undefined || histRetentionRuns === undefined) return [];
+  const message = '"histRetentionRuns" and "histRetentionDays" exclude each other';
+  return [
+    problem('conflicting-keys', spotIn(file, ['histRetentionRuns'], 'key'), message, { help: 'Remove one of them.' }),
+  ];
 }
 
 function isList<T, U>(value: readonly T[] | U): value is readonly T[] {

@@ -12,9 +12,6 @@ const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
     labels: 'Write "tags", for example "tags: [env=prod]".',
-    overlapPolicy: 'Write "overlap: skip", "overlap: queue" or "overlap: all".',
-    skipIfSuccessful: 'Check under "preconditions" whether there is something to do.',
-    histRetentionRuns: 'Write "histRetentionDays".',
     maxOutputSize: 'An output holds at most 1 MiB; the log, and the file that "stdout" names, hold all of it.',
     artifacts: 'Copy the files in a command of the step.',
     'waitMail registryAuths otel runConfig ssh notOn logOutput': '',

@@ -152,7 +152,10 @@ function leaveToRemoval(error: unknown): void {
 
 /** Selects the surplus runs of a workflow. */
 export type RetentionRule =
-  /** By the file and the settings: runs older than `histRetentionDays`, or beyond the newest `keepRuns` (null: unlimited). */
+  /**
+   * By the file and the settings: runs older than `histRetentionDays` or beyond the newest `histRetentionRuns`, and those
+   * beyond the newest `keepRuns` (null: unlimited).
+   */
   | { readonly type: 'settings'; readonly keepRuns: number | null }
   /** By options: runs older than `olderThanMs` and beyond the newest `keep`. Null: no limit. */
   | { readonly type: 'asked'; readonly keep: number | null; readonly olderThanMs: number | null };
@@ -173,20 +176,23 @@ function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunAr
         place > 0 && (keep === null || place >= keep) && (olderThanMs === null || ageMs > olderThanMs);
     }
     case 'settings': {
-      const days = retentionDays(ids, archive);
+      const { days, runs } = retentionIn(ids, archive);
       // As in Dagu: no run is too old.
-      const limitMs = days < 0 ? Number.POSITIVE_INFINITY : days * dayMs;
-      const { keepRuns } = rule;
-      return (place, ageMs) => place > 0 && (ageMs > limitMs || (keepRuns !== null && place >= keepRuns));
+      const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * dayMs;
+      const most = Math.min(rule.keepRuns ?? Number.POSITIVE_INFINITY, runs ?? Number.POSITIVE_INFINITY);
+      return (place, ageMs) => place > 0 && (ageMs > limitMs || place >= most);
     }
   }
 }
 
-/** Returns the setting in the file of the last run. */
-function retentionDays(ids: readonly string[], archive: RunArchive): number {
+/** Returns the keys in the file of the last run. */
+function retentionIn(
+  ids: readonly string[],
+  archive: RunArchive,
+): { readonly days: number; readonly runs: number | null } {
   for (const runId of ids) {
     const workflow = readPastRun(archive, runId)?.stored?.workflow;
-    if (workflow !== undefined) return workflow.histRetentionDays;
+    if (workflow !== undefined) return { days: workflow.histRetentionDays, runs: workflow.histRetentionRuns ?? null };
   }
-  return usualDays;
+  return { days: usualDays, runs: null };
 }

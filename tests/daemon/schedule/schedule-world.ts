@@ -171,6 +171,8 @@ export class ScheduleWorld {
         },
         activeOf: (file) => this.#seen.filter((seen) => seen.file === file).map(({ run }) => run),
       },
+      succeededSince: async (file, since, exceptId) =>
+        this.runs.some((run) => run.file === file && run.createdAt >= since && run.runId !== exceptId && !run.isActive),
       record: {
         path: '/state/schedule.json',
         read: () => this.recordText,

@@ -158,12 +158,35 @@ describe('when a run is still active', () => {
     expect(typesOf(world).filter((type) => type === 'skipped').length).toBe(7);
   });
 
+  it('only the last waits', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], overlap: 'latest' });
+    world.runsAreShort = false;
+    await world.pass(190 * minute);
+    expect(typesOf(world)).toEqual(['started', 'waiting', 'replaced', 'waiting']);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(10 * second);
+    expect(world.started()).toEqual(['01:00', '03:00']);
+  });
+
   it('the next starts beside it', async () => {
     const world = await worldWith({ start: ['0 * * * *'], overlap: 'all' });
     world.runsAreShort = false;
     await world.pass(150 * minute);
     expect(world.started()).toEqual(['01:00', '02:00']);
     expect(typesOf(world)).toEqual(['started', 'started']);
+  });
+});
+
+describe('with skipIfSuccessful', () => {
+  it('a start is left out after a success since the due time before, which is not the run of that time', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], skipIfSuccessful: true });
+    await world.pass(150 * minute);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+    const byHand = { runId: 'by-hand', file: '/w.yaml', createdAt: Date.parse('2026-06-01T02:30:00Z') };
+    world.runs.push({ ...byHand, isActive: false, isStopping: false });
+    await world.pass(2 * hour);
+    expect(world.started()).toEqual(['01:00', '02:00', '04:00']);
+    expect(typesOf(world)).toEqual(['started', 'started', 'unneeded', 'started']);
   });
 });
 

@@ -103,6 +103,14 @@ describe('which runs go', () => {
     expect(await gone()).toEqual(runs.slice(0, 2));
   });
 
+  test('with histRetentionRuns all beyond the newest, whatever their age', async () => {
+    const { make, gone } = world();
+    const some = { histRetentionDays: 1, histRetentionRuns: 2 };
+    const runs = [await make(90, some), await make(60, some), await make(40, some)];
+    expect(await gone({ rule: { type: 'settings', keepRuns: null } })).toEqual(runs.slice(0, 1));
+    expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(1, 2));
+  });
+
   test('with histRetentionDays below 0 none for its age', async () => {
     const { make, gone } = world();
     const all = { histRetentionDays: -1 };
