@@ -48,6 +48,24 @@ steps:
     command: sleep 0.1
     depends: dump
 `,
+  'typed.yaml': `
+name: deploy
+description: builds and deploys the shop
+tags: [release]
+params:
+  - {name: STAGE, enum: [staging, production], required: true, description: Where to deploy}
+  - {name: WORKERS, type: integer, default: 4, maximum: 16}
+  - {name: API_KEY, secret: true}
+steps:
+  - name: deploy
+    command: echo "$STAGE"
+`,
+  'long-log.yaml': `
+description: imports the orders of all shops
+steps:
+  - name: import
+    command: sh -c 'for i in $(seq 1 400); do if [ $((i % 60)) = 7 ]; then printf "\\033[31mconnection refused\\033[0m by shop $i, next try in 1 s\\n"; else printf "\\033[32mok\\033[0m   order $((i * 37)) of shop $i\\n"; fi; done'
+`,
   'report.yaml': 'description: weekly figures\nsteps:\n  - name: one\n    comand: echo one\n',
 };
 
@@ -78,10 +96,62 @@ describeWith('chromium', browserPath !== null, 'the pictures of the guide to the
     });
   });
 
+  it('show the form, the editor, a log and the runs', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const options = { viewport: { width: 1120, height: 600 }, colorScheme: 'light' } as const;
+      const runIds = [await start('backup'), await start('long-log'), await start('nightly-etl')];
+      const form = await open('/w/typed.yaml/start', options);
+      await form.getByLabel('STAGE').waitFor();
+      await picture(form, 'web-page-start.png');
+
+      const editor = await open('/w/report.yaml?tab=spec&edit=1', options);
+      await editor.locator('.cm-content').click();
+      await editor.getByRole('button', { name: /unknown key/ }).waitFor();
+      await editor.locator('.cm-line', { hasText: 'comand' }).click();
+      await editor.keyboard.press('End');
+      await editor.keyboard.type('\nre');
+      await editor.locator('.cm-tooltip-autocomplete').waitFor();
+      await picture(editor, 'web-page-editor.png');
+
+      const log = await open(`/runs/${runIds[1]}`, options);
+      await log.getByRole('searchbox', { name: 'Find in the log' }).fill('refused');
+      await log.keyboard.press('Enter');
+      await log.locator('.hit-marks, .log mark').first().waitFor();
+      await log.locator('.step-pane').evaluate((pane) => pane.scrollIntoView());
+      await picture(log, 'web-page-log.png');
+
+      const runs = await open('/runs', options);
+      await runs.locator('.row').nth(2).waitFor();
+      await runs.locator('.row').getByText('step "load" failed').waitFor();
+      await picture(runs, 'web-page-runs.png');
+    });
+  });
+
+  it('show the login', async () => {
+    const options = ['--username', 'anna', '--password-file', 'password.txt'];
+    await withPage(
+      { ...files, 'password.txt': 'open sesame' },
+      async ({ open }) => {
+        const page = await open('/', { viewport: { width: 800, height: 480 }, colorScheme: 'light' });
+        await page.getByLabel('Name').fill('anna');
+        await picture(page, 'web-page-login.png');
+      },
+      { options, expected: [/status of 401/] },
+    );
+  });
+
   it('are small, and each is in the guide', () => {
     const pictures = [...guide.matchAll(/\]\(\.\.\/images\/([\w-]+\.png)\)/g)].map(([, name]) => name ?? '');
 
-    expect(pictures.toSorted()).toEqual(['web-page-run.png', 'web-page-workflows.png']);
+    expect(pictures.toSorted()).toEqual([
+      'web-page-editor.png',
+      'web-page-log.png',
+      'web-page-login.png',
+      'web-page-run.png',
+      'web-page-runs.png',
+      'web-page-start.png',
+      'web-page-workflows.png',
+    ]);
     for (const name of pictures) {
       expect(statSync(join(docs, 'images', name)).size).toBeLessThan(MAX_PICTURE_BYTES);
     }
