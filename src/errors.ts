@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'run-active' // the run is still running
   | 'conflict' // the name is already taken
   | 'busy' // a limit is reached
+  | 'forbidden' // the user may not do this
   | 'denied' // the daemon rejects the login
   | 'unreachable' // the daemon cannot be reached, or the server is not a daemon
   | 'storage' // the disk refuses: full, read-only, no permission

@@ -60,6 +60,7 @@ export function exitCodeOfError(code: ErrorCode): number {
     case 'busy':
     case 'conflict':
     case 'denied':
+    case 'forbidden':
     case 'unreachable':
       return exitCodes.unusable;
   }

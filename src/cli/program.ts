@@ -3,11 +3,13 @@ import type { AddCommand, SetExitCode } from './program/add-command.ts';
 import { examples } from './program/examples.ts';
 import { addGc, addHistory, addList, addLogs, addReport, addStatus } from './program/history-commands.ts';
 import {
+  addApprove,
   addCarry,
   addDry,
   addExec,
   addMark,
   addNotify,
+  addReject,
   addRestart,
   addRetry,
   addRun,
@@ -93,7 +95,10 @@ function withAllNames(command: Command, text: string): string {
 
 /** The groups of `wf help`, with the commands in the order in which it lists them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ['Run:', [addRun, addDry, addExec, addStop, addRetry, addRestart, addMark, addNotify, addCarry]],
+  [
+    'Run:',
+    [addRun, addDry, addExec, addStop, addRetry, addRestart, addApprove, addReject, addMark, addNotify, addCarry],
+  ],
   ['Look back:', [addList, addStatus, addHistory, addLogs, addReport, addGc]],
   ['Daemon:', [addServe]],
   ['Write workflows:', [addInit, addValidate, addGraph, addSchema]],

@@ -17,6 +17,14 @@ export function createRemoteActions(client: DaemonClient): RunActions {
       const path = `/runs/${segment(runId)}/steps/${segment(step)}/mark`;
       return readSummary((await client.post(path, { status })).body, client.settings);
     },
+    answer: async (runId, { step, decision, comment, inputs }) => {
+      const path = `/runs/${segment(runId)}/steps/${segment(step)}`;
+      const { body } =
+        decision === 'approved'
+          ? await client.post(`${path}/approve`, { inputs, comment }, { slow: true })
+          : await client.post(`${path}/reject`, { reason: comment }, { slow: true });
+      return readSummary(body, client.settings);
+    },
   };
 }
 

@@ -96,6 +96,21 @@ export type RepeatPolicy = Waits & {
   readonly limit?: number;
 };
 
+/** A value that the person who approves a step gives; a variable of all later steps. */
+export type ApprovalInput = { readonly name: string; readonly default: string; readonly rule: ParamRule };
+
+/** A decision of a person after the work of a step and before its dependents. */
+export type Approval = {
+  /** Empty: none. */
+  readonly prompt: Template;
+  readonly inputs: readonly ApprovalInput[];
+  /** Names of users who may answer; empty: all who may start the workflow. */
+  readonly by: readonly string[];
+  /** 0: no limit. */
+  readonly timeoutMs: number;
+  readonly onTimeout: 'reject' | 'approve';
+};
+
 /**
  * Runs a step once for each item. `items`: a text that is evaluated to items when the step starts, or a list of them.
  * `isMatrix`: the items are combinations, named after their values.
@@ -184,6 +199,7 @@ export type Step = {
   readonly fanOut?: FanOut;
   /** Of an instance, which exists only in a run: the name of its fan-out. */
   readonly instanceOf?: string;
+  readonly approval?: Approval;
 };
 
 /** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */

@@ -5,6 +5,7 @@ import type {
   Param,
   ProcessIdentity,
   Restored,
+  RunInput,
   SettledStatus,
   StoredEvent,
   Trigger,
@@ -32,6 +33,8 @@ export type RunRequest = {
   readonly ancestors: readonly string[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
+  /** What happens to steps that ask for an approval; absent: they wait for a person. */
+  readonly onApproval?: 'reject' | 'approve';
   /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
   readonly family?: Secrets;
 };
@@ -56,9 +59,14 @@ export type ActiveRun = {
   /** The unmasked state: never store or show it. */
   readonly result: () => RunState;
   readonly cancel: (request: { reason: CancelReason; message: string; force: boolean }) => void;
+  /** Answers a step that waits for approval, with checked inputs; has no effect on others. */
+  readonly answer: (given: GivenAnswer) => void;
   /** Resolves once the last event is on disk (or could not be written) and every process has ended. */
   readonly finished: Promise<RunState>;
 };
+
+/** The answer of a person to the approval of a step; `inputs` are complete. */
+export type GivenAnswer = Omit<Extract<RunInput, { type: 'answer' }>, 'type' | 'at'>;
 
 /** Called for every event after it was stored, in order, with the resulting state. */
 export type RunWatcher = (event: StoredEvent, state: RunState) => void;

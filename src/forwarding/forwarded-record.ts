@@ -71,6 +71,10 @@ export function eventLine(event: StoredEvent): Line | null {
     }
     case 'step.finished':
       return tell(`step ${event.step} ${event.status}${because(event.message)}`, event.step, event.attempt);
+    case 'step.held':
+      return tell(`step ${event.step} waits for approval${because(event.prompt)}`, event.step, event.attempt);
+    case 'step.answered':
+      return tell(`step ${event.step} ${event.answer}${because(event.comment)}`, event.step);
     case 'run.canceling':
       return tell(`run is being ended${because(event.message)}`);
     case 'run.warned':

@@ -1,4 +1,5 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
+import { endsAttempt } from '../core/run/attempt-end.ts';
 import type { StoredEvent } from '../core/run/run.ts';
 import type { LogFollower, LogFollowerOptions, StoredLogs } from '../store/logs.ts';
 import { nextTurn } from '../turns.ts';
@@ -132,7 +133,7 @@ class Forwarding {
   /** An event is sent after the output written before it. */
   async #tellDue(): Promise<void> {
     for (let event = this.#due.shift(); event; event = this.#due.shift()) {
-      if (event.type === 'step.waiting' || event.type === 'step.finished') {
+      if (endsAttempt(event)) {
         while (this.#follower?.finish(event.step, event.attempt) === false) await this.#feedIsEmpty();
         this.#feed.end(event.step, event.attempt);
       }

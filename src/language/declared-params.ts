@@ -34,6 +34,13 @@ export function declaredParam(entry: OpenTextMap): ParamDefault {
   return { name, value, rule: ruleOf(values) };
 }
 
+/** The literal default of a valid declaration, and what it accepts. */
+export function declaredRule(entry: OpenTextMap): { readonly value: string; readonly rule: ParamRule } {
+  const { values } = fieldsOf(entry);
+  const value = values.get('default');
+  return { value: typeof value === 'string' ? value : '', rule: ruleOf(values) };
+}
+
 /** Whether the declaration makes the parameter a secret. */
 export function isSecretDeclaration(entry: OpenTextMap): boolean {
   return isDeclaration(entry) && flag(fieldsOf(entry).values.get('secret')) === true;

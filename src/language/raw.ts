@@ -106,6 +106,8 @@ export type RawAction = {
   readonly call?: { readonly function?: string; readonly args?: TextMap };
   readonly run?: string;
   readonly params?: string | NamedTexts;
+  /** Not of handlers. */
+  readonly approval?: boolean | RawApproval;
 };
 
 /** What steps have that say nothing themselves. */
@@ -128,6 +130,16 @@ export type RawStep = RawAction & {
   readonly depends?: TextOrList;
   readonly parallel?: string | readonly RawItem[] | RawFanOut;
   readonly matrix?: RawMatrix;
+};
+
+/** `by` and `input` may be one entry; an entry of `input` is a name or declares a value as in `params`. */
+export type RawApproval = {
+  readonly prompt?: string;
+  readonly input?: string | readonly (string | OpenTextMap)[];
+  readonly required?: TextOrList;
+  readonly by?: TextOrList;
+  readonly timeoutSec?: number;
+  readonly onTimeout?: 'reject' | 'approve';
 };
 
 export type RawFunction = {

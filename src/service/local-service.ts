@@ -43,6 +43,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
       retry: (order) => createLocalRuns(control()).retry(order),
       stop: (runId, request) => createLocalRuns(control()).stop(runId, request),
       mark: (runId, mark) => createLocalRuns(control()).mark(runId, mark),
+      answer: (runId, order) => createLocalRuns(control()).answer(runId, order),
       find: async (reference) => {
         const { history } = past();
         return history.summarize(await history.find(reference));

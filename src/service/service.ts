@@ -1,5 +1,5 @@
 import type { RetrySelection } from '../core/run/retry.ts';
-import type { MarkedStatus, Param, StoredEvent, Trigger } from '../core/run/run.ts';
+import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger } from '../core/run/run.ts';
 import type { RunState } from '../core/run/run-state.ts';
 import type { RunSummary } from '../core/run/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
@@ -58,6 +58,11 @@ export type RunActions = {
   readonly stop: (runId: string, request: StopOptions) => Promise<StopAnswer>;
   /** Sets the status of a step of a finished run. Throws `not-found`, `run-active`, `storage`. */
   readonly mark: (runId: string, mark: StepMark) => Promise<RunSummary>;
+  /**
+   * Answers a step that waits for approval; resolves when the answer is durable. Throws `not-found`, `conflict` if the
+   * step does not wait or another answer was first, `forbidden`, `invalid-params`, `storage`.
+   */
+  readonly answer: (runId: string, order: StepAnswerOrder) => Promise<RunSummary>;
 };
 
 /** An order to start a run. */
@@ -94,6 +99,17 @@ export type StopAnswer = { readonly result: 'asked' | 'canceled' | 'over'; reado
 
 /** The status that a user assigns to a step of a finished run; `by` names the user in messages. */
 export type StepMark = { readonly step: string; readonly status: MarkedStatus; readonly by: string };
+
+/** The decision of a person about a step; `by` names the person. A daemon uses the name of the login. */
+export type StepAnswerOrder = {
+  readonly step: string;
+  readonly decision: ApprovalAnswer;
+  readonly by: string;
+  /** Empty: none. */
+  readonly comment: string;
+  /** Of an approval. */
+  readonly inputs: Outputs;
+};
 
 /** An item of a run's feed: an event or output of a step. The output of an attempt comes before its end. */
 export type FeedItem =

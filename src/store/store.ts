@@ -42,10 +42,10 @@ export type RunJournal = {
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;
   /**
-   * Reports requests to stop the run, including an earlier one, until `close`. Never rejects: if no socket can be
+   * Reports requests to the owner of the run, including earlier ones, until `close`. Never rejects: if no socket can be
    * opened, it polls for requests.
    */
-  readonly listen: (listener: (request: StopRequest) => void) => Promise<void>;
+  readonly listen: (listener: OwnerListener) => Promise<void>;
   /**
    * Flushes, removes scratch files and gives up the ownership. Resolves to why some of the files still exist; null if
    * all are gone. Rejects with a `WfError` `storage`.
@@ -64,6 +64,21 @@ export type StopRequest = {
   readonly by: string;
   /** Kill at once. */
   readonly force: boolean;
+};
+
+/** An answer to the approval of a step, for the owner of the run. */
+export type AnswerRequest = {
+  readonly step: string;
+  readonly decision: 'approved' | 'rejected';
+  readonly by: string;
+  readonly comment: string;
+  readonly inputs: Readonly<Record<string, string>>;
+};
+
+/** Receives the requests of other processes to the owner of a run. */
+export type OwnerListener = {
+  readonly stop: (request: StopRequest) => void;
+  readonly answer: (request: AnswerRequest) => void;
 };
 
 /** A store of runs. */
@@ -161,6 +176,13 @@ export type RunQueue = {
 export type RunControl = {
   /** Writes the request to disk, where the owner finds it at any later time. Throws a `WfError` `storage`. */
   readonly requestStop: (runId: string, request: StopRequest) => void;
+  /**
+   * Writes an answer to disk, until the owner has taken it into its journal. False if another answer to the step waits for
+   * the owner. Throws a `WfError` `storage`.
+   */
+  readonly requestAnswer: (runId: string, request: AnswerRequest) => boolean;
+  /** Returns when the events that this process has read are on disk. Throws a `WfError` `storage`. */
+  readonly flushJournal: (runId: string) => void;
   /** The last request; null if there was none. */
   readonly readStop: (runId: string) => StopRequest | null;
   /** Makes the owner check for requests. Null if it does not listen, or not yet. */

@@ -1,4 +1,4 @@
-import type { Outcome, Restored, SettledStatus } from '../../src/core/run/run.ts';
+import type { ApprovalAnswer, Outcome, Restored, SettledStatus } from '../../src/core/run/run.ts';
 import { type FanOut, type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';
@@ -23,6 +23,8 @@ export type Case = {
   readonly dying: ReadonlySet<string>;
   /** The keys of the items of each fan-out. */
   readonly items: { readonly [name: string]: readonly string[] };
+  /** How a person decides about each step that asks. */
+  readonly answers: { readonly [name: string]: ApprovalAnswer };
   readonly restored: readonly Restored[];
   readonly cancels: readonly PlannedCancel[];
   /** Each number selects the next of the possible inputs. */
@@ -113,8 +115,19 @@ const fanOut = fc.record({
   items: fc.array(fc.record({ script, factList, restoredAs: fc.option(settledAs, { nil: null }) }), { maxLength: 4 }),
 });
 
+/** With a limit, nobody answers. */
+const approval = fc.record({
+  prompt: fc.constantFrom('', 'sure?'),
+  inputs: fc.constant([]),
+  by: fc.constant([]),
+  timeoutMs: fc.constantFrom(0, 0, 20),
+  onTimeout: fc.constantFrom('reject' as const, 'approve' as const),
+});
+
 const node = fc.record({
   fanOut: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fanOut }),
+  approval: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: approval }),
+  answer: fc.constantFrom('approved' as const, 'approved' as const, 'rejected' as const),
   policies,
   script,
   factList,
@@ -158,10 +171,11 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
   })
   .map(({ nodes: drawn, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
     const nodes = drawn.map((node) => (node.service === 'none' ? node : { ...node, fanOut: null }));
-    const steps = nodes.map(({ policies, edges, place, service, fanOut }, number) => {
+    const steps = nodes.map(({ policies, edges, place, service, fanOut, approval }, number) => {
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
       const { items, isRestored, ...policy } = fanOut ?? { items: [], isRestored: false };
-      const settings = fanOut === null ? {} : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
+      const asked = approval === null ? {} : { approval };
+      const settings = fanOut === null ? asked : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
       const own = service === 'none' ? settings : { repeat: null, service: anyService };
       return { place, made: step(`s${number}`, { ...policies, ...own, depends }) };
     });
@@ -188,6 +202,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
         ...instances.map(([name, { factList: list }]) => [name, list]),
         ...kinds.map((kind) => [handlerName(kind), handlers[kind]?.factList ?? []]),
       ]),
+      answers: Object.fromEntries(nodes.map(({ answer }, number) => [`s${number}`, answer])),
       dying: new Set(nodes.flatMap(({ service }, number) => (service === 'dying' ? [`s${number}`] : []))),
       items: Object.fromEntries(
         nodes.map(({ fanOut }, number) => [`s${number}`, (fanOut?.items ?? []).map((_, index) => `k${index}`)]),

@@ -145,7 +145,17 @@ function comesTo(made: Case, step: Step): Coming {
 
 type Coming = { readonly status: SettledStatus; readonly isTolerated: boolean };
 
+/** What the attempts come to, and then the decision of a person or of the time limit. */
 function attemptsComeTo(made: Case, node: Step): Coming {
+  const coming = lastAttemptComesTo(made, node);
+  const { approval } = node;
+  const isPassing = coming.status === 'succeeded' || (coming.status === 'failed' && coming.isTolerated);
+  if (approval === undefined || !isPassing) return coming;
+  const isRejected = approval.timeoutMs > 0 ? approval.onTimeout === 'reject' : made.answers[node.name] === 'rejected';
+  return isRejected ? { status: 'failed', isTolerated: false } : coming;
+}
+
+function lastAttemptComesTo(made: Case, node: Step): Coming {
   const { retry, repeat } = node;
   let retriesLeft = retry.limit;
   let repetition = 1;

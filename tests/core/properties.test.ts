@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildGraph } from '../../src/core/graph.ts';
+import { endsAttempt } from '../../src/core/run/attempt-end.ts';
 import { evolve } from '../../src/core/run/evolve.ts';
 import type { RunEvent } from '../../src/core/run/run.ts';
 import {
@@ -106,13 +107,28 @@ test('no step starts before the handler "init" has let it', () => {
   });
 });
 
+test('dependents of a step that asks start only after it was approved', () => {
+  forRandomRuns(300, (_, { workflow }, events) => {
+    const approved = new Set(
+      ofType(events, 'step.answered')
+        .filter(({ answer }) => answer === 'approved')
+        .map(({ step }) => step),
+    );
+    const asked = new Set(ofType(events, 'step.held').map(({ step }) => step));
+    for (const { step } of ofType(events, 'step.scheduled')) {
+      const depends = workflow.steps.find(({ name }) => name === step)?.depends ?? [];
+      expect(depends.filter((name) => asked.has(name) && !approved.has(name))).toEqual([]);
+    }
+  });
+});
+
 test('the limit of active steps and the delay between starts are always kept', () => {
   forRandomRuns(400, (_, { workflow: { maxActiveSteps, delayMs } }, events) => {
     const active = new Set<string>();
     let lastStart = Number.NEGATIVE_INFINITY;
     for (const event of events) {
-      if (['step.waiting', 'step.finished', 'step.serving', 'step.expanded'].includes(event.type) && 'step' in event)
-        active.delete(event.step ?? '');
+      if (endsAttempt(event) || event.type === 'step.serving' || event.type === 'step.expanded')
+        active.delete(event.step);
       if (event.type !== 'step.scheduled' || isHandler(event.step)) continue;
       active.add(event.step);
       if (maxActiveSteps > 0) expect(active.size).toBeLessThanOrEqual(maxActiveSteps);
@@ -162,7 +178,9 @@ test('no place stays free while a step is ready, except during the delay', () =>
         ...steps(after),
         ...[...steps(after)].filter(hasRoom).flatMap((step) => instancesOf(after, step)),
       ].some(
-        ({ status, unmet, until }) => unmet === 0 && (status === 'pending' || (status === 'waiting' && until === null)),
+        ({ status, unmet, until, waitingFor }) =>
+          unmet === 0 &&
+          (status === 'pending' || (status === 'waiting' && until === null && waitingFor !== 'approval')),
       );
       const isFull = maxActiveSteps > 0 && after.active === maxActiveSteps;
       if (isReady) expect(isFull || (delayMs > 0 && after.delayedUntil !== null)).toBe(true);
@@ -247,6 +265,7 @@ test('the counters match the steps', () => {
         expect(all.filter((step) => step.status === status)).toHaveLength(count);
       }
       const instances = all.flatMap((step) => instancesOf(after, step));
+      expect(after.held).toBe(all.filter(({ waitingFor }) => waitingFor === 'approval').length);
       expect(after.active).toBe([...all, ...instances].filter((step) => isActive(step) && !isServing(step)).length);
       expect(after.settled).toBe(all.filter(isSettled).length);
     }

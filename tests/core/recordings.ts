@@ -153,6 +153,26 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     run.send({ type: 'mark', at: run.now, step: 'extract', status: 'failed', by: 'ann (wf mark)' });
     return recorder.recording;
   },
+
+  'held-then-answered': () => {
+    const approval = { prompt: 'Ship?', inputs: [], by: ['ann'], timeoutMs: 60_000, onTimeout: 'reject' } as const;
+    const recorder = new Recorder({
+      steps: [step('go', { approval }), step('again', { approval }), step('ship', { depends: ['go'] })],
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    run.begin('go');
+    run.now += 40;
+    run.end('go', success({ SUM: '9' }), 1, { prompt: 'Ship 9?' });
+    run.succeed('again');
+    run.now += 1000;
+    run.answer('go', 'approved', { WHY: 'it is time' });
+    run.succeed('ship');
+    run.now += 59_000;
+    run.send({ type: 'timer-fired', at: run.now, step: 'again', attempt: 1 });
+    return recorder.recording;
+  },
 };
 
 /** Collects the events of a driven run in order, together with the events that its engine adds. */

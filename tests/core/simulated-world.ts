@@ -143,11 +143,28 @@ export class SimulatedWorld {
     for (const event of events) this.#follow(event);
   }
 
+  /** A person answers at any later time, unless the approval has a time limit. */
+  #ask({ step, attempt, until }: Extract<RunEvent, { type: 'step.held' }>): void {
+    const decision = this.#case.answers[step] ?? 'approved';
+    const answer = (at: number): RunInput => ({
+      type: 'answer',
+      at,
+      step,
+      decision,
+      by: 'ann',
+      comment: '',
+      inputs: {},
+    });
+    if (until === null) this.#timers.push({ until: 0, make: answer });
+    else this.#timers.push({ until, make: (at) => ({ type: 'timer-fired', at, step, attempt }) });
+  }
+
   #follow(event: RunEvent): void {
     if (event.type === 'step.scheduled')
       this.#attempts.push({ step: event.step, attempt: event.attempt, begun: false, isServing: false });
     if (event.type === 'run.delayed')
       this.#timers.push({ until: event.until, make: (at) => ({ type: 'delay-over', at }) });
+    if (event.type === 'step.held') this.#ask(event);
     if (event.type !== 'step.waiting') return;
     const { step, attempt, until } = event;
     this.#timers.push({ until, make: (at) => ({ type: 'timer-fired', at, step, attempt }) });

@@ -93,12 +93,12 @@ describe('the JSON that is printed', () => {
     await withRuns(async (place) => {
       const summary = await place.json('status');
       const known = (schema: JsonSchema | undefined) => Object.keys(schema?.properties ?? {}).toSorted();
-      // Only a strict run, one that reads dotenv files, and one in a queue have them.
-      const keys = [...Object.keys(summary), 'strict', 'dotenv', 'queue'];
+      // Only a strict run, one that reads dotenv files, one in a queue, and one that waits for an approval, has them.
+      const keys = [...Object.keys(summary), 'strict', 'dotenv', 'queue', 'waitingFor'];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
-      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure or repeats has one.
-      const rare = ['container', 'service', 'child', 'tolerated', 'repetitions', 'items'];
+      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats or waits has one.
+      const rare = ['container', 'service', 'child', 'tolerated', 'repetitions', 'items', 'waitingFor', 'approval'];
       expect([...Object.keys(summary.steps[0] ?? {}), ...rare].toSorted()).toEqual(known(step));
     });
   });

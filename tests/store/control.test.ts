@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { StopRequest } from '../../src/store/store.ts';
+import type { AnswerRequest, StopRequest } from '../../src/store/store.ts';
 import { eventually } from '../support/background-runs.ts';
 import { fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
 
@@ -14,6 +14,7 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   const journal = store.create(snapshot('r1'), { logDir: null });
   onTestFinished(async () => void (await journal.close()));
   const heard: StopRequest[] = [];
+  const answers: AnswerRequest[] = [];
   const next = () => eventually(() => heard.length > 0 && heard);
   return {
     store,
@@ -21,7 +22,9 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
     heard,
     next,
     directory: join(runsDir, 'r1'),
-    listen: () => journal.listen((request) => heard.push(request)),
+    answers,
+    listen: () =>
+      journal.listen({ stop: (request) => heard.push(request), answer: (request) => answers.push(request) }),
   };
 }
 

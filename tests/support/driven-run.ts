@@ -1,8 +1,10 @@
 import { buildGraph } from '../../src/core/graph.ts';
 import type {
+  ApprovalAnswer,
   AttemptFacts,
   CancelReason,
   Outcome,
+  Outputs,
   Restored,
   RunEvent,
   RunInput,
@@ -90,6 +92,11 @@ export class DrivenRun {
     return this.send({ type: 'delay-over', at: this.now });
   }
 
+  /** A person answers for a step that waits for approval. */
+  answer(step: string, decision: ApprovalAnswer, inputs: Outputs = {}): readonly RunEvent[] {
+    return this.send({ type: 'answer', at: this.now, step, decision, by: 'ann', comment: 'a reason', inputs });
+  }
+
   cancel(reason: CancelReason = 'stop', force = false): readonly RunEvent[] {
     return this.send({ type: 'cancel', at: this.now, reason, message: `because of ${reason}`, force });
   }
@@ -127,6 +134,10 @@ export function told(events: readonly RunEvent[]): readonly string[] {
       case 'step.canceling':
       case 'step.ready':
         return `${event.type} ${event.step}`;
+      case 'step.held':
+        return `${event.type} ${event.step} until ${event.until}`;
+      case 'step.answered':
+        return `${event.type} ${event.step} ${event.answer}`;
       case 'run.delayed':
         return `${event.type} until ${event.until}`;
       case 'run.handling':

@@ -17,6 +17,8 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'step.canceling': true,
   'step.waiting': true,
   'step.ready': true,
+  'step.held': true,
+  'step.answered': true,
   'step.finished': true,
   'step.marked': true,
   'run.delayed': true,

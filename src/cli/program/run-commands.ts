@@ -157,6 +157,35 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
     });
 };
 
+/** `wf approve`. */
+export const addApprove: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withCommon(program.command('approve')))
+    .addArgument(runArgument('<run>'))
+    .argument('[step]', 'the step that waits, if several do')
+    .description('approve a step that waits for it')
+    .option('-p, --param <NAME=value>', 'an input of the approval (repeatable)', append)
+    .option('--comment <text>', 'a remark, stored with the answer')
+    .option('--json', 'print the run as JSON')
+    .action(async (run: string, step: string | undefined, options) => {
+      const { answerCommand } = await import('../commands/runs/answer-command.ts');
+      setExitCode(await answerCommand({ ...options, run, step, decision: 'approved' }, console));
+    });
+};
+
+/** `wf reject`. */
+export const addReject: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withCommon(program.command('reject')))
+    .addArgument(runArgument('<run>'))
+    .argument('[step]', 'the step that waits, if several do')
+    .description('reject a step that waits for approval; it fails')
+    .option('--reason <text>', 'why, stored with the answer')
+    .option('--json', 'print the run as JSON')
+    .action(async (run: string, step: string | undefined, { reason, ...options }) => {
+      const { answerCommand } = await import('../commands/runs/answer-command.ts');
+      setExitCode(await answerCommand({ ...options, run, step, decision: 'rejected', comment: reason }, console));
+    });
+};
+
 /** `wf carry`, which other processes of `wf` start for runs in the background. */
 export const addCarry: AddCommand = (program, console, setExitCode) => {
   program

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
 import { summarize } from '../../core/run/summarize.ts';
@@ -95,7 +96,7 @@ export class EngineFeed {
   async #showDue(): Promise<void> {
     for (let next = this.#due.shift(); next; next = this.#due.shift()) {
       const { fed, event, state } = next;
-      if (event.type === 'step.waiting' || event.type === 'step.finished') {
+      if (endsAttempt(event)) {
         while (fed.follower?.finish(event.step, event.attempt) === false) await this.#readerIsNear();
       }
       const { presenter, run } = fed;

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { FeedItem } from '../../service/service.ts';
 import { readRemoteOutput } from './read-output.ts';
@@ -44,7 +45,7 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
         const { step, attempt } = event;
         // A damaged journal may repeat an event.
         if (underWay.get(step)?.attempt !== attempt) underWay.set(step, { step, attempt, stdout: 0, stderr: 0 });
-      } else if (event.type === 'step.waiting' || event.type === 'step.finished') underWay.delete(event.step);
+      } else if (endsAttempt(event)) underWay.delete(event.step);
     },
     query: (step) =>
       new URLSearchParams({ output: 'true', ...(step === null ? {} : { step }), offsets: offsetsOf(underWay) }),

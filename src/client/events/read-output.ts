@@ -47,6 +47,8 @@ const needed: {
   'step.canceling': { step: 'text', message: 'text' },
   'step.waiting': { step: 'text', attempt: 'number', until: 'number', outcome: 'object' },
   'step.ready': { step: 'text' },
+  'step.held': { step: 'text', attempt: 'number', message: 'text', outputs: 'object', prompt: 'text' },
+  'step.answered': { step: 'text', answer: 'text', comment: 'text', inputs: 'object' },
   'step.finished': { step: 'text', attempt: 'number', status: 'text', message: 'text', outputs: 'object' },
   'step.marked': { step: 'text', status: 'text', run: 'object' },
   'run.delayed': { until: 'number' },
@@ -61,7 +63,7 @@ export function readEvent(data: string): StoredEvent | null {
   const event = parse(data);
   if (!isObject(event)) return null;
   const type = textIn(event, 'type') ?? '';
-  const until = 'until' in event ? { until: Date.parse(textIn(event, 'until') ?? '') } : {};
+  const until = typeof event['until'] === 'string' ? { until: Date.parse(textIn(event, 'until') ?? '') } : {};
   const read = { ...event, ...until, at: Date.parse(textIn(event, 'at') ?? '') };
   const isWhole = Number.isFinite(read.at) && numberIn(event, 'seq') !== null && hasFields(read, type);
   return isWhole ? (read as unknown as StoredEvent) : null;

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
@@ -84,7 +85,7 @@ async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOut
       if (!isWanted(chunk) || (request.stream ?? chunk.stream) !== chunk.stream) continue;
       reader.push(chunk);
       if (reader.isBehind()) await reader.caughtUp();
-    } else if (item.event.type === 'step.waiting' || item.event.type === 'step.finished') {
+    } else if (endsAttempt(item.event)) {
       if (isWanted(item.event)) reader.end(item.event.step);
     }
   }

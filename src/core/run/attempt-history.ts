@@ -35,7 +35,12 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
     const records = history.get(event.step) ?? [];
     records.push(scheduled(event));
     history.set(event.step, records);
-  } else if (event.type === 'step.started' || event.type === 'step.waiting' || event.type === 'step.finished') {
+  } else if (
+    event.type === 'step.started' ||
+    event.type === 'step.waiting' ||
+    event.type === 'step.held' ||
+    event.type === 'step.finished'
+  ) {
     const records = history.get(event.step) ?? [];
     const last = records.findLastIndex(({ attempt }) => attempt === event.attempt);
     const record = records[last];
@@ -44,7 +49,7 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
 }
 
 type Scheduled = Extract<StoredEvent, { type: 'step.scheduled' }>;
-type Advance = Extract<StoredEvent, { type: 'step.started' | 'step.waiting' | 'step.finished' }>;
+type Advance = Extract<StoredEvent, { type: 'step.started' | 'step.waiting' | 'step.held' | 'step.finished' }>;
 
 function scheduled({ step, attempt, at }: Scheduled): AttemptRecord {
   return { step, attempt, scheduledAt: at, startedAt: null, endedAt: null, end: null, next: null };
@@ -56,6 +61,12 @@ function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
       return { ...record, startedAt: event.at };
     case 'step.waiting':
       return { ...record, endedAt: event.at, end: endOf(event.outcome), next: { why: event.why, until: event.until } };
+    case 'step.held':
+      return {
+        ...record,
+        endedAt: event.at,
+        end: endOf({ ...event, status: event.reason === null ? 'succeeded' : 'failed' }),
+      };
     case 'step.finished':
       // A step that is stopped while it waits ends long after its last attempt.
       if (record.endedAt !== null || event.status === 'upstream_failed') return record;

@@ -58,6 +58,7 @@ function changeNode(run: RunState, index: number, change: Partial<StepState>): R
     ...placed,
     counts: moved(run.counts, before, after),
     active: run.active + Number(takesPlace(after)) - Number(takesPlace(before)),
+    held: run.held + Number(after.waitingFor === 'approval') - Number(before.waitingFor === 'approval'),
   };
 }
 

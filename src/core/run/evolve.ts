@@ -3,7 +3,7 @@ import { handlerKind, handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { addInstances, cancelInstances, newInstances } from './instances.ts';
-import type { EarlierEnd, EarlierResult, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import type { EarlierEnd, EarlierResult, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
 import { isSettled, stepNode, stepState } from './run-state.ts';
 
@@ -45,6 +45,10 @@ export function evolve(run: RunState, event: RunEvent): RunState {
       return waiting(run, event);
     case 'step.ready':
       return ready(run, event);
+    case 'step.held':
+      return held(run, event);
+    case 'step.answered':
+      return answered(run, event);
     case 'step.finished':
       return finished(run, event);
     case 'step.marked':
@@ -97,7 +101,7 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
   const { step, at, status, outputs, before, result } = event;
   const index = nodeIndex(run.graph, step);
   const end = before === undefined ? {} : earlierEnd(before);
-  const tolerated = toleratedOf(run, event);
+  const tolerated = toleratedOf(run, { ...event, reason: before?.reason ?? null });
   return settleNode(run, index, {
     status,
     outputs,
@@ -114,19 +118,22 @@ function resultOf({ exitCode, stdout, stderr }: EarlierResult): Partial<StepStat
   return { exitCode, earlierLogs: { stdout, stderr } };
 }
 
-/** Earlier versions recorded no tolerance, since only `continueOn.failure` gave one. */
-function toleratedOf(
-  run: RunState,
-  { step, status, tolerated }: { step: string; status: SettledStatus; tolerated?: ToleratedBy },
-): ToleratedBy | null {
+/**
+ * Earlier versions recorded no tolerance, since only `continueOn.failure` gave one. The decision of a person is never
+ * tolerated.
+ */
+function toleratedOf(run: RunState, { step, status, tolerated, reason }: Ending): ToleratedBy | null {
+  if (reason === 'rejected') return null;
   return tolerated ?? (status === 'failed' && stepNode(run, step).continueOn.failure ? 'failure' : null);
 }
+
+type Ending = { step: string; status: SettledStatus; tolerated?: ToleratedBy; reason?: FailureReason | null };
 
 function earlierEnd({ runId, reason, message, exitCode, signal }: EarlierEnd): Partial<StepState> {
   return { origin: runId, reason, message, exitCode, signal };
 }
 
-function maskedOf({ masked }: Event<'step.restored' | 'step.finished'>): Pick<StepState, 'masked'> {
+function maskedOf({ masked }: Event<'step.restored' | 'step.finished' | 'step.held'>): Pick<StepState, 'masked'> {
   return masked === undefined ? {} : { masked };
 }
 
@@ -184,6 +191,32 @@ function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<
 function ready(run: RunState, { step }: Event<'step.ready'>): RunState {
   const index = nodeIndex(run.graph, step);
   return evolveNode(run, index, { until: null });
+}
+
+function held(run: RunState, event: Event<'step.held'>): RunState {
+  const { at, step, reason, message, exitCode, signal, outputs, tolerated, prompt, until } = event;
+  return evolveNode(run, nodeIndex(run.graph, step), {
+    status: 'waiting',
+    reason,
+    message,
+    exitCode,
+    signal,
+    outputs,
+    ...maskedOf(event),
+    process: null,
+    waitingFor: 'approval',
+    until,
+    tolerated: tolerated ?? null,
+    approval: { prompt, heldAt: at, until, answer: null },
+  });
+}
+
+function answered(run: RunState, { at, step, answer, by, comment }: Event<'step.answered'>): RunState {
+  const { approval } = stepState(run, step);
+  if (approval === undefined) return run;
+  return evolveNode(run, nodeIndex(run.graph, step), {
+    approval: { ...approval, answer: { answer, by, at, comment } },
+  });
 }
 
 function finished(run: RunState, event: Event<'step.finished'>): RunState {

@@ -7,8 +7,8 @@ import { isSettled, type RunState, type StepState } from './run-state.ts';
  * is starting again, and does not follow after one that failed. Of an expanded fan-out, an instance may start.
  */
 export function withPlace(run: RunState, index: number, step: StepState): RunState {
-  const { status, until, unmet, blocking, instances } = step;
-  const isOpen = unmet === 0 && (status === 'pending' || status === 'waiting');
+  const { status, until, unmet, blocking, instances, waitingFor } = step;
+  const isOpen = unmet === 0 && (status === 'pending' || (status === 'waiting' && waitingFor !== 'approval'));
   const mayStart = isOpen && blocking === 0 && (status === 'pending' || until === null);
   const isReady = instances === undefined ? mayStart : unmet === 0 && mayStartInstance(run, index, step);
   const isDue =

@@ -49,10 +49,11 @@ export function neededFacts(
   outcome: Outcome,
 ): { readonly [fact in keyof AttemptFacts]-?: boolean } {
   const isDecided = isRetried(step, state, outcome);
-  const { repeat, retry, continueOn } = step;
+  const { repeat, retry, continueOn, approval } = step;
   return {
     random: isDecided && (retry.jitter ?? 0) > 0,
     conditionMet: !isDecided && repeat?.condition !== undefined && hasEnded(outcome),
+    prompt: !isDecided && approval !== undefined && approval.prompt !== '' && hasEnded(outcome),
     outputMatched: !isDecided && continueOn.output !== undefined && toleratedBy(step, outcome, {}) === null,
   };
 }

@@ -14,7 +14,7 @@ export type RetrySelection =
   | { readonly only: string }
   | { readonly from: string };
 
-/** Both lists are in the order of the file. */
+/** Both lists are in the order of the file; a step that only asks for its approval again is in both. */
 export type RetryPlan = {
   /** For the `start` of the new run. */
   readonly restored: readonly Restored[];
@@ -43,16 +43,20 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
     (graph.dependencies[index] ?? []).some(
       (dependency) => rerun.has(dependency) && nodeAt(graph, dependency).service === undefined,
     );
+  const isAsking = 'steps' in selection && selection.steps === 'unfinished';
+  const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, string>();
   const restored: Restored[] = [];
   const names: string[] = [];
   for (let index = 0; index < graph.stepCount; index += 1) {
     const { name, fanOut } = nodeAt(graph, index);
+    const held = asking.get(name);
     const step = fanOut === undefined ? null : earlier(run, name);
     if (step !== null && !(rerun.has(index) && isReadAgain(index))) {
       restored.push(...keptItems(run, step, { isRerun: rerun.has(index), only: instance }));
     }
     if (rerun.has(index)) names.push(name);
-    else restored.push(takenOver(run, name));
+    if (held !== undefined) restored.push({ ...takenOver(run, name), held });
+    else if (!rerun.has(index)) restored.push(takenOver(run, name));
   }
   const missing = restored.flatMap((one) => ('items' in one ? [] : unkept(earlier(run, one.step))));
   return { restored, rerun: names, ...(missing.length > 0 ? { missing } : {}) };
@@ -120,6 +124,22 @@ function withServices(steps: Iterable<number>, graph: Graph): ReadonlySet<number
 
 function isService(graph: Graph, index: number): boolean {
   return nodeAt(graph, index).service !== undefined;
+}
+
+/**
+ * The prompts of steps that waited for a person when the run ended, by their names: they ask again, and their commands
+ * do not run again. A step does run again after a step that does, and for a secret output.
+ */
+function unanswered(run: RunState, graph: Graph, rerun: ReadonlySet<number>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const index of rerun) {
+    const { name, approval } = nodeAt(graph, index);
+    const step = earlier(run, name);
+    const isKept = (graph.dependencies[index] ?? []).every((other) => !rerun.has(other) || isService(graph, other));
+    if (approval === undefined || step?.approval === undefined || !isKept || unkept(step).length > 0) continue;
+    if (step.approval.answer === null) found.set(name, step.approval.prompt);
+  }
+  return found;
 }
 
 /** A skipped step runs again if a step that it holds back is to run: its precondition may be met by now. */

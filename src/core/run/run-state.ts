@@ -6,6 +6,7 @@ import type { Graph } from '../graph.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import type {
+  ApprovalAnswer,
   CancelReason,
   ContainerRef,
   DotenvUse,
@@ -22,6 +23,7 @@ import type {
   StepStatus,
   ToleratedBy,
   Trigger,
+  WaitingFor,
 } from './run.ts';
 
 /** How many of the workflow's steps start, and how fast. */
@@ -57,9 +59,14 @@ export type StepState = {
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
   /** What the step waits for, while it waits. */
-  readonly waitingFor: 'retry' | 'repeat' | null;
-  /** When the wait ends. Null after that time, while the step waits only for a free place. */
+  readonly waitingFor: WaitingFor | null;
+  /**
+   * When the wait ends. Null after that time, while the step waits only for a free place, and for an approval without a
+   * time limit.
+   */
   readonly until: number | null;
+  /** What the step asked a person, once it did. */
+  readonly approval?: AskedApproval;
   /** Retries since the last repetition started. */
   readonly retries: number;
   /** Repetitions that ended with another one to follow. */
@@ -98,6 +105,22 @@ export type Instances = {
 
 /** The item of an instance; `fanOut` is the node number of its step. */
 export type ItemState = Item & { readonly fanOut: number; readonly index: number };
+
+/** An approval that a step asked for; `until` null: without a time limit. */
+export type AskedApproval = {
+  readonly prompt: string;
+  readonly heldAt: number;
+  readonly until: number | null;
+  readonly answer: StepAnswer | null;
+};
+
+/** The answer to an approval; `by` null: no person answered. */
+export type StepAnswer = {
+  readonly answer: ApprovalAnswer;
+  readonly by: string | null;
+  readonly at: number;
+  readonly comment: string;
+};
 
 /** The first reason to end the run early. Only a failure to write the journal replaces it. */
 export type Cancellation = { readonly reason: CancelReason; readonly message: string; readonly force: boolean };
@@ -160,6 +183,8 @@ export type RunState = {
   readonly counts: { readonly [status in StepStatus]: number };
   /** Steps and instances that count towards the limit: scheduled or running, except for services that are ready. */
   readonly active: number;
+  /** Steps that wait for an approval. */
+  readonly held: number;
   readonly settled: number;
   /** Failed steps whose failure is tolerated by their own `continueOn`. */
   readonly tolerated: number;
@@ -204,6 +229,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
     nodes: vectorOf(nodes),
     counts: { ...noSteps, pending: graph.stepCount },
     active: 0,
+    held: 0,
     settled: 0,
     tolerated: 0,
     ready: indexSet(graph.stepCount, roots),
@@ -267,6 +293,18 @@ export function isActive({ status, instances }: StepState): boolean {
 /** Whether a service is ready for its dependents. */
 export function isServing({ isReady, status }: StepState): boolean {
   return isReady && status === 'running';
+}
+
+/** Whether the run waits only for approvals; services continue meanwhile. */
+export function isHeld(run: RunState): boolean {
+  const { status, held, active, counts } = run;
+  if (status !== 'running' || held === 0 || active > 0 || counts.waiting !== held) return false;
+  return counts.running === 0 || [...steps(run)].every((step) => step.status !== 'running' || isServing(step));
+}
+
+/** The steps that wait for an approval. */
+export function heldSteps(run: RunState): readonly StepState[] {
+  return run.held === 0 ? [] : [...steps(run)].filter(({ waitingFor }) => waitingFor === 'approval');
 }
 
 /** Whether the run has its final status. */

@@ -6,6 +6,7 @@ import type { HandlerKind, ItemValue } from '../workflow.ts';
  *
  *   step:  pending -> scheduled -> running -> (waiting -> scheduled ->) succeeded | failed | skipped | canceled
  *          pending -> skipped | canceled | upstream_failed
+ *          running -> waiting -> succeeded | failed | canceled (for an approval)
  *   run:   queued -> running -> (canceling ->) (handling ->) succeeded | partially_succeeded | failed | canceled | skipped
  *
  * A service has further states while it is running: starting -> serving (`step.serving`) -> ending (`step.ending`). It
@@ -59,9 +60,15 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
 
 /**
  * Why an attempt failed: its exit code, a signal from outside, its time limit, an error before or around it, a lost
- * owner, or a container or service that was not ready.
+ * owner, a container or service that was not ready, or the decision of a person.
  */
-export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready';
+export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready' | 'rejected';
+
+/** What a step waits for after an attempt: its next one, or a person. */
+export type WaitingFor = 'retry' | 'repeat' | 'approval';
+
+/** How a person decided about a step. */
+export type ApprovalAnswer = 'approved' | 'rejected';
 
 /** The part of `continueOn` that tolerates a failure. */
 export type ToleratedBy = 'failure' | 'exitCode' | 'output';
@@ -95,6 +102,8 @@ export type AttemptFacts = {
   readonly conditionMet?: boolean;
   /** Whether a line of the attempt's output matches `continueOn.output`. */
   readonly outputMatched?: boolean;
+  /** The evaluated prompt of the step's approval. */
+  readonly prompt?: string;
   /** A random number from 0 (inclusive) to 1 (exclusive), for the `jitter` of a wait. */
   readonly random?: number;
 };
@@ -154,6 +163,8 @@ export type RestoredStep = {
   readonly before?: EarlierEnd;
   /** Present if texts of the workflow refer to the result of the step. */
   readonly result?: EarlierResult;
+  /** The prompt of an approval that was not answered: the step asks again, and only that. */
+  readonly held?: string;
 };
 
 /** The result of a step that ended in an earlier run. */
@@ -237,7 +248,7 @@ export type RunInput =
       readonly outcome: Outcome;
       readonly facts?: AttemptFacts;
     }
-  /** The time of a `step.waiting` (then with `step` and `attempt`) or of a `run.delayed` has come. */
+  /** The time of a `step.waiting` or `step.held` (then with `step` and `attempt`) or of a `run.delayed` has come. */
   | { readonly type: 'timer-fired'; readonly at: number; readonly step: string; readonly attempt: number }
   | { readonly type: 'delay-over'; readonly at: number }
   /** `force`: kill at once and start nothing more, not even handlers. */
@@ -247,6 +258,16 @@ export type RunInput =
       readonly reason: CancelReason;
       readonly message: string;
       readonly force: boolean;
+    }
+  /** A person, or the command that runs the run, decided about a step that waits for it. `by` null: no person did. */
+  | {
+      readonly type: 'answer';
+      readonly at: number;
+      readonly step: string;
+      readonly decision: ApprovalAnswer;
+      readonly by: string | null;
+      readonly comment: string;
+      readonly inputs: Outputs;
     }
   /** The process that ran the run has died and its attempts have ended; reported by the process that noticed. */
   | { readonly type: 'lost'; readonly at: number; readonly message: string }
@@ -350,6 +371,39 @@ export type RunEvent =
       readonly tolerated?: ToleratedBy;
     }
   | { readonly type: 'step.ready'; readonly at: number; readonly step: string }
+  /**
+   * The work of the step is done, and the step waits for a person. Its end is that of the last attempt; `attempt` is 0 if
+   * that was made in the run being retried. For the engine: set a timer, unless `until` is null.
+   */
+  | {
+      readonly type: 'step.held';
+      readonly at: number;
+      readonly step: string;
+      readonly attempt: number;
+      readonly reason: FailureReason | null;
+      readonly message: string;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly outputs: Outputs;
+      readonly masked?: readonly string[];
+      readonly tolerated?: ToleratedBy;
+      /** For the person who decides; empty if the step has none. */
+      readonly prompt: string;
+      /** When the approval times out; null: never. */
+      readonly until: number | null;
+    }
+  /** Followed by `step.finished`. `by` null: no person answered. */
+  | {
+      readonly type: 'step.answered';
+      readonly at: number;
+      readonly step: string;
+      readonly answer: ApprovalAnswer;
+      readonly by: string | null;
+      readonly comment: string;
+      readonly inputs: Outputs;
+      /** Names of the inputs whose values are masked. */
+      readonly masked?: readonly string[];
+    }
   | {
       readonly type: 'step.finished';
       readonly at: number;

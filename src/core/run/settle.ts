@@ -39,11 +39,12 @@ export function settle(
  */
 export function settleInactive(draft: Draft, at: number, step: StepState, why: string): void {
   const end: StepResult =
-    step.waitingFor === 'repeat' ? lastRepetition(draft.run, step) : { status: 'canceled', message: why };
+    step.waitingFor === 'repeat' ? lastEnd(draft.run, step) : { status: 'canceled', message: why };
   settle(draft, at, step, end);
 }
 
-function lastRepetition(run: RunState, { name, reason, message, tolerated }: StepState): StepResult {
+/** The end of a waiting step that makes no further attempt. */
+export function lastEnd(run: RunState, { name, reason, message, tolerated }: StepState): StepResult {
   const isSuccess = reason === null || (tolerated !== null && stepNode(run, name).continueOn.markSuccess === true);
   return isSuccess ? { status: 'succeeded', message: '', tolerated } : { status: 'failed', reason, message, tolerated };
 }

@@ -1,8 +1,8 @@
-import { handlerName } from '../workflow.ts';
+import { type Approval, handlerName } from '../workflow.ts';
 import { initHandler } from './handling.ts';
-import type { RunState, StepState } from './run-state.ts';
-import { instancesOf, stepNode, stepState, steps } from './run-state.ts';
-import type { InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
+import type { AskedApproval, RunState, StepState } from './run-state.ts';
+import { heldSteps, instancesOf, stepNode, stepState, steps } from './run-state.ts';
+import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
 export type StdoutPath = (step: string, attempt: number) => string | null;
@@ -31,6 +31,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
     ...(run.queue === undefined ? {} : { queue: run.queue }),
+    ...(run.held === 0 ? {} : { waitingFor: heldSteps(run).map(({ name }) => name) }),
   };
 }
 
@@ -68,6 +69,23 @@ export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPat
     ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
     ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),
     ...(instances === undefined ? {} : { items: summarizeInstances(run, step, logPath) }),
+    ...(step.waitingFor === null ? {} : { waitingFor: step.waitingFor }),
+    ...(step.approval === undefined
+      ? {}
+      : { approval: summarizeApproval(step.approval, stepNode(run, step.name).approval) }),
+  };
+}
+
+function summarizeApproval({ prompt, until, answer }: AskedApproval, asked: Approval | undefined): ApprovalSummary {
+  return {
+    prompt,
+    input: (asked?.inputs ?? []).map(({ name, default: value, rule }) => ({ name, ...rule, default: value })),
+    allowed: asked?.by ?? [],
+    until: isoTimeOrNull(until),
+    answer: answer?.answer ?? null,
+    by: answer?.by ?? null,
+    at: isoTimeOrNull(answer?.at ?? null),
+    comment: textOrNull(answer?.comment ?? ''),
   };
 }
 

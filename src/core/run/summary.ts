@@ -1,5 +1,6 @@
-import type { ItemValue } from '../workflow.ts';
+import type { ApprovalInput, ItemValue } from '../workflow.ts';
 import type {
+  ApprovalAnswer,
   ContainerRef,
   DotenvUse,
   FailureReason,
@@ -10,6 +11,7 @@ import type {
   StepStatus,
   ToleratedBy,
   Trigger,
+  WaitingFor,
 } from './run.ts';
 
 /** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
@@ -40,6 +42,10 @@ export type StepSummary = {
   readonly repetitions?: number;
   /** The instances of a fan-out; absent before its items are known, and for any other step. */
   readonly items?: readonly InstanceSummary[];
+  /** Only of a waiting step. */
+  readonly waitingFor?: WaitingFor;
+  /** Only of a step that asked for an approval. */
+  readonly approval?: ApprovalSummary;
 };
 
 /** An instance of a fan-out. `name` is `NAME[KEY]`. */
@@ -48,6 +54,21 @@ export type InstanceSummary = StepSummary & {
   /** From 0. */
   readonly index: number;
   readonly item: ItemValue;
+};
+
+/** The approval that a step asks for, or asked for; `answer` to `comment` are null until the answer. */
+export type ApprovalSummary = {
+  readonly prompt: string;
+  readonly input: readonly (ApprovalInput['rule'] & Pick<ApprovalInput, 'name' | 'default'>)[];
+  /** The users who may answer; empty: all who may start the workflow. */
+  readonly allowed: readonly string[];
+  /** When it times out; null: never. */
+  readonly until: string | null;
+  readonly answer: ApprovalAnswer | null;
+  /** Null too if no person answered. */
+  readonly by: string | null;
+  readonly at: string | null;
+  readonly comment: string | null;
 };
 
 /** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */
@@ -78,6 +99,8 @@ export type RunSummary = {
   readonly queue?: string;
   /** The dotenv files that the run read; absent if it read none. */
   readonly dotenv?: readonly DotenvUse[];
+  /** The steps that wait for an approval; absent if none does. */
+  readonly waitingFor?: readonly string[];
 };
 
 /** A run in a list: everything but its steps, of which there may be many thousand in all. */

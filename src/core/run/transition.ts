@@ -1,6 +1,7 @@
 import { nodeIndex } from '../graph.ts';
 import { MAX_INSTANCES, MAX_ITEMS } from '../items.ts';
 import { handlerKind } from '../workflow.ts';
+import { answer, expire, hold, holdRestored, needsApproval } from './approval.ts';
 import { cancel, cancelFanOut, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
@@ -76,6 +77,9 @@ function take(draft: Draft, input: RunInput): void {
     case 'lost':
       lose(draft, input);
       break;
+    case 'answer':
+      answer(draft, input.step, input);
+      break;
     case 'mark':
       mark(draft, input);
       break;
@@ -103,7 +107,8 @@ function start(draft: Draft, { at, restored }: Input<'start'>): void {
   record(draft, { type: 'run.started', at });
   for (const one of restored) {
     if ('items' in one) restoreItems(draft, at, one);
-    else record(draft, { type: 'step.restored', at, ...one });
+    else if (one.held === undefined) record(draft, { type: 'step.restored', at, ...one });
+    else holdRestored(draft, at, one);
   }
 }
 
@@ -165,7 +170,9 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
       ? { why: null, ...lastResult(node, outcome, facts) }
       : followUp(node, state, outcome, facts);
   const { why, tolerated } = next;
-  if (why === null) {
+  if (why === null && !isEnding(draft.run, state) && needsApproval(draft.run, step, { ...next.result, tolerated })) {
+    hold(draft, at, state, { ...next.result, tolerated, prompt: facts?.prompt ?? '' });
+  } else if (why === null) {
     settle(draft, at, state, { ...next.result, tolerated });
     if (next.result.status === 'failed' && tolerated === null) failFast(draft, at, state);
   } else {
@@ -194,7 +201,8 @@ function withCause({ cancellation, handling }: RunState, outcome: Outcome): Outc
 function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): void {
   const state = stepState(draft.run, step);
   const isDue = state.status === 'waiting' && state.until !== null && state.attempt === attempt;
-  if (isDue) record(draft, { type: 'step.ready', at, step });
+  if (isDue && state.waitingFor === 'approval') expire(draft, at, state);
+  else if (isDue) record(draft, { type: 'step.ready', at, step });
 }
 
 /**

@@ -25,6 +25,15 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     }
     case 'step.waiting':
       return { ...event, outcome: maskOutcome(event.outcome, hidden) };
+    case 'step.held':
+      return {
+        ...event,
+        message: text(event.message),
+        prompt: text(event.prompt),
+        ...maskOutputs(event.outputs, hidden),
+      };
+    case 'step.answered':
+      return { ...event, comment: text(event.comment), ...maskInputs(event.inputs, hidden) };
     case 'step.finished':
       return { ...event, message: text(event.message), ...maskOutputs(event.outputs, hidden) };
     case 'step.marked':
@@ -88,6 +97,11 @@ function maskOutputs(outputs: Outputs, hidden: Hidden): { outputs: Outputs; mask
   );
   const masked = Object.keys(outputs).filter((name) => shown[name] !== outputs[name]);
   return masked.length === 0 ? { outputs } : { outputs: shown, masked };
+}
+
+function maskInputs(inputs: Outputs, hidden: Hidden): { inputs: Outputs; masked?: readonly string[] } {
+  const { outputs, ...masked } = maskOutputs(inputs, hidden);
+  return { inputs: outputs, ...masked };
 }
 
 /** Masks a value; a variable that is secret by its name is masked as a whole, however short its value is. */

@@ -13,7 +13,10 @@ export function workflowNames({ workflow, params }: Names): readonly string[] {
     ...workflow.params.map(({ name }) => name),
     ...workflow.secrets.map(({ name }) => name),
     ...params.map((param) => /^([A-Za-z_]\w*)=/.exec(param)?.[1]),
-    ...allSteps(workflow).map(({ output }) => output),
+    ...allSteps(workflow).flatMap(({ output, approval }) => [
+      output,
+      ...(approval?.inputs ?? []).map(({ name }) => name),
+    ]),
   ];
   return names.filter((name) => typeof name === 'string');
 }

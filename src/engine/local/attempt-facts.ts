@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { neededFacts } from '../../core/run/policies.ts';
 import type { AttemptFacts, Outcome } from '../../core/run/run.ts';
+import { expandText } from '../../core/words/interpolate.ts';
 import type { Precondition, Step } from '../../core/workflow.ts';
 import type { Scope } from '../../executors/executor.ts';
 import type { Environment } from './environment/environment.ts';
@@ -28,7 +29,7 @@ export type FactSources = {
  * for a condition that cannot be evaluated.
  */
 export async function attemptFacts(
-  { continueOn, repeat }: Pick<Step, 'continueOn' | 'repeat'>,
+  { continueOn, repeat, approval }: Pick<Step, 'continueOn' | 'repeat' | 'approval'>,
   needed: NeededFacts,
   outcome: Outcome,
   sources: FactSources,
@@ -36,11 +37,18 @@ export async function attemptFacts(
   const condition = repeat?.condition;
   return {
     ...(needed.random ? { random: Math.random() } : {}),
+    ...(needed.prompt ? { prompt: expandText(approval?.prompt ?? '', scopeAfter(outcome, sources)) } : {}),
     ...(needed.outputMatched ? { outputMatched: await printed(continueOn.output ?? [], sources.logs) } : {}),
     ...(needed.conditionMet && condition !== undefined
       ? { conditionMet: await isMet(condition, outcome, sources) }
       : {}),
   };
+}
+
+/** The variables after an attempt, its own outputs included. */
+function scopeAfter(outcome: Outcome, { scope }: Pick<FactSources, 'scope'>): Scope {
+  const outputs = 'outputs' in outcome ? outcome.outputs : {};
+  return (name) => (Object.hasOwn(outputs, name) ? outputs[name] : scope(name));
 }
 
 /** The condition sees the outputs of the repetition that has just ended. */
@@ -53,7 +61,7 @@ async function isMet(
   const fitting = Object.fromEntries(Object.entries(outputs).filter(([, value]) => fitsEnvironment(value)));
   const unmet = await firstUnmet([condition], {
     what: 'repeat condition',
-    scope: (name) => (Object.hasOwn(outputs, name) ? outputs[name] : scope(name)),
+    scope: scopeAfter(outcome, { scope }),
     capture: (command, extra) => capture(command, { ...env, ...fitting, ...extra }),
   });
   return unmet === null;

@@ -94,7 +94,7 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
     const outcome = await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
-      const outcome = withCause(await context.executor.run(step.executor.config, attempt), output);
+      const outcome = withCause(await work(context, attempt), output);
       output.settle();
       return afterEnd(outcome, context);
     });
@@ -105,6 +105,15 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
   } finally {
     output.close();
   }
+}
+
+/** A step that only asks for an approval has no work. */
+async function work({ step, executor }: AttemptContext, attempt: Attempt): Promise<Outcome> {
+  const { command, script, approval } = step;
+  const isWork = approval === undefined || command !== null || script !== null || step.executor.type !== 'command';
+  if (isWork) return executor.run(step.executor.config, attempt);
+  attempt.started(null);
+  return { status: 'succeeded', exitCode: null, outputs: {} };
 }
 
 function reportOf(outcome: Outcome): AttemptReport {
@@ -129,7 +138,7 @@ async function withFacts(
     });
     return { outcome, facts };
   } catch (error) {
-    if (!(error instanceof EvaluationProblem)) throw error;
+    if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
     return signal.aborted ? reportOf(outcome) : reportOf(failed(error.message));
   }
 }

@@ -9,7 +9,7 @@ import type {
   RunInput,
   StoredEvent,
 } from '../../core/run/run.ts';
-import { initialRun, isFinished, type RunState, stepNode } from '../../core/run/run-state.ts';
+import { initialRun, isFinished, isHeld, type RunState, stepNode } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import type { Started } from '../../executors/executor.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
 import { createTurns } from '../../turns.ts';
-import type { Engine, Notice, RunRequest, RunWatcher } from '../engine.ts';
+import type { Engine, GivenAnswer, Notice, RunRequest, RunWatcher } from '../engine.ts';
 import type { AttemptReport } from './attempt.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
@@ -27,10 +27,12 @@ import type { RunSecrets } from './environment/run-secrets.ts';
 import { Mailbox } from './mailbox.ts';
 import { Notices } from './notices.ts';
 import { prepare } from './prepare.ts';
+import { RunLimit } from './run-limit.ts';
 import { RunRecord } from './run-record.ts';
 import { RunTimers } from './run-timers.ts';
 import { RunningAttempts } from './running-attempts.ts';
 import { StepRunner } from './step-runner.ts';
+import { unattendedAnswer } from './unattended-answer.ts';
 
 /** Longest wait before a result that no step depends on is flushed to disk. */
 const flushDelayMs = 10;
@@ -40,6 +42,9 @@ const listenAfterMs = 100;
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const maxStartsPerTurn = 8;
+
+/** The time of a timer that does not fire. */
+const never = Number.MAX_SAFE_INTEGER;
 
 const notStarted: Outcome = {
   status: 'canceled',
@@ -87,7 +92,7 @@ export class LocalRun {
   #isFlushDue = false;
   /** All steps and handlers have ended; their background processes are being ended. */
   #isEnding = false;
-  #cancelTimeout: () => void = () => {};
+  readonly #limit: RunLimit;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -107,6 +112,7 @@ export class LocalRun {
     this.#gate = gate;
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
+    this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
     this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     this.#notices = new Notices(options.notify, warn);
@@ -148,6 +154,11 @@ export class LocalRun {
     this.#post({ type: 'cancel', at: this.#options.clock.now(), ...asked });
   }
 
+  /** Answers a step that waits for approval. */
+  answer(given: GivenAnswer): void {
+    this.#post({ type: 'answer', at: this.#options.clock.now(), ...given });
+  }
+
   /** Restores the real parameters, which were stored masked. */
   #resume(stored: readonly StoredEvent[]): void {
     const { params } = this.#request;
@@ -156,10 +167,10 @@ export class LocalRun {
     for (const event of stored) this.#watcher(event, this.state);
   }
 
-  /** Listens for stop requests from other processes. */
+  /** Listens for requests from other processes. */
   #listen(): void {
-    const heard = ({ by, force }: StopRequest) => this.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
-    this.#guard(this.#journal.listen(heard));
+    const stop = ({ by, force }: StopRequest) => this.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
+    this.#guard(this.#journal.listen({ stop, answer: (given) => this.answer(given) }));
   }
 
   async #prepare(): Promise<void> {
@@ -207,6 +218,7 @@ export class LocalRun {
   #take(decision: Decision): void {
     if (decision.events.length === 0) return;
     const { events, stored } = this.#record.add(decision.events, decision.run);
+    this.#limit.hold(isHeld(this.result));
     for (const event of events) this.#act(event);
     // Watchers may be slow; act on the events first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
@@ -250,7 +262,7 @@ export class LocalRun {
   #act(event: RunEvent): void {
     switch (event.type) {
       case 'run.started':
-        this.#limitRun(event.at);
+        this.#limit.start(this.#request.workflow.timeoutMs);
         break;
       case 'step.scheduled':
         this.#guard(this.#attempt(event.step, event.attempt));
@@ -264,6 +276,9 @@ export class LocalRun {
         this.#timers.at(event.until, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
         break;
       }
+      case 'step.held':
+        this.#held(event);
+        break;
       case 'step.finished':
         this.#publish(event.step, event.outputs);
         this.#flushSoon();
@@ -281,7 +296,7 @@ export class LocalRun {
         else this.#attempts.stop();
         break;
       case 'run.handling':
-        this.#cancelTimeout();
+        this.#limit.stop();
         break;
       case 'run.finished':
         this.#preparation.abort('stop');
@@ -298,6 +313,7 @@ export class LocalRun {
       case 'step.ready':
       case 'step.contained':
       case 'step.serving':
+      case 'step.answered':
       case 'step.marked':
         break;
     }
@@ -342,13 +358,18 @@ export class LocalRun {
     this.#post({ type: 'attempt-started', at: this.#options.clock.now(), step, attempt, process, ...link });
   }
 
-  #limitRun(startedAt: number): void {
-    const { timeoutMs } = this.#request.workflow;
-    if (timeoutMs === 0) return;
-    const message = `timed out after ${timeoutMs / 1000}s`;
-    this.#cancelTimeout = this.#timers.at(startedAt + timeoutMs, () =>
-      this.cancel({ reason: 'timeout', message, force: false }),
-    );
+  #timeOut(): void {
+    const message = `timed out after ${this.#request.workflow.timeoutMs / 1000}s`;
+    this.cancel({ reason: 'timeout', message, force: false });
+  }
+
+  #held({ step, attempt, until, outputs }: Extract<RunEvent, { type: 'step.held' }>): void {
+    this.#runner.set(outputs);
+    this.#flushSoon();
+    // Without a limit, the timer only keeps this process alive until the run ends.
+    this.#timers.at(until ?? never, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
+    const given = unattendedAnswer(stepNode(this.result, step), this.#request.onApproval);
+    if (given !== null) this.answer({ step, ...given });
   }
 
   #warn(step: string | null, message: string): void {

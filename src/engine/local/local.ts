@@ -38,6 +38,7 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       state: () => run.state,
       result: () => run.result,
       cancel: (asked) => run.cancel(asked),
+      answer: (given) => run.answer(given),
       finished: run.finished,
     };
   };

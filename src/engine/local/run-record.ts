@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import { evolve } from '../../core/run/evolve.ts';
 import type { RunEvent, StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
@@ -95,7 +96,7 @@ export class RunRecord {
 
   #note(event: StoredEvent): void {
     if (event.type === 'step.expanded') this.#results.set(event.step, event.seq);
-    if (event.type !== 'step.finished' && event.type !== 'step.waiting') return;
+    if (!endsAttempt(event)) return;
     this.#results.set(event.step, event.seq);
     if (hasOutputs(event)) this.#lastOutputs = event.seq;
   }
@@ -134,9 +135,9 @@ export class RunRecord {
   }
 }
 
-function hasOutputs(event: Extract<RunEvent, { type: 'step.finished' | 'step.waiting' }>): boolean {
+function hasOutputs(event: Extract<RunEvent, { type: 'step.finished' | 'step.held' | 'step.waiting' }>): boolean {
   const outputs =
-    event.type === 'step.finished' ? event.outputs : 'outputs' in event.outcome ? event.outcome.outputs : {};
+    event.type !== 'step.waiting' ? event.outputs : 'outputs' in event.outcome ? event.outcome.outputs : {};
   for (const _ in outputs) return true;
   return false;
 }

@@ -41,6 +41,7 @@ export async function runSubworkflow(
         restored: earlier?.restored ?? [],
         ancestors,
         strict: parent.strict === true,
+        ...(parent.onApproval === undefined ? {} : { onApproval: parent.onApproval }),
         ...family,
       },
       watcher?.watch ?? (() => {}),

@@ -3,6 +3,7 @@ import { canonicalSignal } from '../check/signals.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
 import type { NamedTexts, RawAction } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
+import { approvalOf } from './approval.ts';
 import { assignments, variableName } from './assignments.ts';
 import { inContainer } from './build-container.ts';
 import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
@@ -56,6 +57,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     },
     leaveBackground: action.leaveBackground ?? false,
     ...(fanOut === null ? {} : { fanOut }),
+    ...approvalOf(action.approval),
   };
 }
 

@@ -15,6 +15,7 @@ import type { RawDotenv, RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrLis
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
+import { secretInputs } from './approval.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
@@ -56,7 +57,10 @@ export function buildWorkflow(input: BuildInput): Workflow {
     params: parseParamDefaults(merged.params),
     env: [...envOf(base?.env), ...envOf(root.env)],
     ...dotenvOf(base?.dotenv, root.dotenv),
-    secrets: withSecretParams([...secretsOf(base?.secrets), ...secretsOf(root.secrets)], merged.params),
+    secrets: withDeclared(
+      [...secretsOf(base?.secrets), ...secretsOf(root.secrets)],
+      [...secretParams(merged.params), ...input.steps.flatMap(({ raw }) => secretInputs(raw.approval))],
+    ),
     preconditions: preconditionsOf(merged.preconditions),
     steps: stepsOf(input, merged),
     handlers: handlersOf(merged, input),
@@ -187,11 +191,14 @@ function secretsOf(secrets: RawWorkflow['secrets']): SecretSource[] {
   });
 }
 
-/** A parameter that is declared as a secret counts as listed under `secrets`. */
-function withSecretParams(secrets: readonly SecretSource[], params: RawWorkflow['params']): SecretSource[] {
-  const listed = new Set(secrets.map(({ name }) => name));
+function secretParams(params: RawWorkflow['params']): readonly string[] {
   const declared = Array.isArray(params) ? params.filter((entry) => typeof entry === 'object') : [];
-  const names = declared.flatMap((entry) => (isSecretDeclaration(entry) ? [String(entry['name'])] : []));
+  return declared.flatMap((entry) => (isSecretDeclaration(entry) ? [String(entry['name'])] : []));
+}
+
+/** A parameter or input that is declared as a secret counts as listed under `secrets`. */
+function withDeclared(secrets: readonly SecretSource[], names: readonly string[]): SecretSource[] {
+  const listed = new Set(secrets.map(({ name }) => name));
   return [...secrets, ...names.filter((name) => !listed.has(name)).map((name) => ({ name, env: null, file: null }))];
 }
 

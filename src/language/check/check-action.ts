@@ -5,6 +5,7 @@ import { asList, executorType, type NamedTexts, type TextOrList } from '../raw.t
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
 import type { ActionEntry } from './action-entries.ts';
+import { approvalProblems } from './check-approval.ts';
 import { stepContainerProblems } from './check-container.ts';
 import { ignoredProblems } from './check-ignored.ts';
 import { policyProblems } from './check-policies.ts';
@@ -24,6 +25,7 @@ export function actionProblems(entry: ActionEntry): Problem[] {
     ...stepContainerProblems(entry),
     ...expressionProblems(entry),
     ...signalProblems(entry),
+    ...approvalProblems(entry),
     ...outputProblems(entry),
     ...envProblems(file, [...path, 'env'], raw.env),
   ];
@@ -66,8 +68,9 @@ function workProblems(entry: ActionEntry): Problem[] {
     return conflict === undefined ? [] : [conflicting(entry, kind, conflict)];
   }
   if (file.damaged.has(raw)) return [];
+  if (others.length === 0 && raw.approval !== undefined && raw.approval !== false) return [];
   if (others.length === 0) {
-    const help = 'Give it "command", "script", "executor", "container", "run" or "call".';
+    const help = 'Give it "command", "script", "executor", "container", "run", "call" or "approval".';
     return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help })];
   }
   const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];

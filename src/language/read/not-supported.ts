@@ -18,7 +18,6 @@ const planned: { readonly [map: string]: Table } = {
   },
   step: {
     'parallel matrix': 'Write one step for each item, or a loop in a script.',
-    approval: 'Put the steps after it into a workflow of their own, and start that by hand.',
     service: 'Start the program in the background of a step; it ends with the run.',
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { hideSecretParams } from '../text/params-text.ts';
@@ -37,7 +38,7 @@ export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptio
       runId = id;
     },
     event: (event) => {
-      if (event.type === 'step.finished' || event.type === 'step.waiting') putLines(lines.end(event.step));
+      if (endsAttempt(event)) putLines(lines.end(event.step));
       batch.add(JSON.stringify(eventJson(runId, withoutSecrets(event, workflow))));
     },
     output: (chunk) => putLines(lines.push(chunk)),

@@ -11,6 +11,8 @@ export type PlainContext = {
   /** The start of its current attempt; undefined before it. */
   readonly startedAt: number | undefined;
   readonly colors: ChalkInstance;
+  /** The command that approves a step of the run. */
+  readonly approve: (step: string) => string;
 };
 
 /** Formats an event, with a searchable keyword first; null for events that are not shown. */
@@ -31,6 +33,10 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
       return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
     case 'step.waiting':
       return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
+    case 'step.held':
+      return `${word('WAIT', colors.yellow)} ${joined(escapeControls(event.prompt), `(${context.approve(event.step)})`)}`;
+    case 'step.answered':
+      return `${word('ANSWER', colors.blue)} ${joined(answerText(event), escapeControls(event.comment), ': ')}`;
     case 'step.finished':
       return finishedText(event, context);
     case 'run.canceling':
@@ -56,6 +62,14 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
 
 function keptText({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): string {
   return joined(`${status.replace('_', ' ')} before`, escapeControls(before?.message ?? ''), ': ');
+}
+
+/** Describes who answered an approval, and how. */
+export function answerText({
+  answer,
+  by,
+}: Pick<Extract<StoredEvent, { type: 'step.answered' }>, 'answer' | 'by'>): string {
+  return by === null ? answer : `${answer} by ${escapeControls(by)}`;
 }
 
 function retryText(

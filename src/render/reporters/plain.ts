@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
 import { colorStep, createColors } from '../text/colors.ts';
@@ -6,6 +7,7 @@ import { timeOfDay } from '../text/duration.ts';
 import { nameText, padEnd, textWidth } from '../text/width.ts';
 import { headerLine } from '../views/header.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
+import { suggestApprove } from '../views/recap-commands.ts';
 import { createBatch } from './batched.ts';
 import { nodesByName } from './nodes.ts';
 import { createOutputColors } from './output-colors.ts';
@@ -35,6 +37,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   const outputColors = createOutputColors(terminal.stripsColors !== true);
   const bar = colors.dim('|');
   let workflow: Workflow | null = null;
+  let run = '';
   let steps: ReadonlyMap<string, Step> = new Map();
   let prefix = (name: string) => `[${name}]`;
 
@@ -47,12 +50,13 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     }
   };
   /** The name of a step of a child run includes its parent steps. */
-  const show = (event: StoredEvent, step: string | null, of: Step | undefined) => {
-    if (event.type === 'step.finished' || event.type === 'step.waiting') endAttempt(step ?? '');
+  const show = (event: StoredEvent, step: string | null, { of, runId }: { of: Step | undefined; runId: string }) => {
+    if (endsAttempt(event)) endAttempt(step ?? '');
     if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
-    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors });
+    const approve = (name: string) => suggestApprove(runId, name, options.commands.options);
+    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors, approve });
     if (text !== null) put(event.at, step, text);
-    if (event.type === 'step.finished' || event.type === 'step.waiting') startedAt.delete(step ?? '');
+    if (endsAttempt(event)) startedAt.delete(step ?? '');
   };
   const endAttempt = (step: string) => {
     putLines(lines.end(step));
@@ -61,24 +65,25 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
 
   return {
     wantsOutput: true,
-    begin: (begun) => {
+    begin: (begun, runId) => {
       workflow = begun;
+      run = runId;
       steps = nodesByName(begun);
       prefix = createPrefix(begun, colors);
     },
     event: (event) => {
       if (event.type === 'run.created' && workflow) batch.add(headerLine(workflow, event, terminal));
       const step = stepOf(event);
-      show(event, step, steps.get(step ?? ''));
+      show(event, step, { of: steps.get(step ?? ''), runId: run });
     },
     output: (chunk) => putLines(lines.push(chunk)),
-    child: ({ path, workflow: own }) => {
+    child: ({ path, workflow: own, runId }) => {
       const nodes = nodesByName(own);
       const nameOf = (step: string) => [...path, step].join(' > ');
       return {
         event: (event) => {
           const step = stepOf(event);
-          if (step !== null) show(event, nameOf(step), nodes.get(step));
+          if (step !== null) show(event, nameOf(step), { of: nodes.get(step), runId });
         },
         output: (chunk) => putLines(lines.push({ ...chunk, step: nameOf(chunk.step) })),
       };

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../core/run/run.ts';
  * the events.
  */
 export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): object {
-  const until = 'until' in rest ? { until: isoTime(rest.until) } : {};
+  const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
   return { type, runId, at: isoTime(at), ...rest, ...until };
 }
 

@@ -11,7 +11,7 @@ import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
 import { cut, nameText } from '../text/width.ts';
-import { commandLines, type SuggestedCommands, suggestLogs, suggestRetry } from './recap-commands.ts';
+import { commandLines, type SuggestedCommands, suggestApprove, suggestLogs, suggestRetry } from './recap-commands.ts';
 
 /** The options of a recap. */
 export type RecapOptions = {
@@ -40,6 +40,7 @@ export function renderRecap(recap: Recap, terminal: RecapTerminal, options: Reca
     ...reasonLines(summary),
     ...summary.warnings.map((warning) => `${style.colors.yellow('warning:')} ${escapeControls(warning)}`),
     ...failureLines(recap, style),
+    ...approvalLines(recap, style),
     ...retryLines(recap, style),
   ];
   return lines.map((line) => `${line}\n`).join('');
@@ -111,6 +112,19 @@ function reasonLines(summary: RunSummary): readonly string[] {
   const isTold = summary.reason === 'step' && failedSteps(summary).length > 0;
   if (summary.error === null || summary.error === '' || isTold) return [];
   return [`  ${escapeControls(summary.error)}`];
+}
+
+/** Returns what waits for approval, with the command that approves it. */
+function approvalLines({ summary }: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
+  const waiting = summary.steps.filter(({ waitingFor }) => waitingFor === 'approval');
+  return waiting.flatMap(({ name, approval }) => {
+    const prompt = escapeControls(approval?.prompt ?? '');
+    const command = suggestApprove(summary.runId, name, commands.options);
+    return [
+      `${colors.bold(nameText(name))} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
+      ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),
+    ];
+  });
 }
 
 /** Printed once, since the command is the same for all failed steps. */

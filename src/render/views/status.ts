@@ -85,7 +85,13 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
       return pendingLine(name, { settled }, style);
     case 'waiting':
       return waitingLine(
-        { name, attempt: attempt + 1, until: until ?? now, why: waitingFor ?? 'retry', message },
+        {
+          name,
+          attempt: attempt + 1,
+          until,
+          why: waitingFor ?? 'retry',
+          message: waitingFor === 'approval' ? (step.approval?.prompt ?? '') : message,
+        },
         now,
         style,
       );

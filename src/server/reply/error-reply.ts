@@ -66,6 +66,8 @@ function statusOf(code: ErrorCode, style: ErrorStyle): number {
       return style === 'v1' ? 400 : 409;
     case 'busy':
       return 429;
+    case 'forbidden':
+      return 403;
     case 'denied':
     case 'unreachable':
       return 502;

@@ -1,13 +1,18 @@
 import { basename } from 'node:path';
 import type { RetrySelection } from '../../core/run/retry.ts';
-import type { MarkedStatus } from '../../core/run/run.ts';
+import type { ApprovalAnswer, MarkedStatus } from '../../core/run/run.ts';
+import { onlyWaitingStep } from '../../service/runs/answering.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
+import { answererOf } from '../answerer.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
 import { type ActionFields, actionFields, requireField } from './fields.ts';
 import { runOfHandle, type V1Parts } from './v1-parts.ts';
 
-type Action = (listed: ListedWorkflow, fields: ActionFields, parts: V1Parts) => Promise<object> | object;
+/** An action request, and the name of its user for approvals. */
+type V1Action = ActionFields & { readonly answerer: string };
+
+type Action = (listed: ListedWorkflow, fields: V1Action, parts: V1Parts) => Promise<object> | object;
 
 /** The actor of stops and marks in messages. */
 const by = 'the API';
@@ -19,6 +24,8 @@ const actions: { readonly [name: string]: Action } = {
   suspend,
   'mark-success': (listed, fields, parts) => mark(listed, { fields, status: 'succeeded' }, parts),
   'mark-failed': (listed, fields, parts) => mark(listed, { fields, status: 'failed' }, parts),
+  approve: (listed, fields, parts) => answer(listed, { fields, decision: 'approved' }, parts),
+  reject: (listed, fields, parts) => answer(listed, { fields, decision: 'rejected' }, parts),
   save,
   rename,
 };
@@ -31,7 +38,7 @@ export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply
     const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
     if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
     try {
-      return jsonReply(await action(listed, fields, parts));
+      return jsonReply(await action(listed, { ...fields, answerer: answererOf(request.visitor) }, parts));
     } finally {
       parts.runIndex.touch();
     }
@@ -95,6 +102,20 @@ async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, part
   await refreshed(parts);
   await runOfHandle(runId, listed, parts);
   await parts.runs.mark(runId, { step, status, by });
+  return {};
+}
+
+type AnswerAction = { readonly fields: V1Action; readonly decision: ApprovalAnswer };
+
+/** Answers a step that waits for approval; its inputs are `params`, the remark is `value`. */
+async function answer(listed: ListedWorkflow, { fields, decision }: AnswerAction, parts: V1Parts): Promise<object> {
+  const runId = requireField(fields, 'requestId', 'request-id');
+  await refreshed(parts);
+  const { past } = await runOfHandle(runId, listed, parts);
+  const step = fields.step === '' ? onlyWaitingStep(parts.history.summarize(past)) : fields.step;
+  const given = (fields.params ?? []).flatMap(({ name, value }) => (name === null ? [] : [[name, value] as const]));
+  const inputs = Object.fromEntries(given);
+  await parts.runs.answer(runId, { step, decision, by: fields.answerer, comment: fields.value, inputs });
   return {};
 }
 

@@ -8,6 +8,7 @@ import { stepLogIndex } from './logs/log-index.ts';
 import { searchLogsOfRun } from './logs/log-search.ts';
 import { runLogs } from './logs/run-lines.ts';
 import { stepLogRoute } from './logs/step-log.ts';
+import { approveStepRoute, rejectStepRoute } from './runs/answer-step.ts';
 import { deleteRunRoute, markStepRoute, retryRunRoute, startRunRoute, stopRunRoute } from './runs/run-actions.ts';
 import { actOnRuns } from './runs/run-batch.ts';
 import { followEventsRoute } from './runs/run-events.ts';
@@ -49,6 +50,8 @@ export function v2Routes(parts: V2Parts): readonly Route[] {
     { ...post, path: `${run}/stop`, handle: stopRunRoute(parts), body: 'none' },
     { ...post, path: `${run}/retry`, handle: retryRunRoute(parts) },
     { ...post, path: `${run}/steps/{step}/mark`, handle: markStepRoute(parts) },
+    { ...post, path: `${run}/steps/{step}/approve`, handle: approveStepRoute(parts) },
+    { ...post, path: `${run}/steps/{step}/reject`, handle: rejectStepRoute(parts) },
     { ...get, path: '/api/v2/events', handle: followAll(parts) },
     { ...get, path: `${run}/events`, handle: followEventsRoute(parts) },
     { ...get, path: `${run}/logs`, handle: runLogs(parts) },

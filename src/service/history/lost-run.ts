@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '../../core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
@@ -154,7 +155,7 @@ function sparedSteps(state: RunState): ReadonlySet<string> {
 function leaders(events: readonly StoredEvent[]): readonly { readonly step: string; readonly leader: Leader }[] {
   const ends = new Map<string, number>();
   for (const event of events) {
-    if (event.type === 'step.finished' || event.type === 'step.waiting') ends.set(attemptKey(event), event.at);
+    if (endsAttempt(event)) ends.set(attemptKey(event), event.at);
   }
   return events.flatMap((event) => {
     if (event.type !== 'step.started' || event.process === null) return [];

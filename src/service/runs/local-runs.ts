@@ -10,12 +10,14 @@ import {
   type WorkflowPlaces,
   type WorkflowReference,
 } from '../workflows/workflows.ts';
+import { type AnswerTools, answerStep } from './answering.ts';
 import { retryRequest } from './retry-run.ts';
 import type { StartRequest } from './runs.ts';
 import { type StopTools, stopRun } from './stopping.ts';
 
 /** The dependencies of changing runs. */
 export type LocalRunTools = StopTools &
+  AnswerTools &
   RequestTools & {
     readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
     /** Handles an accepted run: `beginRun`, or adding it to a queue. */
@@ -53,6 +55,7 @@ export function createLocalRuns(tools: LocalRunTools): LocalRuns {
       return { result: await stopRun(runId, { by, force: forced }, tools), forced };
     },
     mark: async (runId, mark) => history.summarize(await markStep(runId, mark, tools)),
+    answer: async (runId, order) => history.summarize(await answerStep(runId, order, tools)),
   };
 }
 

@@ -166,7 +166,9 @@ describe('a run that waits', () => {
       await world.accept(living, false);
       const claimed = await claimRun('r1', world);
       expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('asked');
-      const heard = await new Promise((resolve) => void claimed.taken.journal.listen(resolve));
+      const heard = await new Promise(
+        (resolve) => void claimed.taken.journal.listen({ stop: resolve, answer: () => {} }),
+      );
       expect(heard).toMatchObject({ by: 'ann', force: false });
       await claimed.taken.journal.close();
     });

@@ -1,3 +1,4 @@
+import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
 import { parameterNames } from '../../build/functions.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
@@ -114,6 +115,8 @@ function settingNames(settings: readonly SpecFile[]): readonly string[] {
 
 /** The outputs of steps and handlers. */
 function outputNames(all: readonly SpecFile[]): readonly string[] {
-  const names = all.flatMap(actionEntries).map(({ raw }) => variableName(raw.output ?? ''));
+  const names = all
+    .flatMap(actionEntries)
+    .flatMap(({ raw }) => [variableName(raw.output ?? ''), ...inputsOf(raw.approval).map(inputName)]);
   return names.filter((name) => name !== null);
 }

@@ -36,6 +36,7 @@ export function entryUses(raw: RawAction & RawItems, shell: string): readonly Lo
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
     ...textUses(raw.container, ['container']),
+    ...(typeof raw.approval === 'object' ? textUses(raw.approval.prompt, ['approval', 'prompt']) : []),
   ];
 }
 

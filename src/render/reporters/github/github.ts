@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { StepSummary } from '../../../core/run/summary.ts';
 import type { Step, Workflow } from '../../../core/workflow.ts';
@@ -6,6 +7,7 @@ import { formatElapsed, timeOfDay } from '../../text/duration.ts';
 import { escapeControls, stripControls } from '../../text/sanitize.ts';
 import { headerLine } from '../../views/header.ts';
 import { type RecapOptions, renderRecap, statusText } from '../../views/recap.ts';
+import { suggestApprove } from '../../views/recap-commands.ts';
 import type { FrameClock } from '../frames.ts';
 import { createHeartbeat } from '../heartbeat.ts';
 import { createHeldLines, type HeldLines } from '../held-lines.ts';
@@ -43,8 +45,8 @@ export function createGithubReporter(terminal: Terminal, options: GithubOptions)
   let log: GithubLog | null = null;
   return {
     wantsOutput: true,
-    begin: (workflow) => {
-      log = new GithubLog(workflow, terminal, options);
+    begin: (workflow, runId) => {
+      log = new GithubLog({ workflow, runId }, terminal, options);
     },
     event: (event) => log?.event(event),
     output: (chunk) => log?.output(chunk),
@@ -54,6 +56,7 @@ export function createGithubReporter(terminal: Terminal, options: GithubOptions)
 
 class GithubLog {
   readonly #workflow: Workflow;
+  readonly #runId: string;
   readonly #terminal: Terminal;
   readonly #options: GithubOptions;
   readonly #steps: ReadonlyMap<string, Step>;
@@ -65,8 +68,9 @@ class GithubLog {
   readonly #startedAt = new Map<string, number>();
   readonly #failures = new Map<string, Failure>();
 
-  constructor(workflow: Workflow, terminal: Terminal, options: GithubOptions) {
+  constructor({ workflow, runId }: { workflow: Workflow; runId: string }, terminal: Terminal, options: GithubOptions) {
     this.#workflow = workflow;
+    this.#runId = runId;
     this.#terminal = terminal;
     this.#options = options;
     this.#steps = nodesByName(workflow);
@@ -78,12 +82,12 @@ class GithubLog {
   event(event: StoredEvent): void {
     if (event.type === 'run.created') this.#put(`${headerLine(this.#workflow, event, this.#terminal)}\n`);
     if (event.type === 'step.started') this.#startedAt.set(event.step, event.at);
-    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#endAttempt(event.step);
+    if (endsAttempt(event)) this.#endAttempt(event.step);
     const text = this.#text(event, this.#colors);
     if (event.type === 'step.finished') this.#finish(event, text);
     else if (event.type === 'step.started' || event.type === 'step.waiting') this.#hold(event.step, text);
     else if (text !== '') this.#say(event.at, 'step' in event ? event.step : null, text);
-    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#startedAt.delete(event.step);
+    if (endsAttempt(event)) this.#startedAt.delete(event.step);
   }
 
   output(chunk: OutputChunk): void {
@@ -146,7 +150,9 @@ class GithubLog {
 
   #text(event: StoredEvent, colors: ReturnType<typeof createColors>): string {
     const name = 'step' in event ? (event.step ?? '') : '';
-    return plainEvent(event, { step: this.#steps.get(name), startedAt: this.#startedAt.get(name), colors }) ?? '';
+    const approve = (step: string) => suggestApprove(this.#runId, step, this.#options.commands.options);
+    const [step, startedAt] = [this.#steps.get(name), this.#startedAt.get(name)];
+    return plainEvent(event, { step, startedAt, colors, approve }) ?? '';
   }
 
   #endAttempt(step: string): void {

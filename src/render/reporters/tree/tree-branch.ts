@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { allSteps, type Workflow } from '../../../core/workflow.ts';
 import { nameText, textWidth } from '../../text/width.ts';
@@ -66,7 +67,7 @@ export class TreeBranch {
   }
 
   event(event: StoredEvent): void {
-    if (event.type === 'step.finished' || event.type === 'step.waiting') this.#endAttempt(event.step);
+    if (endsAttempt(event)) this.#endAttempt(event.step);
     if (event.type === 'step.waiting') this.#forget(event.step);
     if (event.type === 'step.finished' || event.type === 'step.restored') this.#settle(event);
     this.view.apply(event);

@@ -95,9 +95,13 @@ export function activeLine(
 
 /** Renders a step between two attempts. */
 export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, steps }: TreeStyle): TreeLine {
-  const attempt = attemptText(steps.get(step.name), step.attempt);
+  const attempt = step.why === 'approval' ? '' : attemptText(steps.get(step.name), step.attempt);
   const next =
-    step.until > now ? `again in ${formatElapsed(step.until - now + 999)}` : 'again as soon as there is a free place';
+    step.why === 'approval'
+      ? approvalWait(step.until, now)
+      : step.until !== null && step.until > now
+        ? `again in ${formatElapsed(step.until - now + 999)}`
+        : 'again as soon as there is a free place';
   const what = attempt === '' ? next : `${next}, ${attempt}`;
   return {
     glyph: glyphs.status.waiting,
@@ -107,6 +111,10 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
     paintGlyph: colors.yellow,
     paintDetail: colors.dim,
   };
+}
+
+function approvalWait(until: number | null, now: number): string {
+  return until === null ? 'waits for approval' : `waits for approval, ${formatElapsed(Math.max(0, until - now))} left`;
 }
 
 /** Renders a pending step and its unfinished dependencies. */

@@ -1,4 +1,4 @@
-import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
+import type { SettledStatus, StoredEvent, WaitingFor } from '../../../core/run/run.ts';
 import { handlerKind, type Workflow } from '../../../core/workflow.ts';
 import { stripControls } from '../../text/sanitize.ts';
 
@@ -10,12 +10,12 @@ export type ActiveStep = {
   readonly lastLine: LastLine;
 };
 
-/** A step between two attempts: `attempt` is the next one. */
+/** A step between two attempts: `attempt` is the next one. Of a step that waits for approval, `message` is the prompt. */
 export type WaitingStep = {
   readonly name: string;
   readonly attempt: number;
-  readonly until: number;
-  readonly why: 'retry' | 'repeat';
+  readonly until: number | null;
+  readonly why: WaitingFor;
   readonly message: string;
 };
 
@@ -56,6 +56,13 @@ export class TreeView {
         this.waiting.set(name, { name, attempt: event.attempt + 1, until, why, message });
         break;
       }
+      case 'step.held': {
+        const { step: name, attempt, until, prompt: message } = event;
+        this.active.delete(name);
+        this.pending.delete(name);
+        this.waiting.set(name, { name, attempt, until, why: 'approval', message });
+        break;
+      }
       case 'step.restored':
       case 'step.finished':
       case 'step.marked':
@@ -75,6 +82,7 @@ export class TreeView {
       case 'step.contained':
       case 'step.serving':
       case 'step.ending':
+      case 'step.answered':
         break;
     }
   }

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { V2Parts } from '../v2-parts.ts';
@@ -62,7 +63,7 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
   };
   return {
     add: (event, { isPast }) => {
-      if (event.type !== 'step.started' && event.type !== 'step.waiting' && event.type !== 'step.finished') return;
+      if (event.type !== 'step.started' && !endsAttempt(event)) return;
       const { step, attempt } = event;
       const key = `${attempt} ${step}`;
       if (event.type === 'step.started') {

@@ -1,3 +1,4 @@
+import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { LogChunk, LogOffsets } from '../../../store/logs.ts';
@@ -40,7 +41,7 @@ export function createOutputFrames(
   }
   return {
     before: async (event) => {
-      if (event.type !== 'step.waiting' && event.type !== 'step.finished') return;
+      if (!endsAttempt(event)) return;
       while (follower?.finish(event.step, event.attempt) === false && !writer.isClosed()) await writer.caughtUp();
     },
     after: (event) => {
@@ -84,7 +85,7 @@ function underWay(events: readonly StoredEvent[]): Iterable<{ readonly step: str
   const active = new Map<string, { readonly step: string; readonly attempt: number }>();
   for (const event of events) {
     if (event.type === 'step.started') active.set(event.step, event);
-    else if (event.type === 'step.waiting' || event.type === 'step.finished') active.delete(event.step);
+    else if (endsAttempt(event)) active.delete(event.step);
   }
   return active.values();
 }

@@ -1,11 +1,20 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { WfError } from '../../../errors.ts';
 import type { RunControl } from '../../store.ts';
 import { openPrivate, storing } from '../disk/private-files.ts';
-import { isRunId, processLogPath } from '../run-directory.ts';
+import { isRunId, journalPath, processLogPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
-import { readStop, writeStop } from './stop-file.ts';
+import { readStop, writeAnswer, writeStop } from './request-file.ts';
+
+function flushFile(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
 
 /** How processes reach the owners of the runs in a directory. */
 export function createRunControl(runsDir: string): RunControl {
@@ -18,6 +27,14 @@ export function createRunControl(runsDir: string): RunControl {
     requestStop: (runId, request) => {
       const directory = directoryOf(runId);
       storing('write a request to stop in', directory, () => writeStop(directory, request));
+    },
+    requestAnswer: (runId, request) => {
+      const directory = directoryOf(runId);
+      return storing('write an answer in', directory, () => writeAnswer(directory, request));
+    },
+    flushJournal: (runId) => {
+      const path = journalPath(directoryOf(runId));
+      storing('flush', path, () => flushFile(path));
     },
     readStop: (runId) => readStop(directoryOf(runId)),
     knock: async (runId) => {

@@ -4,7 +4,7 @@ import { systemProblem } from '../../../system-problem.ts';
 import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';
 import { type Ownership, releaseOwner } from '../control/owner.ts';
-import { createStopListener } from '../control/stop-listener.ts';
+import { createRequestListener } from '../control/owner-listener.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 
 import { scratchPath } from '../run-directory.ts';
@@ -23,10 +23,10 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const { runId, directory, file, logs } = parts;
   const commit = createGroupCommit(createSync(parts));
   const scratch = scratchPath(directory);
-  const stops = createStopListener(directory, parts.ownership.path);
+  const requests = createRequestListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
   // Last, so that processes that wait for the end of the run find it complete.
-  const release = (end: typeof close) => end(parts, commit.flush).finally(() => stopListening(stops.close));
+  const release = (end: typeof close) => end(parts, commit.flush).finally(() => stopListening(requests.close));
   return {
     runId,
     append: (events) => {
@@ -41,7 +41,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
       return scratch;
     },
-    listen: stops.listen,
+    listen: requests.listen,
     close: () => {
       closing ??= release(close);
       return closing;

@@ -1,24 +1,24 @@
-import type { StopRequest } from '../../store.ts';
+import type { OwnerListener } from '../../store.ts';
 import { isOnLocalDisk } from '../disk/local-disk.ts';
 import { ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
-import { readStop } from './stop-file.ts';
+import { readStop, takeAnswers } from './request-file.ts';
 
 /** How often the owner polls for a request if a socket does not reach every process that may write one. */
 const lookMs = 500;
 
-/** Receives requests to stop the owner's run. */
-export type StopListener = {
-  readonly listen: (listener: (request: StopRequest) => void) => Promise<void>;
+/** Receives the requests of other processes to the owner of a run. */
+export type RequestListener = {
+  readonly listen: (listener: OwnerListener) => Promise<void>;
   readonly close: () => void;
 };
 
 /**
- * Reports each request in a run's directory once. A process that stops a run writes the request before it connects,
+ * Reports each request in a run's directory once. Another process writes its request before it connects,
  * and this function listens before it reads, so that no request is missed. The code for sockets is loaded only here:
  * most runs finish before.
  */
-export function createStopListener(directory: string, ownerPath: string): StopListener {
+export function createRequestListener(directory: string, ownerPath: string): RequestListener {
   let socket: OwnerSocket | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
@@ -42,11 +42,13 @@ export function createStopListener(directory: string, ownerPath: string): StopLi
     listen: async (listener) => {
       let delivered = '';
       const look = () => {
-        const request = isClosed ? null : readStop(directory);
+        if (isClosed) return;
+        takeAnswers(directory, listener.answer);
+        const request = readStop(directory);
         const text = JSON.stringify(request);
         if (request === null || text === delivered) return;
         delivered = text;
-        listener(request);
+        listener.stop(request);
       };
       if (isClosed) return;
       await open(look);

@@ -1,0 +1,132 @@
+import { isStep } from '../../core/graph.ts';
+import { checkParam } from '../../core/param-rule.ts';
+import type { ApprovalAnswer, Outputs } from '../../core/run/run.ts';
+import { isFinished, type RunState, stepNode, stepState } from '../../core/run/run-state.ts';
+import type { RunSummary } from '../../core/run/summary.ts';
+import type { ApprovalInput } from '../../core/workflow.ts';
+import { WfError } from '../../errors.ts';
+import { didYouMean, nearNames } from '../../language/near-names.ts';
+import { matchesPattern } from '../../pattern-test.ts';
+import type { RunArchive, RunControl } from '../../store/store.ts';
+import type { PastRun } from '../history/past-run.ts';
+import { noSuchStep } from '../history/run-reference.ts';
+import type { StepAnswerOrder } from '../service.ts';
+import type { StopTools } from './stopping.ts';
+
+/** The polling interval for an owner that does not listen yet. */
+const lookAgainMs = 200;
+
+/** The dependencies of answering. */
+export type AnswerTools = Pick<StopTools, 'history' | 'wake' | 'clock'> & {
+  readonly archive: Pick<RunArchive, 'followEvents'>;
+  readonly control: Pick<RunControl, 'requestAnswer' | 'flushJournal' | 'knock'>;
+};
+
+/**
+ * Answers a step that waits for approval, and resolves to the run when the answer is durable in its journal. The first
+ * answer counts. Throws as `RunActions.answer` does.
+ */
+export async function answerStep(runId: string, order: StepAnswerOrder, tools: AnswerTools): Promise<PastRun> {
+  const { history, control, wake } = tools;
+  const { decision, by, comment } = order;
+  const { state } = await requireRun(runId, history);
+  const { step } = order;
+  requireWaiting(state, step);
+  requireAllowed(state, step, by);
+  const inputs =
+    decision === 'approved' ? checkedInputs(stepNode(state, step).approval?.inputs ?? [], order.inputs) : {};
+  const isFirst = control.requestAnswer(runId, { step, decision, by, comment, inputs });
+  if (state.owner !== null) wake(state.owner);
+  const answered = await untilAnswered(runId, step, tools);
+  const { approval } = stepState(answered.state, step);
+  const answer = approval?.answer ?? null;
+  if (isFirst && answer?.by === by && answer.answer === decision) return answered;
+  throw answer === null ? notWaiting(answered.state, step) : alreadyAnswered(step, answer);
+}
+
+/** Resolves when the step waits no longer. An owner that dies meanwhile ends the run. */
+async function untilAnswered(
+  runId: string,
+  step: string,
+  { history, archive, control, clock }: AnswerTools,
+): Promise<PastRun> {
+  for (;;) {
+    const run = await requireRun(runId, history);
+    if (isFinished(run.state) || stepState(run.state, step).waitingFor !== 'approval') {
+      control.flushJournal(runId);
+      return run;
+    }
+    const door = await control.knock(runId);
+    const end = new AbortController();
+    void door?.closed.then(() => end.abort());
+    // Its owner does not listen yet.
+    const cancel = door === null ? clock.setTimer(clock.now() + lookAgainMs, () => end.abort()) : null;
+    const last = run.stored?.events.at(-1)?.seq ?? 0;
+    for await (const event of archive.followEvents(runId, last, end.signal)) {
+      if ('step' in event && event.step === step) break;
+    }
+    cancel?.();
+    door?.leave();
+  }
+}
+
+function requireWaiting(state: RunState, name: string): void {
+  if (!isStep(state.graph, name)) throw noSuchStep(name, state.graph);
+  if (isFinished(state) || stepState(state, name).waitingFor !== 'approval') throw notWaiting(state, name);
+}
+
+/** The only step of a run that waits for approval. Throws a `WfError` `conflict`, or `usage` if several do. */
+export function onlyWaitingStep({ runId, waitingFor: waiting = [] }: RunSummary): string {
+  const [first, ...others] = waiting;
+  if (first === undefined) throw new WfError('conflict', `nothing waits for approval in run ${runId}`);
+  if (others.length === 0) return first;
+  throw new WfError('usage', `several steps wait for approval: ${waiting.join(', ')}`, { help: 'name one of them' });
+}
+
+function notWaiting(state: RunState, name: string): WfError {
+  const { approval, status } = stepState(state, name);
+  if (approval !== undefined && approval.answer !== null) return alreadyAnswered(name, approval.answer);
+  return new WfError('conflict', `step "${name}" does not wait for approval: it is ${status.replace('_', ' ')}`);
+}
+
+function alreadyAnswered(
+  name: string,
+  { answer, by, comment }: { readonly answer: ApprovalAnswer; readonly by: string | null; readonly comment: string },
+): WfError {
+  const who = by === null ? (comment === '' ? '' : `: ${comment}`) : ` by ${by}`;
+  return new WfError('conflict', `step "${name}" was already ${answer}${who}`);
+}
+
+function requireAllowed(state: RunState, step: string, user: string): void {
+  const { by = [] } = stepNode(state, step).approval ?? {};
+  if (by.length === 0 || by.includes(user)) return;
+  throw new WfError('forbidden', `"${user}" may not answer step "${step}": only ${by.join(', ')} may`);
+}
+
+/** The inputs with their defaults. Throws a `WfError` `invalid-params` that lists every fault. */
+function checkedInputs(declared: readonly ApprovalInput[], given: Outputs): Outputs {
+  const names = declared.map(({ name }) => name);
+  const faults = Object.keys(given)
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const near = didYouMean(nearNames(name, names));
+      const takes = names.length === 0 ? 'no inputs' : names.join(', ');
+      return `unknown input "${name}": ${near === '' ? '' : `${near} `}the approval takes ${takes}`;
+    });
+  const values: Record<string, string> = {};
+  for (const { name, default: value, rule } of declared) {
+    const text = given[name] ?? value;
+    // An optional input that is left out is empty, whatever its type.
+    const checked = text === '' && rule.required !== true ? { value: '' } : checkParam(text, rule, matchesPattern);
+    if ('fault' in checked) faults.push(`input "${name}" ${checked.fault}`);
+    else values[name] = checked.value;
+  }
+  if (faults.length > 0) throw new WfError('invalid-params', faults.join('\n'));
+  return values;
+}
+
+async function requireRun(runId: string, history: AnswerTools['history']): Promise<PastRun> {
+  const run = await history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  return run;
+}

@@ -1,0 +1,67 @@
+import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32OfText } from '../../../start-up/crc32.ts';
+import type { AnswerRequest, StopRequest } from '../../store.ts';
+import { errorCode, flushDirectory, replacePrivate } from '../disk/private-files.ts';
+import { seal, unseal } from '../disk/sealed.ts';
+import { stopPath } from '../run-directory.ts';
+
+const ANSWER_FILE = /^answer-[\w-]+\.json$/;
+/** In characters; a file name has room for 255. */
+const MAX_STEP_LENGTH = 150;
+
+/** Replaces the previous request; atomic, and on disk when it returns. */
+export function writeStop(directory: string, request: StopRequest): void {
+  replacePrivate(stopPath(directory), textOf(request), draftIn(directory));
+}
+
+/** The last request for the run in a directory; null without a readable one. */
+export function readStop(directory: string): StopRequest | null {
+  return readRequest(stopPath(directory)) as StopRequest | null;
+}
+
+/** Writes an answer as `writeStop` does. Returns false if one to the same step is there: the first counts. */
+export function writeAnswer(directory: string, request: AnswerRequest): boolean {
+  const name = Buffer.from(request.step).toString('base64url').slice(0, MAX_STEP_LENGTH);
+  const path = join(directory, `answer-${crc32OfText(request.step)}-${name}.json`);
+  const whole = `${draftIn(directory)}.answer`;
+  replacePrivate(whole, textOf(request), draftIn(directory));
+  try {
+    linkSync(whole, path);
+    flushDirectory(directory);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(whole, { force: true });
+  }
+}
+
+/** Passes each answer on, then removes it: it may hold secrets. */
+export function takeAnswers(directory: string, take: (request: AnswerRequest) => void): void {
+  for (const name of readdirSync(directory)) {
+    if (!ANSWER_FILE.test(name)) continue;
+    const path = join(directory, name);
+    const request = readRequest(path) as AnswerRequest | null;
+    if (request !== null) take(request);
+    rmSync(path, { force: true });
+  }
+}
+
+/** A file of one process, until it gets its name. */
+function draftIn(directory: string): string {
+  return `${stopPath(directory)}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+}
+
+function textOf(request: object): string {
+  return `${seal(JSON.stringify(request))}\n`;
+}
+
+function readRequest(path: string): unknown {
+  try {
+    return unseal(readFileSync(path).subarray(0, -1)) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Place, withPlace } from '../support/past-runs.ts';
+
+const gate = `steps:
+  - {name: plan, command: echo planned}
+  - name: go
+    depends: plan
+    command: echo 99
+    output: SUM
+    approval: {prompt: "Ship $SUM?", input: [WHY, {name: N, type: integer, default: 3}], required: WHY}
+  - {name: ship, depends: go, command: 'echo "ship $SUM for $WHY, $N"'}
+`;
+
+async function begin({ start }: Place, file = 'gate.yaml', id = 'r1', ...args: readonly string[]) {
+  const run = start('run', file, '--run-id', id, '--reporter', 'plain', ...args);
+  await run.until('WAIT');
+  return run;
+}
+
+describe('a step that waits for approval', () => {
+  it('goes on with the inputs of the first answer, which is stored when it is told', async () => {
+    await withPlace({ 'gate.yaml': gate }, async (place) => {
+      const run = await begin(place);
+      expect(await place.json('status', 'r1')).toMatchObject({ status: 'running', waitingFor: ['go'] });
+      expect((await place.wf('status', 'r1')).stdout).toContain(
+        'go waits for approval: Ship 99?\n  approve: wf approve r1 go',
+      );
+      const faulty = await place.wf('approve', 'r1', '-p', 'WY=x', '-p', 'N=two');
+      expect([faulty.code, faulty.stdout]).toEqual([2, '']);
+      expect(faulty.stderr).toBe(
+        'error: unknown input "WY": did you mean "WHY"? the approval takes WHY, N\nerror: input "WHY" is required and cannot be empty\nerror: input "N" must be an integer\n',
+      );
+      const approved = await place.wf('approve', 'r1', '-p', 'WHY=it is time', '--comment', 'checked');
+      expect(approved).toMatchObject({ code: 0, stdout: 'step "go" of run r1 of "gate" is approved\n', stderr: '' });
+      expect((await run.ended).code).toBe(0);
+      expect(run.printed()).toContain('| ship 99 for it is time, 3');
+      const { steps, waitingFor } = await place.json('status', 'r1');
+      expect([waitingFor, steps[1]?.outputs]).toEqual([undefined, { SUM: '99', WHY: 'it is time', N: '3' }]);
+      expect(steps[1]?.approval).toMatchObject({ answer: 'approved', comment: 'checked', prompt: 'Ship 99?' });
+      const again = await place.wf('reject', 'r1', 'go');
+      expect([again.code, again.stderr]).toEqual([
+        2,
+        `error: step "go" was already approved by ${steps[1]?.approval?.by}\n`,
+      ]);
+      const nothing = await place.wf('approve', 'r1');
+      expect([nothing.code, nothing.stderr]).toEqual([2, 'error: nothing waits for approval in run r1\n']);
+    });
+  });
+
+  it('fails when it is rejected', async () => {
+    await withPlace({ 'gate.yaml': gate }, async (place) => {
+      const run = await begin(place);
+      expect((await place.wf('reject', 'r1', '--reason', 'not on a Friday')).code).toBe(0);
+      expect((await run.ended).code).toBe(1);
+      const { steps, reason } = await place.json('status', 'r1');
+      expect([reason, ...steps.map((step) => step.status)]).toEqual(['step', 'succeeded', 'failed', 'upstream_failed']);
+      expect(steps[1]).toMatchObject({
+        reason: 'rejected',
+        error: expect.stringMatching(/^rejected by .+: not on a Friday$/),
+      });
+    });
+  });
+
+  it('of two answers at once only one counts, and the other says so', async () => {
+    await withPlace({ 'gate.yaml': gate }, async (place) => {
+      const run = await begin(place);
+      const answers = await Promise.all([
+        place.wf('approve', 'r1', 'go', '-p', 'WHY=x'),
+        place.wf('reject', 'r1', 'go'),
+        place.wf('approve', 'r1', 'go', '-p', 'WHY=y'),
+      ]);
+      await run.ended;
+      const { steps } = await place.json('status', 'r1');
+      const answer = steps[1]?.approval?.answer;
+      const [told, refused] = [answers.filter(({ code }) => code === 0), answers.filter(({ code }) => code === 2)];
+      expect(told.map(({ stdout }) => stdout)).toEqual([`step "go" of run r1 of "gate" is ${answer}\n`]);
+      expect(refused.map(({ stderr }) => stderr.startsWith(`error: step "go" was already ${answer} by `))).toEqual([
+        true,
+        true,
+      ]);
+      expect(readdirSync(join(place.runsDir, 'r1')).filter((name) => name.startsWith('answer'))).toEqual([]);
+    });
+  });
+
+  it('asks again in the retry of a run that was stopped or lost, without its command', async () => {
+    await withPlace({ 'gate.yaml': gate }, async (place) => {
+      const run = await begin(place);
+      run.kill('SIGKILL');
+      await run.ended;
+      expect(await place.json('status', 'r1')).toMatchObject({ status: 'failed', reason: 'lost' });
+      const again = place.start('retry', 'r1', '--run-id', 'r2', '--reporter', 'plain');
+      await again.until('WAIT');
+      expect((await place.wf('stop', 'r2')).code).toBe(0);
+      expect((await again.ended).code).toBe(143);
+      const last = place.start('retry', 'r2', '--run-id', 'r3', '--reporter', 'plain');
+      await last.until('WAIT');
+      expect((await place.wf('approve', 'r3', '-p', 'WHY=x')).code).toBe(0);
+      expect((await last.ended).code).toBe(0);
+      const { steps } = await place.json('status', 'r3');
+      expect(steps.map(({ attempts }) => attempts)).toEqual([0, 0, 1]);
+      expect(last.printed()).toContain('| ship 99 for x, 3');
+    });
+  });
+
+  it('can be answered by its owner only if that lives, and only by those whom it names', async () => {
+    const named = 'steps:\n  - {name: go, approval: {by: [someone-else]}}\n';
+    await withPlace({ 'named.yaml': named }, async (place) => {
+      const run = await begin(place, 'named.yaml');
+      const denied = await place.wf('approve', 'r1');
+      expect([denied.code, denied.stderr]).toEqual([
+        2,
+        expect.stringMatching(/may not answer step "go": only someone-else may/),
+      ]);
+      run.kill('SIGKILL');
+      await run.ended;
+      expect((await place.wf('approve', 'r1', 'go')).stderr).toBe(
+        'error: step "go" does not wait for approval: it is canceled\n',
+      );
+    });
+  });
+
+  it('does not use the time limit of the run', async () => {
+    const limited =
+      'timeoutSec: 1\nsteps:\n  - {name: go, approval: {timeoutSec: 1.5, onTimeout: approve}}\n  - {name: after, depends: go, command: "true"}\n';
+    await withPlace({ 'limited.yaml': limited }, async (place) => {
+      expect((await place.wf('run', 'limited.yaml', '--run-id', 'r1')).code).toBe(0);
+      const { steps } = await place.json('status', 'r1');
+      expect(steps[0]?.approval).toMatchObject({ answer: 'approved', by: null, comment: 'not answered within 1.5s' });
+    });
+  });
+});
