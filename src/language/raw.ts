@@ -187,6 +187,7 @@ export type RawWorkflow = {
   readonly description?: string;
   readonly group?: string;
   readonly tags?: TextOrList;
+  readonly labels?: TextOrList | TextMap;
   readonly type?: 'graph' | 'chain';
   readonly params?: string | OpenTexts;
   readonly env?: NamedTexts;

@@ -220,3 +220,9 @@ ${STEP}`;
     expect(workflowOf(`\uFEFF---\r\n${STEP.replaceAll('\n', '\r\n')}`).steps[0]?.name).toBe('a');
   });
 });
+
+it('labels are further tags', () => {
+  const tagsOf = (text: string) => workflowOf(`${text}\n${STEP}`).tags;
+  expect(tagsOf('labels: {env: prod, tier: 1}\ntags: daily')).toEqual(['daily', 'env=prod', 'tier=1']);
+  expect(tagsOf('labels: [env=prod, daily]\ntags: [daily]')).toEqual(['daily', 'env=prod']);
+});

@@ -52,7 +52,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     dir: input.dir,
     group: root.group ?? input.group,
     description: merged.description ?? '',
-    tags: commaList(merged.tags),
+    tags: [...new Set([...commaList(merged.tags), ...labelTags(merged.labels)])],
     schedule: scheduleOf(merged),
     params: parseParamDefaults(merged.params),
     env: [...envOf(base?.env), ...envOf(root.env)],
@@ -151,6 +151,12 @@ function concurrencyOf({
   maxConcurrent = 0,
 }: Concurrency): Pick<Workflow, 'maxActiveSteps' | 'maxConcurrent'> {
   return { maxActiveSteps, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
+}
+
+/** The labels of a map become tags such as `env=prod`. */
+function labelTags(labels: RawWorkflow['labels']): readonly string[] {
+  if (typeof labels !== 'object' || Array.isArray(labels)) return commaList(labels as TextOrList | undefined);
+  return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 }
 
 function scheduleOf({ schedule, timezone, overlap, skipIfSuccessful, catchup, catchupWindow }: RawWorkflow): Schedule {
