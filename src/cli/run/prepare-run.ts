@@ -66,8 +66,14 @@ export async function prepareRun(
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
+    // The job of a CI system would wait until its time limit.
+    ...(isUnattended(console.env) && !options.detach ? { onApproval: 'reject' } : {}),
   };
   return { request, config };
+}
+
+function isUnattended({ CI = '' }: Console['env']): boolean {
+  return CI !== '' && CI !== 'false' && CI !== '0';
 }
 
 /**

@@ -18,6 +18,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
+  /** What happens to steps that ask for an approval; absent: they wait for a person. */
+  readonly onApproval?: 'reject' | 'approve';
   /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
 };
@@ -29,7 +31,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, params, trigger, strict = false, retry, dotenv } = request;
+  const { workflow, sources, params, trigger, strict = false, retry, dotenv, onApproval } = request;
   checkGivenParams(workflow, params);
   refuseMasked(params);
   refuseUnusable(params);
@@ -44,6 +46,7 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? [],
     ancestors: [],
     strict,
+    ...(onApproval === undefined ? {} : { onApproval }),
   };
 }
 
