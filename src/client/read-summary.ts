@@ -8,7 +8,8 @@ import {
   stepStatuses,
   type Trigger,
 } from '../core/run/run.ts';
-import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { InstanceSummary, RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { ItemValue } from '../core/workflow.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 
@@ -64,7 +65,18 @@ function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
     ...readContainer(objectIn(step, 'container')),
     ...readService(objectIn(step, 'service')),
     ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
+    ...(Array.isArray(step['items']) ? { items: readInstances(step, settings) } : {}),
   };
+}
+
+function readInstances(step: JsonMap, settings: ClientSettings): readonly InstanceSummary[] {
+  const instances = listIn(step, 'items').filter(isObject);
+  return instances.map((instance, position) => ({
+    key: textIn(instance, 'key') ?? '',
+    index: numberIn(instance, 'index') ?? position,
+    item: (instance['item'] ?? '') as ItemValue,
+    ...readStep(instance, settings),
+  }));
 }
 
 function readContainer(container: JsonMap | null): Pick<StepSummary, 'container'> {

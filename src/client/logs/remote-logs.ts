@@ -1,4 +1,5 @@
 import { endsAttempt } from '../../core/run/attempt-end.ts';
+import { isNamed } from '../../core/run/named-step.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
@@ -77,8 +78,8 @@ async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOut
   const { client, request, reader, signal } = reading;
   const after = run.stored?.events.at(-1)?.seq ?? 0;
   const following = { runId: run.runId, after, signal };
-  const isWanted = ({ step, attempt }: AttemptReference) =>
-    (request.step ?? step) === step && (request.attempt ?? attempt) === attempt;
+  const isMeant = isNamed(run.state, request.step);
+  const isWanted = ({ step, attempt }: AttemptReference) => isMeant(step) && (request.attempt ?? attempt) === attempt;
   for await (const item of followRun(client, following, { step: request.step, known })) {
     if (item.kind === 'output') {
       const { chunk } = item;

@@ -1,5 +1,6 @@
 import { PATH } from '../../core/words/json-path.ts';
 import { assignments } from '../build/assignments.ts';
+import { rawFanOut } from '../build/fan-out.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
@@ -39,7 +40,9 @@ export function resultProblems(
           const where = { file, path: place, what };
           if (id.includes('-')) return [notOneWord(reference, id, where)];
           const isAvailable = user === undefined || before.has(user ?? '', used);
-          return isAvailable ? [] : [notBefore(reference, id, where)];
+          if (!isAvailable) return [notBefore(reference, id, where)];
+          const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
+          return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
         }),
       ]);
     });
@@ -63,6 +66,12 @@ function notOneWord(reference: string, id: string, { file, path }: Where): Probl
       help: 'Give that step an "id" of that form, and write it here.',
     },
   );
+}
+
+function ofItems(reference: string, id: string, { file, path }: Where): Problem {
+  const message = `"${reference}": step "${id}" runs for several items, and has only "status" and "output"`;
+  const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
+  return problem('not-supported', spotIn(file, path), message, { help });
 }
 
 function notBefore(reference: string, id: string, { file, path, what }: Where): Problem {

@@ -16,7 +16,6 @@ const planned: { readonly [map: string]: Table } = {
     'waitMail registryAuths otel runConfig ssh notOn logOutput': '',
   },
   step: {
-    'parallel matrix': 'Write one step for each item, or a loop in a script.',
     service: 'Start the program in the background of a step; it ends with the run.',
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',

@@ -4,6 +4,7 @@ import { escapeControls } from '../text/sanitize.ts';
 import { stepTitle } from '../text/step-text.ts';
 import { cut, padEnd, textWidth } from '../text/width.ts';
 import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
+import { nodeLabel } from './node-label.ts';
 
 /** The characters of lanes. */
 type LaneSigns = {
@@ -52,7 +53,7 @@ export function graphText(graph: Graph, unicode: boolean): string {
 
 function rowLines(graph: Graph, row: LaneRow, unicode: boolean): readonly string[] {
   const signs = unicode ? unicodeSigns : asciiSigns;
-  const name = escapeControls(nodeAt(graph, row.node).name);
+  const name = escapeControls(nodeLabel(nodeAt(graph, row.node)));
   const needs = (graph.dependencies[row.node] ?? []).length > 1 ? needsText(graph, row.node, unicode) : '';
   const line = withNeeds(`${laneText(row, signs)} ${name}`, needs, unicode);
   return row.apart ? ['', line] : [line];
@@ -89,7 +90,7 @@ function laneSign(lane: LaneRow['lanes'][number], { at, first, last }: Span, sig
 
 /** For graphs that are too wide: the steps that can run together, with the names of their dependencies. */
 function waveLines(graph: Graph, unicode: boolean): readonly string[] {
-  const names = graph.nodes.map((node) => escapeControls(node.name));
+  const names = graph.nodes.map((node) => escapeControls(nodeLabel(node)));
   const width = Math.min(
     widestColumn,
     names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),

@@ -5,6 +5,7 @@ import { graphEdges } from './graph-edges.ts';
 import type { GraphFormat } from './graph-format.ts';
 import { graphJson } from './graph-json.ts';
 import { graphText } from './graph-text.ts';
+import { nodeLabel } from './node-label.ts';
 
 /** Draws the steps of a workflow, their dependencies, and its handlers. Ends with a line break. */
 export function renderGraph(
@@ -29,7 +30,7 @@ export function renderGraph(
 function dotGraph(graph: Graph, title: string): string {
   const nodes = graph.nodes.map((node, number) => {
     const style = number < graph.stepCount ? '' : ', style=dashed';
-    return `  n${number} [label=${quote(node.name)}${style}];`;
+    return `  n${number} [label=${quote(nodeLabel(node))}${style}];`;
   });
   const edges = graphEdges(graph).map(([from, to]) => `  n${from} -> n${to};`);
   return [`digraph ${quote(title)} {`, '  node [shape=box];', ...nodes, ...edges, '}', ''].join('\n');
@@ -46,8 +47,9 @@ function quote(text: string): string {
  * `classOf` returns the class of a node (null: none), which the caller defines.
  */
 export function mermaidGraph(graph: Graph, classOf: (name: string) => string | null = () => null): string {
-  const nodes = graph.nodes.map(({ name }, number) => {
-    const text = label(name);
+  const nodes = graph.nodes.map((node, number) => {
+    const { name } = node;
+    const text = label(nodeLabel(node));
     const box = number < graph.stepCount ? `["${text}"]` : `(["${text}"])`;
     const ofClass = classOf(name);
     return `  n${number}${box}${ofClass === null ? '' : `:::${ofClass}`}`;

@@ -1,3 +1,4 @@
+import { splitInstanceName } from '../../core/instance-name.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
@@ -10,14 +11,14 @@ type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null }
 type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
 
 /**
- * Renders a run as a JUnit file: one test suite, a test case for each step and each handler that ran, with its last lines. A
+ * Renders a run as a JUnit file: one test suite, a test case for each step, item and handler that ran, with its last lines. A
  * failed step is a `failure`, a stopped one an `error`; skipped steps and those that never ran are `skipped`, as are failures
  * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
  * case of its own.
  */
 export function junitReport({ summary, places, tails }: Recap, cwd: string): string {
   const view = { summary, places, tails, cwd };
-  const cases = [...summary.steps, ...summary.handlers].map((step) => {
+  const cases = [...summary.steps.flatMap(withItems), ...summary.handlers].map((step) => {
     return { step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
   });
   const run = runVerdict(summary, cases);
@@ -37,6 +38,13 @@ export function junitReport({ summary, places, tails }: Recap, cwd: string): str
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+/** A fan-out has a case for each item, and one of its own if it failed without a failed item. */
+function withItems(step: StepSummary): readonly StepSummary[] {
+  const { items = [], status } = step;
+  const isOwn = items.length === 0 || (status === 'failed' && !items.some((item) => item.status === 'failed'));
+  return isOwn ? [...items, step] : items;
 }
 
 function verdictOn(step: StepSummary, isTolerated: boolean): Verdict | null {
@@ -97,7 +105,7 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
 }
 
 function caseLines({ step, verdict }: TestCase, { summary, places, tails, cwd }: View): readonly string[] {
-  const place = places.get(step.name);
+  const place = places.get(step.name) ?? places.get(splitInstanceName(step.name)?.step ?? '');
   const head = attributes({
     name: step.name,
     classname: summary.workflow,

@@ -26,9 +26,11 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'step.ending':
       return word('END', colors.blue).trimEnd();
     case 'step.restored':
+      // The fan-out says that it was kept.
+      if (step !== undefined && step.name !== event.step) return null;
       return `${word('KEPT', colors.dim)} ${keptText(event)}`;
     case 'step.expanded':
-      return `${word('ITEMS', colors.blue)} ${event.items.length}`;
+      return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the run before' : ''}`;
     case 'step.canceling':
       return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
     case 'step.waiting':

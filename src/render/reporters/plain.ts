@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { splitInstanceName } from '../../core/instance-name.ts';
 import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
@@ -9,7 +10,7 @@ import { headerLine } from '../views/header.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
 import { suggestApprove } from '../views/recap-commands.ts';
 import { createBatch } from './batched.ts';
-import { nodesByName } from './nodes.ts';
+import { type NodesByName, nodesByName } from './nodes.ts';
 import { createOutputColors } from './output-colors.ts';
 import { plainEvent } from './plain-event.ts';
 import type { Reporter, Terminal } from './reporter.ts';
@@ -38,7 +39,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   const bar = colors.dim('|');
   let workflow: Workflow | null = null;
   let run = '';
-  let steps: ReadonlyMap<string, Step> = new Map();
+  let steps: NodesByName = new Map<string, Step>();
   let prefix = (name: string) => `[${name}]`;
 
   const put = (at: number, step: string | null, text: string) =>
@@ -53,6 +54,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   const show = (event: StoredEvent, step: string | null, { of, runId }: { of: Step | undefined; runId: string }) => {
     if (endsAttempt(event)) endAttempt(step ?? '');
     if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
+    if (event.type === 'step.expanded') startedAt.set(step ?? '', event.at);
     const approve = (name: string) => suggestApprove(runId, name, options.commands.options);
     const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors, approve });
     if (text !== null) put(event.at, step, text);
@@ -131,5 +133,12 @@ export function createPrefix(
   workflow.steps.forEach((step, index) => {
     prefixes.set(step.name, colorStep(colors, index, padEnd(names[index] ?? '', width)));
   });
-  return (name) => prefixes.get(name) ?? padEnd(`[${nameText(name)}]`, width);
+  const colorOf = new Map(workflow.steps.map((step, index) => [step.name, index]));
+  return (name) => {
+    const known = prefixes.get(name);
+    if (known !== undefined) return known;
+    const index = colorOf.get(splitInstanceName(name)?.step ?? '');
+    const text = padEnd(`[${nameText(name)}]`, width);
+    return index === undefined ? text : colorStep(colors, index, text);
+  };
 }

@@ -1,6 +1,7 @@
 import { createOutputColors } from '../reporters/output-colors.ts';
 import type { OutputChunk } from '../reporters/reporter.ts';
 import { createStepLines, type OutputLine } from '../reporters/step-lines.ts';
+import { nameText } from '../text/width.ts';
 
 /** The form of stored output. */
 export type LogForm = 'text' | 'raw' | 'json';
@@ -22,6 +23,8 @@ export type LogLinesOptions = {
   readonly tail: number | null;
   /** Whether a line marks the start of each further attempt; only in `text`. */
   readonly marksAttempts: boolean;
+  /** The step whose lines need no header, when one step was asked for: an instance of it has one; only in `text`. */
+  readonly step?: string | null;
   readonly write: (text: string | Uint8Array) => void;
   /** False to remove the colours of steps. */
   readonly keepsColors?: boolean;
@@ -32,16 +35,27 @@ export function attemptMark(attempt: number): string {
   return `--- attempt ${attempt} ---`;
 }
 
+/** Returns the line before the output of an instance among those of its fan-out. */
+export function stepMark(step: string): string {
+  return `--- ${nameText(step)} ---`;
+}
+
 /**
  * Creates a formatter of output: `text` without control sequences other than colours, `raw` unchanged, `json` as one object per
  * line, `{step, attempt, stream, text}`, with `continues: true` if the next object continues the line. Raw output that is not
  * counted in lines passes as bytes. A line in pieces is written as a whole, unless another stream prints in between.
  */
 export function createLogLines(options: LogLinesOptions): LogLines {
-  const { form, prefix, tail, marksAttempts, write, keepsColors = true } = options;
+  const { form, prefix, tail, marksAttempts, step: asked = null, write, keepsColors = true } = options;
   const lines = createStepLines(form === 'text' ? 'overwrite' : 'keep');
   const colors = createOutputColors(keepsColors);
   const marked = new Map<string, number>();
+  let headed = asked;
+  const headerBefore = ({ step }: OutputLine): string => {
+    if (asked === null || step === headed) return '';
+    headed = step;
+    return `${stepMark(step)}\n`;
+  };
   const markBefore = ({ step, attempt }: OutputLine): string => {
     if (!marksAttempts || form !== 'text' || attempt === (marked.get(step) ?? 1)) return '';
     marked.set(step, attempt);
@@ -50,7 +64,7 @@ export function createLogLines(options: LogLinesOptions): LogLines {
   const toText = (line: OutputLine, isRest: boolean): string => {
     if (form === 'json') return JSON.stringify(line);
     if (form === 'raw') return line.text;
-    return `${isRest ? '' : markBefore(line) + prefix(line.step)}${colors.isolate(line)}`;
+    return `${isRest ? '' : headerBefore(line) + markBefore(line) + prefix(line.step)}${colors.isolate(line)}`;
   };
   const out = createWholeLines(form === 'json', tail, write);
   return {

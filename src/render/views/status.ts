@@ -1,11 +1,20 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus } from '../../core/run/run.ts';
-import { isFinished, isSettled, type RunState, type StepState, steps } from '../../core/run/run-state.ts';
+import {
+  instancesOf,
+  isActive,
+  isFinished,
+  isSettled,
+  type RunState,
+  type StepState,
+  steps,
+} from '../../core/run/run-state.ts';
 import { reachedHandlers } from '../../core/run/summarize.ts';
-import { allSteps, type Workflow } from '../../core/workflow.ts';
+import type { Step, Workflow } from '../../core/workflow.ts';
+import { nodesByName } from '../reporters/nodes.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
-import { finishedLine, pendingLine, type TreeStyle, waitingLine } from '../reporters/tree/tree-lines.ts';
+import { finishedLine, pendingLine, type TreeStyle, waitingLine, withCount } from '../reporters/tree/tree-lines.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime, formatElapsed } from '../text/duration.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
@@ -52,14 +61,29 @@ export function renderStatus(
   return [
     `${headerLine(known, { runId, params: run.givenParams }, terminal)}\n`,
     `${colors.dim(`  ${originText(recap)}`)}\n`,
-    ...shownSteps(run).map((step) => `${treeLine(stepLine(step, moment, style), room)}\n`),
+    ...shownSteps(run).flatMap((step) =>
+      stepLines(step, moment, style).map(
+        (line, index) => `${treeLine(line, { ...room, depth: Math.min(index, 1) })}\n`,
+      ),
+    ),
     renderRecap(recap, terminal, options),
   ].join('');
 }
 
 function stepsByName(workflow: Workflow | null): TreeStyle['steps'] {
-  if (workflow === null) return new Map();
-  return new Map(allSteps(workflow).map((step) => [step.name, step]));
+  return workflow === null ? new Map<string, Step>() : nodesByName(workflow);
+}
+
+/** Returns the line of a step; of a fan-out also those of the instances that are running or have failed. */
+function stepLines(step: StepState, moment: Moment, style: TreeStyle): readonly TreeLine[] {
+  const line = stepLine(step, moment, style);
+  if (step.instances === undefined) return [line];
+  const { count: total, settled: done } = step.instances;
+  const shown = instancesOf(moment.run, step).filter(
+    (one) => isActive(one) || ['waiting', 'failed'].includes(one.status),
+  );
+  const lines = shown.map((instance) => stepLine(instance, moment, style));
+  return [step.status === 'failed' ? line : withCount(line, { done, total }), ...lines];
 }
 
 /** Returns all steps and the handlers that have started. */

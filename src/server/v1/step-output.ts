@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
-import { attemptMark } from '../../render/views/log-lines.ts';
+import { attemptMark, stepMark } from '../../render/views/log-lines.ts';
 import { attemptsOf } from '../../service/history/attempts.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import { type LogExcerpt, readExcerpt } from '../../store/log-ends.ts';
@@ -33,11 +33,12 @@ async function contentOf(past: PastRun, step: string): Promise<string> {
   const attempts = attemptsOf(past, { step, attempt: null });
   const texts: string[] = [];
   let characters = 0;
-  for (const { attempt } of [...attempts].reverse()) {
+  for (const { step: own, attempt } of [...attempts].reverse()) {
     if (texts.length === mostAttempts || characters > mostCharacters) break;
-    const [stdout, stderr] = [stored.logs.file(step, attempt, 'stdout'), stored.logs.file(step, attempt, 'stderr')];
+    const [stdout, stderr] = [stored.logs.file(own, attempt, 'stdout'), stored.logs.file(own, attempt, 'stderr')];
     const output = text(await readExcerpt(stdout, size)) + text(await readExcerpt(stderr, size));
-    texts.unshift(attempt > 1 && output !== '' ? `${attemptMark(attempt)}\n${output}` : output);
+    const marks = [...(own === step ? [] : [stepMark(own)]), ...(attempt > 1 ? [attemptMark(attempt)] : [])];
+    texts.unshift(output === '' ? '' : [...marks, output].join('\n'));
     characters += output.length;
   }
   const leftOut = attempts.length - texts.length;

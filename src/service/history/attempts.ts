@@ -1,3 +1,4 @@
+import { isNamed, namedStep } from '../../core/run/named-step.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
@@ -21,9 +22,8 @@ export type AttemptFilter = { readonly step: string | null; readonly attempt: nu
  */
 export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
-  const begun = begunAttempts(run.stored?.events ?? []).filter(
-    ({ step }) => filter.step === null || step === filter.step,
-  );
+  const isWanted = isNamed(run.state, filter.step);
+  const begun = begunAttempts(run.stored?.events ?? []).filter(({ step }) => isWanted(step));
   const last = new Map(begun.map(({ step, attempt }) => [step, attempt]));
   const wanted = (step: string) => (filter.attempt === 'last' ? last.get(step) : filter.attempt);
   const chosen = begun.filter(({ step, attempt }) => attempt === (wanted(step) ?? attempt));
@@ -46,11 +46,12 @@ function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReferenc
 }
 
 function requireStep({ state, stored }: LoggedRun, step: string): void {
-  if (state.graph.index.has(step)) return;
+  if (namedStep(state, step) !== null) return;
   if (stored === null)
     throw new WfError('not-found', 'the stored workflow of the run is lost, and with it the locations of its logs');
-  const names = [...state.graph.index.keys()];
+  const names = state.graph.nodes.filter(({ instanceOf }) => instanceOf === undefined).map(({ name }) => name);
+  // An instance is suggested, but not listed: there may be very many.
   throw new WfError('not-found', `the run has no step "${step}"`, {
-    help: didYouMean(nearNames(step, names)) || `its steps: ${names.join(', ')}`,
+    help: didYouMean(nearNames(step, [...state.graph.index.keys()])) || `its steps: ${names.join(', ')}`,
   });
 }

@@ -1,4 +1,5 @@
 import { endsAttempt } from '../../core/run/attempt-end.ts';
+import { isNamed } from '../../core/run/named-step.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { isFinished, isSettled, stepState } from '../../core/run/run-state.ts';
 import { findTail } from '../../store/log-ends.ts';
@@ -95,10 +96,11 @@ export async function followLogs(run: PastRun, view: LogView): Promise<void> {
 
 async function followEvents(run: PastRun, follower: LogFollower | null, view: LogView): Promise<void> {
   const { filter, reader, signal } = view;
+  const isWanted = isNamed(run.state, filter.step);
   for await (const event of view.follow(run, signal)) {
     if (event.type !== 'step.started' && !endsAttempt(event)) continue;
     const { step, attempt } = event;
-    if (filter.step !== null && step !== filter.step) continue;
+    if (!isWanted(step)) continue;
     if (typeof filter.attempt === 'number' && filter.attempt !== attempt) continue;
     if (event.type === 'step.started') {
       follower?.follow(step, attempt);

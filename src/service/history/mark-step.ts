@@ -1,6 +1,7 @@
-import { isStep } from '../../core/graph.ts';
+import { namedStep } from '../../core/run/named-step.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { transition } from '../../core/run/transition.ts';
+import { handlerKind } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive } from '../../store/store.ts';
@@ -29,7 +30,8 @@ export async function markStep(
   const journal = archive.openForRecovery(runId);
   try {
     const { state } = requireMarkable(runId, mark, readPastRun(archive, runId));
-    journal.append(transition(state, { type: 'mark', at: clock.now(), ...mark }).events);
+    const step = namedStep(state, mark.step) ?? mark.step;
+    journal.append(transition(state, { type: 'mark', at: clock.now(), ...mark, step }).events);
   } finally {
     await journal.close();
   }
@@ -44,6 +46,7 @@ function requireMarkable(runId: string, { step }: StepMark, run: PastRun | null)
     const help = 'mark its steps after it has finished';
     throw new WfError('run-active', `run ${runId} is still running`, { help });
   }
-  if (!isStep(state.graph, step)) throw noSuchStep(step, state.graph);
+  const name = namedStep(state, step);
+  if (name === null || handlerKind(name) !== null) throw noSuchStep(step, state.graph);
   return run;
 }

@@ -1,7 +1,8 @@
 import { buildGraph, type Graph } from '../../core/graph.ts';
+import { namedStep } from '../../core/run/named-step.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/retry.ts';
 import type { Param } from '../../core/run/run.ts';
-import { isFinished } from '../../core/run/run-state.ts';
+import { isFinished, stepNode, stepState } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
@@ -49,10 +50,20 @@ export function isEndMissing({ state }: PastRun): boolean {
 }
 
 function plan({ state }: PastRun, selection: RetrySelection, graph: Graph): RetryPlan {
-  const name = 'only' in selection ? selection.only : 'from' in selection ? selection.from : null;
-  const number = name === null ? 0 : graph.index.get(name);
-  if (name !== null && (number === undefined || number >= graph.stepCount)) throw noSuchStep(name, graph);
-  return planRetry(state, selection, graph);
+  if (!('only' in selection || 'from' in selection)) return planRetry(state, selection, graph);
+  const given = 'only' in selection ? selection.only : selection.from;
+  const name = namedStep(state, given) ?? given;
+  const instance = state.graph.index.has(name) ? stepState(state, name).item : undefined;
+  const step = instance === undefined ? name : stepNode(state, name).instanceOf;
+  const number = graph.index.get(step ?? name);
+  if (number === undefined || number >= graph.stepCount) throw noSuchStep(given, graph);
+  if (instance?.masked === true) throw secretItems(given);
+  return planRetry(state, 'only' in selection ? { only: name } : { from: name }, graph);
+}
+
+function secretItems(name: string): WfError {
+  const help = 'retry the whole step, which reads its items again';
+  return new WfError('usage', `"${name}" cannot run alone: its item was secret and is not kept`, { help });
 }
 
 function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {

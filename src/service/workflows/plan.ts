@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildGraph } from '../../core/graph.ts';
+
+import { isItemVariable } from '../../core/items.ts';
+
 import type { Plan, PlannedStep } from '../../core/plan.ts';
+
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import { previewText, splitBackticks } from '../../core/words/interpolate.ts';
@@ -116,7 +120,8 @@ function hide({ params, env, waves, ...plan }: StepsPlan, hidden: Hidden): Steps
 /** Returns the variables of a step before a run: the known ones and its own `env`. */
 function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
   const own = new Map<string, string>();
-  const scope = (name: string) => own.get(name) ?? known.get(name);
+  const isOfItem = (name: string) => step.fanOut !== undefined && isItemVariable(name);
+  const scope = (name: string) => own.get(name) ?? (isOfItem(name) ? `\${${name}}` : known.get(name));
   for (const { name, value } of step.env) own.set(name, expandParts(value, scope));
   return scope;
 }

@@ -1,14 +1,33 @@
-import type { Precondition, RepeatPolicy, RetryPolicy, Step, Tolerance, Waits } from '../../core/workflow.ts';
+import { itemKeys } from '../../core/items.ts';
+import type { FanOut, Precondition, RepeatPolicy, RetryPolicy, Step, Tolerance, Waits } from '../../core/workflow.ts';
+
+/** Maximum number of items in a line. */
+const MOST_ITEMS = 20;
 
 /** Describes the policies of a step, each in one line, with variables as written. */
 export function plannedPolicies({
   retry,
   repeat,
   continueOn,
-}: Pick<Step, 'retry' | 'repeat' | 'continueOn'>): string[] {
-  return [retryText(retry), repeat === null ? '' : repeatText(repeat), toleranceText(continueOn)].filter(
-    (text) => text !== '',
-  );
+  fanOut,
+}: Pick<Step, 'retry' | 'repeat' | 'continueOn' | 'fanOut'>): string[] {
+  return [
+    fanOut === undefined ? '' : fanOutText(fanOut),
+    retryText(retry),
+    repeat === null ? '' : repeatText(repeat),
+    toleranceText(continueOn),
+  ].filter((text) => text !== '');
+}
+
+/** Items that are known only during a run are shown as written. */
+function fanOutText({ items, isMatrix, maxConcurrent, failFast }: FanOut): string {
+  const shown = typeof items === 'string' ? [] : itemKeys(items, { isMatrix: isMatrix === true });
+  const more = shown.length > MOST_ITEMS ? ', ...' : '';
+  const what =
+    typeof items === 'string'
+      ? `runs for each item of ${items}`
+      : `runs for each of ${items.length} items: ${shown.slice(0, MOST_ITEMS).join(', ')}${more}`;
+  return [what, `at most ${maxConcurrent} at once`, ...(failFast ? ['until one fails'] : [])].join('; ');
 }
 
 function retryText(policy: RetryPolicy): string {

@@ -50,6 +50,7 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
     prefix: step === null ? (each) => `${name(each)} ` : () => '',
     tail,
     marksAttempts: printing.attempt === undefined,
+    step,
     write: out.write,
   });
   await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));

@@ -1,5 +1,7 @@
+import { isItemVariable } from '../../../core/items.ts';
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
+import { rawFanOut } from '../../build/fan-out.ts';
 import { parameterNames } from '../../build/functions.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import { parseParamDefaults } from '../../params.ts';
@@ -15,7 +17,7 @@ import { settingUses } from './setting-uses.ts';
 
 /** Variables that `wf` sets for steps, and that a shell or a login sets on every machine. */
 const SET_BY_SYSTEM =
-  /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|ITEM|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
+  /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
 /**
  * Reports variables that the workflow, its steps, handlers and functions use and that are set nowhere. `environment`: the names
@@ -54,18 +56,21 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const ofActions = all.flatMap((file) => [
     ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw, what }) => {
       const own = new Set(assignments(raw.env).map(({ name }) => name));
+      const isSetHere = isIn(set, own);
+      const isFanOut = rawFanOut(raw) !== null;
       return unset(entryUses(raw, shell), {
         file,
         path,
         what,
         declared: () => [...declared, ...own],
-        isSet: isIn(set, own),
+        isSet: (name) => (isFanOut && isItemVariable(name)) || isSetHere(name),
       });
     }),
     ...(file.raw.functions ?? []).flatMap((raw, index) => {
       const own = parameterNames(raw.params);
       const place = { file, path: ['functions', index], what: `function "${raw.name ?? ''}"` };
-      const isSet = isIn(set, stepEnv, new Set(own));
+      const isSetHere = isIn(set, stepEnv, new Set(own));
+      const isSet = (name: string) => isItemVariable(name) || isSetHere(name);
       return unset(workUses(raw, shell), { ...place, declared: () => [...own, ...declared], isSet });
     }),
   ]);

@@ -1,7 +1,7 @@
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { StepSummary } from '../../../core/run/summary.ts';
-import type { Step, Workflow } from '../../../core/workflow.ts';
+import type { Workflow } from '../../../core/workflow.ts';
 import { createColors } from '../../text/colors.ts';
 import { formatElapsed, timeOfDay } from '../../text/duration.ts';
 import { escapeControls, stripControls } from '../../text/sanitize.ts';
@@ -11,7 +11,7 @@ import { suggestApprove } from '../../views/recap-commands.ts';
 import type { FrameClock } from '../frames.ts';
 import { createHeartbeat } from '../heartbeat.ts';
 import { createHeldLines, type HeldLines } from '../held-lines.ts';
-import { nodesByName } from '../nodes.ts';
+import { type NodesByName, nodesByName } from '../nodes.ts';
 import { createOutputColors } from '../output-colors.ts';
 import { plainEvent } from '../plain-event.ts';
 import type { OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
@@ -59,7 +59,7 @@ class GithubLog {
   readonly #runId: string;
   readonly #terminal: Terminal;
   readonly #options: GithubOptions;
-  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #steps: NodesByName;
   readonly #colors;
   readonly #heartbeat;
   readonly #lines = createStepLines('overwrite');

@@ -2,7 +2,7 @@ import { formatElapsed } from '../../text/duration.ts';
 import { cut } from '../../text/width.ts';
 import type { TreeBranch } from './tree-branch.ts';
 import { treeLine } from './tree-line.ts';
-import { activeLine, pendingLine, waitingLine } from './tree-lines.ts';
+import { activeLine, pendingLine, waitingLine, withCount } from './tree-lines.ts';
 
 /** The state of a frame. */
 export type TreeMoment = {
@@ -43,7 +43,8 @@ function addRunning(branch: TreeBranch, moment: TreeMoment, lines: string[], isF
     if (isFull()) return;
     const child = nested.get(step.name);
     const hidesLastLine = showsOutput || child !== undefined;
-    lines.push(treeLine(activeLine(step, moment.now, moment.frame, hidesLastLine, style), room));
+    const line = activeLine(step, moment.now, moment.frame, hidesLastLine, style);
+    lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
     for (const row of child?.rows.slice(-mostEnded) ?? []) if (!isFull()) lines.push(row);
     if (child !== undefined) addRunning(child, moment, lines, isFull);
   }

@@ -1,14 +1,15 @@
+import { instanceName } from '../../../core/instance-name.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { allSteps, type Workflow } from '../../../core/workflow.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
-import { nodesByName } from '../nodes.ts';
+import { fanOutNamed, nodesByName } from '../nodes.ts';
 import { createOutputColors } from '../output-colors.ts';
 import type { OutputChunk } from '../reporter.ts';
 import { createStepLines, type OutputLine } from '../step-lines.ts';
 import { type TreeRoom, treeLine } from './tree-line.ts';
-import { finishedLine, type TreeStyle } from './tree-lines.ts';
+import { finishedLine, type TreeStyle, withCount } from './tree-lines.ts';
 import { TreeView } from './tree-view.ts';
 
 /** The shared context of all branches of a tree. */
@@ -22,7 +23,13 @@ export type BranchContext = {
 };
 
 /** The run of a branch. */
-export type BranchRun = { readonly workflow: Workflow; readonly runId: string; readonly depth: number };
+export type BranchRun = {
+  readonly workflow: Workflow;
+  readonly runId: string;
+  readonly depth: number;
+  /** The branch has the instances of a fan-out: only those that fail get a line, unless the output of all is wanted. */
+  readonly isFanOut?: true;
+};
 
 /** After this many lines only failed steps get a line; the others are counted. */
 const mostFinished = 100;
@@ -66,7 +73,17 @@ export class TreeBranch {
     return this.#isLive;
   }
 
+  get isFanOut(): boolean {
+    return this.#run.isFanOut === true;
+  }
+
   event(event: StoredEvent): void {
+    const branch = 'step' in event && event.step !== null ? this.#branchOf(event.step) : this;
+    if (branch !== this) {
+      branch.event(event);
+      return;
+    }
+    if (event.type === 'step.expanded') this.#expand(event);
     if (endsAttempt(event)) this.#endAttempt(event.step);
     if (event.type === 'step.waiting') this.#forget(event.step);
     if (event.type === 'step.finished' || event.type === 'step.restored') this.#settle(event);
@@ -74,17 +91,29 @@ export class TreeBranch {
   }
 
   output(chunk: OutputChunk): void {
+    const branch = this.#branchOf(chunk.step);
+    if (branch !== this) {
+      branch.output(chunk);
+      return;
+    }
     if (this.#isLive || this.#isKept(chunk.step)) this.#put(this.#lines.push(chunk));
     this.view.active.get(chunk.step)?.lastLine.push(chunk.bytes);
   }
 
-  /** Returns the branch of a child run. */
+  /** Returns the branch of a child run, or of the instances of a fan-out. */
   child(step: string, run: Omit<BranchRun, 'depth'>): TreeBranch {
+    const parent = this.#branchOf(step);
+    if (parent !== this) return parent.child(step, run);
     const lines: string[] = [];
     const branch = new TreeBranch({ ...run, depth: this.#run.depth + 1 }, this.#context, (line) => lines.push(line));
     this.#nestedLines.set(step, lines);
     this.nested.set(step, branch);
     return branch;
+  }
+
+  /** Returns the branch of the running child run of a step. */
+  nestedOf(step: string): TreeBranch | undefined {
+    return this.#branchOf(step).nested.get(step);
   }
 
   /** Prints unfinished lines and the count of steps without a line. */
@@ -102,8 +131,31 @@ export class TreeBranch {
     return { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth };
   }
 
+  /** Returns the branch with the lines of a step: an instance of a fan-out has one in the branch of its step. */
+  #branchOf(name: string): TreeBranch {
+    const fanOut = fanOutNamed(this.style.steps, name);
+    return fanOut === null ? this : (this.nested.get(fanOut.name) ?? this);
+  }
+
+  #expand({ step, items }: Extract<StoredEvent, { type: 'step.expanded' }>): void {
+    const node = this.style.steps.get(step);
+    if (node === undefined) return;
+    const { fanOut: _, ...plain } = node;
+    const steps = items.map(({ key }) => ({ ...plain, name: instanceName(step, key), depends: [] }));
+    const workflow = { ...this.#run.workflow, steps, handlers: noHandlers };
+    this.child(step, { workflow, runId: this.#run.runId, isFanOut: true });
+  }
+
+  #isHidden(status: SettledStatus): boolean {
+    return this.isFanOut && status !== 'failed' && this.#context.mode !== 'full' && this.#context.mode !== 'last';
+  }
+
   #settle(event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>): void {
     const { step, status } = event;
+    if (this.#isHidden(status)) {
+      this.#forget(step);
+      return;
+    }
     if (status !== 'failed' && this.#finished >= mostFinished) {
       this.#folded.set(status, (this.#folded.get(status) ?? 0) + 1);
       this.#forget(step);
@@ -111,7 +163,10 @@ export class TreeBranch {
     }
     this.#finished++;
     const startedAt = this.view.active.get(step)?.startedAt ?? null;
-    const row = treeLine(finishedLine(event, startedAt, this.style), this.room());
+    const instances = this.nested.get(step);
+    const line = finishedLine(event, startedAt, this.style);
+    const isCounted = instances?.isFanOut === true && status !== 'failed';
+    const row = treeLine(isCounted ? withCount(line, instances.view) : line, this.room());
     this.rows.push(row);
     this.#emit(row);
     this.nested.get(step)?.end();
@@ -167,5 +222,8 @@ export class TreeBranch {
 }
 
 function isOneStep({ steps }: Workflow): boolean {
-  return steps.length === 1 && steps[0]?.executor.type !== 'workflow';
+  const [step] = steps;
+  return steps.length === 1 && step?.executor.type !== 'workflow' && step?.fanOut === undefined;
 }
+
+const noHandlers = { init: null, success: null, failure: null, cancel: null, exit: null };

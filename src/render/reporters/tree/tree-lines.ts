@@ -6,6 +6,7 @@ import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { attemptText } from '../../text/step-text.ts';
 import { nameText } from '../../text/width.ts';
+import type { NodesByName } from '../nodes.ts';
 import type { TreeLine } from './tree-line.ts';
 import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
 
@@ -13,8 +14,13 @@ import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
 export type TreeStyle = {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
-  readonly steps: ReadonlyMap<string, Step>;
+  readonly steps: NodesByName;
 };
+
+/** Adds to a line how many instances of a fan-out have ended. */
+export function withCount(line: TreeLine, { done, total }: Pick<TreeView, 'done' | 'total'>): TreeLine {
+  return { ...line, detail: [`${done}/${total}`, line.detail].filter((part) => part !== '').join('  ') };
+}
 
 /** Renders the line of a settled step; `startedAt` is null if its last attempt never started. */
 export function finishedLine(

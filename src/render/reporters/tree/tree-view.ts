@@ -49,6 +49,9 @@ export class TreeView {
       case 'step.started':
         this.#begin(event.step, event.attempt, event.at);
         break;
+      case 'step.expanded':
+        this.#begin(event.step, Math.max(1, event.attempt), event.at);
+        break;
       case 'step.waiting': {
         const { step: name, until, why, outcome } = event;
         const message = outcome.status === 'succeeded' ? '' : outcome.message;
@@ -80,6 +83,7 @@ export class TreeView {
       case 'run.finished':
       case 'step.ready':
       case 'step.contained':
+      case 'step.canceling':
       case 'step.serving':
       case 'step.ending':
       case 'step.answered':

@@ -91,9 +91,7 @@ class Tree {
   }
 
   child({ path, runId, workflow }: ChildRun): ChildReporter {
-    const parent = path
-      .slice(0, -1)
-      .reduce<TreeBranch>((branch, step) => branch.nested.get(step) ?? branch, this.#root);
+    const parent = path.slice(0, -1).reduce<TreeBranch>((branch, step) => branch.nestedOf(step) ?? branch, this.#root);
     const branch = parent.child(path.at(-1) ?? '', { workflow, runId });
     return {
       event: (event) => {

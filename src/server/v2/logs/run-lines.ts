@@ -40,6 +40,7 @@ export function runLogs(parts: V2Parts): Handler {
           prefix,
           tail: null,
           marksAttempts: wanted.attempt === null,
+          step,
           write: writer.write,
         });
         const reader = { ...lines, ...writer };

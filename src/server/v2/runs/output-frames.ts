@@ -1,4 +1,5 @@
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
+import { isNamed } from '../../../core/run/named-step.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { LogChunk, LogOffsets } from '../../../store/logs.ts';
@@ -31,7 +32,7 @@ export function createOutputFrames(
   const deliver = (chunk: LogChunk) => writer.write(frame(chunk, sent));
   const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind });
   const follow = (step: string, attempt: number, offsets: LogOffsets) => {
-    if ((wanted.step ?? step) !== step) return;
+    if (!isNamed(run.state, wanted.step)(step)) return;
     sent.set(`stdout ${attemptKey(step, attempt)}`, offsets.stdout);
     sent.set(`stderr ${attemptKey(step, attempt)}`, offsets.stderr);
     follower?.follow(step, attempt, offsets);

@@ -1,0 +1,20 @@
+import { itemAt } from '../data/vector.ts';
+import { splitInstanceName } from '../instance-name.ts';
+import { type RunState, stepNode, stepState } from './run-state.ts';
+
+/** The node of a run that a user names: a step, a handler, or an instance by its key or index. Null if it has none. */
+export function namedStep(run: RunState, name: string): string | null {
+  if (run.graph.index.has(name)) return name;
+  const { step = '', key = '' } = splitInstanceName(name) ?? {};
+  const instances = run.graph.index.has(step) ? stepState(run, step).instances : undefined;
+  if (instances === undefined || !/^\d{1,5}$/.test(key) || Number(key) >= instances.count) return null;
+  return itemAt(run.nodes, instances.first + Number(key)).name;
+}
+
+/** Whether a node is the one that a user names, or an instance of it. Null names all. */
+export function isNamed(run: RunState, wanted: string | null): (step: string) => boolean {
+  if (wanted === null) return () => true;
+  const name = namedStep(run, wanted) ?? wanted;
+  const isFanOut = run.graph.index.has(name) && stepNode(run, name).fanOut !== undefined;
+  return (step) => step === name || (isFanOut && splitInstanceName(step)?.step === name);
+}
