@@ -8,19 +8,20 @@ import { type Journey, withPage } from './visits.ts';
 const SLACK = 2;
 const TRIES = 2;
 
-/** A file with this many steps, each of which depends on one or two before it. */
-function manySteps(count: number): string {
+/** A file with this many steps, each of which depends on one or two before it, and all on the first. */
+function manySteps(count: number, first: string): string {
   const steps = Array.from({ length: count }, (_, at) => {
     const near = [at - 14 + ((at * 7) % 5), ...(at % 3 === 0 ? [at - 10 - (at % 4)] : [])];
-    const needs = [...new Set(near.filter((other) => other >= 0))].map((other) => `step-${other}`);
-    return `  - { name: step-${at}, command: "true", depends: [${needs.join(', ')}] }\n`;
+    const needs = new Set(at === 0 ? [] : near.map((other) => `step-${Math.max(other, 0)}`));
+    return `  - { name: step-${at}, command: ${at === 0 ? first : '"true"'}, depends: [${[...needs].join(', ')}] }\n`;
   });
   return `steps:\n${steps.join('')}`;
 }
 
 const files = {
-  'thousand.yaml': manySteps(1000),
-  'huge.yaml': manySteps(10_000),
+  'thousand.yaml': manySteps(1000, '"true"'),
+  // No other step is reached, which ends the run at once.
+  'huge.yaml': manySteps(10_000, '"false"'),
 };
 
 function drawn(page: Page, selector: string, count: number): Promise<void> {
@@ -86,11 +87,11 @@ describeWith('chromium', browserPath !== null, 'a run of many steps in a browser
       expect(heap).toBeLessThan(60e6 * SLACK);
 
       const page = await journey.open(`/runs/${runId}?step=step-5000`);
-      await page.locator('path.cells').waitFor({ timeout: 120_000 });
+      await page.locator('path.cells').first().waitFor({ timeout: 120_000 });
       expect(await page.locator('.graph a').count()).toBe(0);
       await page.getByRole('searchbox', { name: 'Find a step in the graph' }).fill('step-7777');
       await page.keyboard.press('Enter');
-      await page.getByRole('link', { name: 'step-7777: succeeded' }).waitFor();
+      await page.getByRole('link', { name: /^step-7777: / }).waitFor();
       expect(await page.locator('.graph a').count()).toBeLessThan(1000);
       await page.getByRole('button', { name: 'Steps' }).click();
       await page.locator('.step-row').first().waitFor();
