@@ -30,9 +30,8 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
     );
   }
   const fanOut = rawFanOut(raw);
-  const other = ['service', 'approval'].find((key) => key in raw);
-  if (fanOut !== null && other !== undefined) {
-    return wrong('conflicting-keys', [other], ` has items and "${other}"`, 'Write a step of its own for it.');
+  if (fanOut !== null && 'service' in raw) {
+    return wrong('conflicting-keys', ['service'], ' has items and "service"', 'Write a step of its own for it.');
   }
   if (fanOut === null || file.damaged.has(raw) || file.damaged.has(parallel)) return [];
   const isMap = typeof parallel === 'object' && !Array.isArray(parallel);
