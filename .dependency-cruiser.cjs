@@ -81,7 +81,7 @@ const FOLDERS = {
       'store/store[.]ts$',
       '(descriptors|pattern-test|regular-file|system-problem|turns)[.]ts$',
     ],
-    packages: ['re2js'],
+    packages: ['re2js', 'yaml'],
     builtins: [ANY],
   },
   service: {

@@ -155,6 +155,16 @@ export type Service = {
   readonly timeoutMs: number;
 };
 
+/** A value that a step publishes: a literal text, or read after each attempt. */
+export type PublishedOutput = { readonly key: string; readonly value: { readonly literal: string } | OutputSource };
+
+/** Where an output is read. `select`: a path in the decoded value, `.a[0]`. */
+export type OutputSource = (
+  | { readonly from: 'stdout' | 'stderr' }
+  /** Relative to the directory of the step. */
+  | { readonly from: 'file'; readonly path: Template }
+) & { readonly decode: 'text' | 'json' | 'yaml'; readonly select?: string };
+
 /** A node of the graph, or a handler. */
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
@@ -185,6 +195,8 @@ export type Step = {
   readonly stderr: Template | null;
   /** The variable that receives the trimmed standard output. */
   readonly output: string | null;
+  /** Values for `${ID.output.KEY}`, in the place of a variable; absent without them. */
+  readonly published?: readonly PublishedOutput[];
   readonly env: readonly Assignment[];
   /** A signal name such as `SIGTERM`. */
   readonly signalOnStop: string;
@@ -336,6 +348,8 @@ export type Workflow = {
   readonly queue?: string;
   /** Maximum number of runs of this workflow that a daemon runs at once; absent: no limit. */
   readonly maxConcurrent?: number;
+  /** Maximum size of an output, in bytes; absent for the default. */
+  readonly maxOutputBytes?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
   readonly restartWaitMs: number;

@@ -94,7 +94,7 @@ export type RawAction = {
   readonly repeatPolicy?: RawRepeat;
   readonly stdout?: string;
   readonly stderr?: string;
-  readonly output?: string;
+  readonly output?: string | JsonObject;
   readonly executor?: RawExecutor;
   readonly container?: string | RawContainer;
   readonly signalOnStop?: string;
@@ -224,6 +224,7 @@ export type RawWorkflow = {
   readonly maxActiveSteps?: number;
   readonly maxConcurrent?: number;
   readonly queue?: string;
+  readonly maxOutputSize?: number;
   readonly timeoutSec?: number;
   readonly restartWaitSec?: number;
   readonly MaxCleanUpTimeSec?: number;

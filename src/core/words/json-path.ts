@@ -24,7 +24,8 @@ export function valueAt(
   { path, hasDefault }: JsonPath,
   scope: (name: string) => string | undefined,
 ): string | undefined {
-  const found = follow(name, path, scope(name) ?? scope(resultKey(name)));
+  const json = scope(name) ?? scope(resultKey(name));
+  const found = json === undefined ? { problem: `${name} is not defined` } : partOf(name, path, json);
   if ('value' in found) return hasDefault && found.isNull ? undefined : found.value;
   if (hasDefault) return undefined;
   throw new PathProblem(`"\${${name}${path}}": ${found.problem}`);
@@ -41,8 +42,8 @@ const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
 /** Maximum number of keys named in a message. */
 const MOST_KEYS = 8;
 
-function follow(name: string, path: string, json: string | undefined): Found {
-  if (json === undefined) return { problem: `${name} is not defined` };
+/** The part of a JSON text at a path, which may be empty. `name` is for the problem. */
+export function partOf(name: string, path: string, json: string): Found {
   if (!isJson(json)) return { problem: `${name} is not JSON` };
   let range = rangeAt(json, 0);
   let label = name;

@@ -16,19 +16,23 @@ export type ResultLogs = { readonly stdout: string | null; readonly stderr: stri
 
 /**
  * The result of a step as JSON, for the texts of later steps; undefined until it is settled. `output` is a text, or the
- * JSON list or map that the text holds.
+ * JSON list or map that the text holds; of
+ * published values, a map.
  */
 export function stepResult(
-  { output }: Pick<Step, 'output'>,
+  { output, published }: Pick<Step, 'output' | 'published'>,
   state: StepState,
   { stdout, stderr }: ResultLogs,
 ): string | undefined {
   if (!isSettled(state)) return undefined;
   const { exitCode, status, outputs } = state;
   const parts = { stdout, stderr, exitCode, exit_code: exitCode, status };
-  const value = output === null ? undefined : outputs[output];
   const json = JSON.stringify(parts);
-  return value === undefined ? json : `${json.slice(0, -1)},"output":${jsonOf(value)}}`;
+  const value = published === undefined ? outputs[output ?? ''] : undefined;
+  if (value !== undefined) return `${json.slice(0, -1)},"output":${jsonOf(value)}}`;
+  if (published === undefined) return json;
+  const values = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${jsonOf(text)}`);
+  return `${json.slice(0, -1)},"output":{${values.join(',')}}}`;
 }
 
 /** Keeps numbers as they are written. */

@@ -24,6 +24,8 @@ import { addStepEnv } from './environment/step-env.ts';
 import type { RunVariables } from './environment/variables.ts';
 import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
+import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
+import type { publishedOutputs } from './output/published-outputs.ts';
 
 /** Runs a shell command and captures its output; for backticks and `condition` commands. */
 export type Capture = (
@@ -236,7 +238,7 @@ async function withCopies(
   try {
     if (step.stdout !== null) copies.push(new OutputCopy(log.stdoutPath, resolve(cwd, expandText(step.stdout, scope))));
     if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
-    outcome = withOutput(await work(), step, output);
+    outcome = await withOutput(await work(), { context, scope, cwd });
   } catch (error) {
     if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
     outcome = failed(error.message);
@@ -246,11 +248,25 @@ async function withCopies(
   return problem !== null && outcome.status === 'succeeded' ? afterEnd(failed(problem), context) : outcome;
 }
 
-function withOutput(outcome: Outcome, step: Step, { text }: AttemptOutput): Outcome {
-  if (step.output === null || (outcome.status !== 'succeeded' && outcome.status !== 'failed')) return outcome;
-  const output = text(step.output);
-  if ('text' in output) return { ...outcome, outputs: { ...outcome.outputs, [step.output]: output.text } };
-  return outcome.status === 'succeeded' ? failed(output.problem) : outcome;
+type OutputContext = { readonly context: AttemptContext; readonly scope: Scope; readonly cwd: string };
+
+async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome> {
+  if (outcome.status !== 'succeeded' && outcome.status !== 'failed') return outcome;
+  const read = await readOutputs(own);
+  if ('outputs' in read) return { ...outcome, outputs: { ...outcome.outputs, ...read.outputs } };
+  return outcome.status === 'succeeded' ? failed(read.problem) : outcome;
+}
+
+async function readOutputs({ context, scope, cwd }: OutputContext): ReturnType<typeof publishedOutputs> {
+  const { step, output, workflow } = context;
+  if (step.published !== undefined) {
+    const { publishedOutputs } = await import('./output/published-outputs.ts');
+    const maxBytes = workflow.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+    return publishedOutputs(step.published, { output, scope, cwd, maxBytes });
+  }
+  if (step.output === null) return { outputs: {} };
+  const read = output.text(step.output, 'stdout');
+  return 'text' in read ? { outputs: { [step.output]: read.text } } : read;
 }
 
 /** A program that cannot write its output cannot report why either, since its messages go to the same disk. */

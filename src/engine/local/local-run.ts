@@ -319,9 +319,13 @@ export class LocalRun {
     }
   }
 
-  /** Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out. */
+  /**
+   * Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out, and published
+   * ones belong to the result of their step.
+   */
   #publish(step: string, outputs: Outputs): void {
-    if (stepNode(this.result, step).instanceOf === undefined) this.#runner.set(outputs);
+    const { instanceOf, published } = stepNode(this.result, step);
+    if (instanceOf === undefined && published === undefined) this.#runner.set(outputs);
   }
 
   async #attempt(name: string, number: number): Promise<void> {

@@ -20,6 +20,7 @@ import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunVariables } from './environment/variables.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
+import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
 /** What the attempts of one run share. */
@@ -56,7 +57,8 @@ export class StepRunner {
     this.#request = request;
     this.#parts = parts;
     this.#outputs = new MaskedOutputs(parts.secrets.shared);
-    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
+    const maxOutputBytes = request.workflow.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs, maxOutputBytes };
   }
 
   /** Sets the variables that the run starts with. */
@@ -65,7 +67,12 @@ export class StepRunner {
     const steps = new Map<string, Step>();
     for (const step of allSteps(this.#request.workflow)) for (const name of resultNames(step)) steps.set(name, step);
     variables.useResults((name) => this.#resultOf(steps.get(name)));
-    for (const step of this.#request.restored) if ('outputs' in step) this.set(step.outputs);
+    const publishing = new Set(
+      allSteps(this.#request.workflow).flatMap(({ name, published }) => (published ? [name] : [])),
+    );
+    for (const step of this.#request.restored) {
+      if ('outputs' in step && !publishing.has(step.step)) this.set(step.outputs);
+    }
   }
 
   #resultOf(step: Step | undefined): string | undefined {

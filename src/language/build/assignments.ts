@@ -33,3 +33,8 @@ export function variableName(text: string): string | null {
   const name = /^\$\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^\$/, '');
   return VARIABLE_NAME.test(name) ? name : null;
 }
+
+/** The variable that `output` names; null without one. */
+export function outputName({ output }: { readonly output?: unknown }): string | null {
+  return typeof output === 'string' ? output.replace(/^\$?\{?|\}$/g, '') : null;
+}

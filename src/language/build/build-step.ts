@@ -10,6 +10,7 @@ import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-p
 import { fanOutOf, type RawItems } from './fan-out.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
+import { publishedOf } from './published.ts';
 
 /**
  * What a step or handler gets from its workflow: its name, its dependencies, the functions it may call, its default
@@ -47,7 +48,8 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     repeat: repeatOf(action.repeatPolicy),
     stdout: action.stdout ?? null,
     stderr: action.stderr ?? null,
-    output: action.output === undefined ? null : variableName(action.output),
+    output: typeof action.output === 'string' ? variableName(action.output) : null,
+    ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
     env: [...args, ...envOf(action.env)],
     signalOnStop: canonicalSignal(action.signalOnStop ?? 'SIGTERM') ?? 'SIGTERM',
     timeoutMs: toMs(action.timeoutSec ?? 0),

@@ -79,6 +79,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     delayMs: toMs(merged.delaySec ?? 0),
     ...concurrencyOf({ ...concurrency(base ?? {}), ...concurrency(root) }),
     ...(merged.queue === undefined ? {} : { queue: merged.queue.trim() }),
+    ...(merged.maxOutputSize === undefined ? {} : { maxOutputBytes: merged.maxOutputSize }),
     timeoutMs: toMs(merged.timeoutSec ?? 0),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),

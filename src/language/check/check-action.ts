@@ -9,6 +9,7 @@ import { approvalProblems } from './check-approval.ts';
 import { stepContainerProblems } from './check-container.ts';
 import { ignoredProblems } from './check-ignored.ts';
 import { policyProblems } from './check-policies.ts';
+import { publishedProblems } from './check-published.ts';
 import { constantProblems } from './constants/check-constants.ts';
 import { expressionProblems } from './constants/foreign-expressions.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
@@ -163,8 +164,10 @@ function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
 const STEERING =
   /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
 
-function outputProblems({ file, path, raw }: ActionEntry): Problem[] {
+function outputProblems(entry: ActionEntry): Problem[] {
+  const { file, path, raw } = entry;
   if (raw.output === undefined) return [];
+  if (typeof raw.output !== 'string') return publishedProblems(entry, raw.output);
   const name = variableName(raw.output);
   if (name !== null && !STEERING.test(name)) return [];
   if (name !== null) {

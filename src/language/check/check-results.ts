@@ -1,5 +1,5 @@
 import { PATH } from '../../core/words/json-path.ts';
-import { assignments } from '../build/assignments.ts';
+import { assignments, outputName } from '../build/assignments.ts';
 import { rawFanOut } from '../build/fan-out.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
@@ -112,7 +112,7 @@ function dependenciesOf(steps: readonly StepEntry[]): {
 function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
   const envs = [...files.map(({ raw }) => raw.env), ...steps.map(({ raw }) => raw.env)];
   const params = files.flatMap(({ raw }) => parseParamDefaults(raw.params).map(({ name }) => name));
-  const outputs = steps.flatMap(({ raw }) => raw.output?.replace(/^\$?\{?|\}$/g, '') ?? []);
+  const outputs = steps.flatMap(({ raw }) => outputName(raw) ?? []);
   const names = [...envs.flatMap(assignments).map(({ name }) => name), ...params, ...outputs];
   return new Set(names.filter((name) => name !== null));
 }

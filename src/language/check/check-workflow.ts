@@ -1,4 +1,4 @@
-import { assignments } from '../build/assignments.ts';
+import { assignments, outputName } from '../build/assignments.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import { parseParamDefaults } from '../params.ts';
@@ -93,7 +93,7 @@ function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry
   if (settings.some((file) => file.raw.dotenv !== undefined)) return [];
   const envs = [...settings.flatMap(({ raw }) => [raw.env, raw.defaults?.env]), ...steps.map((step) => step.raw.env)];
   const params = settings.flatMap((file) => parseParamDefaults(file.raw.params).flatMap(({ name }) => name ?? []));
-  const outputs = steps.flatMap((step) => step.raw.output?.replace(/^\$?\{?|\}$/g, '') ?? []);
+  const outputs = steps.flatMap((step) => outputName(step.raw) ?? []);
   const known = new Set([...envs.flatMap(assignments).map((entry) => entry.name), ...params, ...outputs]);
   return settings.flatMap((file) => unknownSecrets(file, known));
 }

@@ -11,7 +11,6 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
-    maxOutputSize: 'An output holds at most 1 MiB; the log, and the file that "stdout" names, hold all of it.',
     artifacts: 'Copy the files in a command of the step.',
     'waitMail registryAuths otel runConfig ssh notOn logOutput': '',
   },

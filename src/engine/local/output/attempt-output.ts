@@ -9,20 +9,21 @@ export type AttemptOutput = {
   readonly write: Attempt['write'];
   /** Call when the executor is done: on return, everything its process wrote is in the log. */
   readonly settle: () => void;
-  /** The whole standard output as a variable's value; only after `settle`. */
-  readonly text: (name: string) => OutputText;
+  /** The whole output of a stream as the value of an output; only after `settle`. */
+  readonly text: (name: string, stream: 'stdout' | 'stderr') => OutputText;
   /** Releases the descriptors. */
   readonly close: () => void;
 };
 
 /** Output written directly into the log files, without passing through this process. */
-export function directOutput(log: AttemptLog): AttemptOutput {
+export function directOutput(log: AttemptLog, maxOutputBytes: number): AttemptOutput {
   return {
     log,
     write: (stream, chunk) => writeAll(stream === 'stdout' ? log.stdoutFd : log.stderrFd, bytesOf(chunk)),
     settle: () => {},
-    text: (name) => {
-      if (!isDeviceFull(log.stdoutPath)) return readOutput(log.stdoutFd, name);
+    text: (name, stream) => {
+      const fd = stream === 'stdout' ? log.stdoutFd : log.stderrFd;
+      if (!isDeviceFull(log.stdoutPath)) return readOutput(fd, name, maxOutputBytes);
       return { problem: `output "${name}" may be cut short: no space is left on the device of "${log.stdoutPath}"` };
     },
     close: () => {

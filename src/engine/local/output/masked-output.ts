@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type MaskStream, mask } from '../../../core/secrets/mask-stream.ts';
 import type { Secrets } from '../../../core/secrets/secrets.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
+import type { LogStream } from '../../../store/logs.ts';
 import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
 import { gatherOutput } from './output-text.ts';
 
@@ -12,11 +13,11 @@ export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
 type MaskedOutputOptions = {
   /** Null if there is no process: only `write` is used. */
   readonly pipes: readonly [Pipe, Pipe] | null;
-  /**
-   * Whether standard output is also captured as a value. If that value is secret, the log shows nothing of either
-   * stream.
-   */
-  readonly output: 'shown' | 'secret' | null;
+  /** The streams that are also captured as values. */
+  readonly keeps: readonly LogStream[];
+  /** A value is secret: the log shows nothing of either stream. */
+  readonly isSecret: boolean;
+  readonly maxOutputBytes: number;
   /** Called once per log file that can no longer be written. */
   readonly onFailure: (error: unknown) => void;
 };
@@ -31,14 +32,15 @@ export class MaskedOutputs {
   }
 
   /** Takes over the log. */
-  start(log: AttemptLog, { pipes, output, onFailure }: MaskedOutputOptions): AttemptOutput {
-    const gathered = gatherOutput();
+  start(log: AttemptLog, options: MaskedOutputOptions): AttemptOutput {
+    const { pipes, keeps, isSecret, maxOutputBytes, onFailure } = options;
+    const gathered = { stdout: gatherOutput(maxOutputBytes), stderr: gatherOutput(maxOutputBytes) };
     // The secret value is known only at the end, and programs repeat what they print: `set -x`, `tee /dev/stderr`,
     // `curl -v`.
-    const common = { onFailure, isWithheld: output === 'secret' };
-    const keep = output === null ? null : gathered.add;
-    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep });
-    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null, keep: null });
+    const common = { onFailure, isWithheld: isSecret };
+    const keep = (stream: LogStream) => (keeps.includes(stream) ? gathered[stream].add : null);
+    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep: keep('stdout') });
+    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null, keep: keep('stderr') });
     const ends = pipes && { isDirect: false, stdoutFd: pipes[0].writeFd, stderrFd: pipes[1].writeFd };
     return {
       log: { ...log, ...ends },
@@ -47,7 +49,7 @@ export class MaskedOutputs {
         stdout.settle();
         stderr.settle();
       },
-      text: gathered.text,
+      text: (name, stream) => gathered[stream].text(name),
       close: () => {
         stdout.close();
         stderr.close();

@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import type { Step } from '../../../core/workflow.ts';
 import { messageOf, WfError } from '../../../errors.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
+import type { LogStream } from '../../../store/logs.ts';
 import type { RunJournal } from '../../../store/store.ts';
 import type { LocalEngineOptions } from '../engine-options.ts';
 import type { RunSecrets } from '../environment/run-secrets.ts';
@@ -15,6 +16,7 @@ export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
   readonly secrets: RunSecrets;
   readonly outputs: MaskedOutputs;
   readonly warn: (step: string, message: string) => void;
+  readonly maxOutputBytes: number;
 };
 
 /**
@@ -24,30 +26,39 @@ export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
 export async function openOutput(
   step: Step,
   number: number,
-  { openPipes, journal, secrets, outputs, warn }: OutputOptions,
+  { openPipes, journal, secrets, outputs, warn, maxOutputBytes }: OutputOptions,
 ): Promise<AttemptOutput | { readonly problem: string }> {
   // Its instances have the output.
-  if (step.fanOut !== undefined) return directOutput(nullLog());
+  if (step.fanOut !== undefined) return directOutput(nullLog(), maxOutputBytes);
   const { log, problem } = openLog(journal, step.name, number);
   if (problem !== null) {
-    const key = (['output', 'stdout', 'stderr'] as const).find((name) => step[name] !== null);
+    const key = (['output', 'stdout', 'stderr'] as const).find(
+      (name) => step[name] !== null || (name === 'output' && keepsOf(step).length > 0),
+    );
     if (key !== undefined) {
-      directOutput(log).close();
+      directOutput(log, maxOutputBytes).close();
       return { problem: `"${key}" needs the log of the step: ${problem}` };
     }
     warn(step.name, notKept(step.name, problem));
   }
   const isOther = step.executor.type === 'workflow';
-  if (!isOther && !secrets.areInPlay) return directOutput(log);
-  const output = step.output === null ? null : secrets.isSecret(step.output) ? 'secret' : 'shown';
+  if (!isOther && !secrets.areInPlay) return directOutput(log, maxOutputBytes);
+  const names = step.output === null ? (step.published ?? []).map(({ key }) => key) : [step.output];
+  const isSecret = names.some((name) => secrets.isSecret(name));
   const onFailure = (error: unknown) => warn(step.name, notKept(step.name, messageOf(error)));
   try {
     const pipes = isOther ? null : await openPipes(journal.scratch());
-    return outputs.start(log, { pipes, output, onFailure });
+    return outputs.start(log, { pipes, keeps: keepsOf(step), isSecret, maxOutputBytes, onFailure });
   } catch (error) {
-    directOutput(log).close();
+    directOutput(log, maxOutputBytes).close();
     return { problem: `the output cannot be masked: cannot create a pipe: ${messageOf(error)}` };
   }
+}
+
+/** The streams whose whole output becomes a value. */
+function keepsOf({ output, published = [] }: Step): readonly LogStream[] {
+  const streams = published.flatMap(({ value }) => ('from' in value && value.from !== 'file' ? [value.from] : []));
+  return output === null ? streams : ['stdout', ...streams];
 }
 
 /** Opens an attempt's log. If the disk refuses, the step still runs and its output is lost. */

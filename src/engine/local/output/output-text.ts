@@ -1,15 +1,15 @@
 import { fstatSync, readSync } from 'node:fs';
 
-/** Largest value of an `output` variable, in bytes. */
-const maxOutputBytes = 1024 * 1024;
+/** Maximum size of an output without `maxOutputSize`, in bytes. */
+export const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** The value of an `output` variable, or why there is none. */
 export type OutputText = { readonly text: string } | { readonly problem: string };
 
 /** Reads a step's standard output from an open file as a variable's value, without surrounding white space. */
-export function readOutput(fd: number, name: string): OutputText {
+export function readOutput(fd: number, name: string, maxBytes: number): OutputText {
   const { size } = fstatSync(fd);
-  if (size > maxOutputBytes) return tooLarge(name, size);
+  if (size > maxBytes) return tooLarge(name, size, maxBytes);
   const buffer = Buffer.allocUnsafe(size);
   let length = 0;
   while (length < size) {
@@ -28,20 +28,20 @@ export type GatheredOutput = {
 };
 
 /** Keeps at most the size of a variable. */
-export function gatherOutput(): GatheredOutput {
+export function gatherOutput(maxBytes: number): GatheredOutput {
   let chunks: Uint8Array[] = [];
   let size = 0;
   return {
     add: (bytes) => {
       size += bytes.length;
-      if (size > maxOutputBytes) chunks = [];
+      if (size > maxBytes) chunks = [];
       else chunks.push(Buffer.from(bytes));
     },
     text: (name) =>
-      size > maxOutputBytes ? tooLarge(name, size) : { text: Buffer.concat(chunks).toString('utf8').trim() },
+      size > maxBytes ? tooLarge(name, size, maxBytes) : { text: Buffer.concat(chunks).toString('utf8').trim() },
   };
 }
 
-function tooLarge(name: string, size: number): OutputText {
-  return { problem: `output "${name}" has ${size} bytes; a variable can hold ${maxOutputBytes}` };
+function tooLarge(name: string, size: number, maxBytes: number): OutputText {
+  return { problem: `output "${name}" has ${size} bytes; a variable can hold ${maxBytes}` };
 }

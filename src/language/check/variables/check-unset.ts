@@ -122,6 +122,9 @@ function settingNames(settings: readonly SpecFile[]): readonly string[] {
 function outputNames(all: readonly SpecFile[]): readonly string[] {
   const names = all
     .flatMap(actionEntries)
-    .flatMap(({ raw }) => [variableName(raw.output ?? ''), ...inputsOf(raw.approval).map(inputName)]);
+    .flatMap(({ raw }) => [
+      typeof raw.output === 'string' ? variableName(raw.output) : null,
+      ...inputsOf(raw.approval).map(inputName),
+    ]);
   return names.filter((name) => name !== null);
 }

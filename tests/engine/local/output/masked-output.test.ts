@@ -29,7 +29,13 @@ async function masked({ output = null, hasPipes }: Options) {
   const pipes: readonly [Pipe, Pipe] | null = hasPipes
     ? await openPipes(directory, { PATH: process.env['PATH'] ?? '' })
     : null;
-  const attempt = outputs.start(log, { pipes, output, onFailure: (error) => failures.push(error) });
+  const attempt = outputs.start(log, {
+    pipes,
+    keeps: output === null ? [] : ['stdout'],
+    isSecret: output === 'secret',
+    maxOutputBytes: 1024,
+    onFailure: (error) => failures.push(error),
+  });
   onTestFinished(() => outputs.close());
   return { attempt, failures, logged: () => readFileSync(stdoutPath, 'utf8') };
 }
@@ -73,7 +79,7 @@ test('a line after the program is no part of the value, and a withheld log shows
   attempt.settle();
   expect(logged()).toBe('***\n');
   attempt.write('stdout', 'after\n');
-  expect(attempt.text('TOKEN')).toEqual({ text: 'value' });
+  expect(attempt.text('TOKEN', 'stdout')).toEqual({ text: 'value' });
   attempt.close();
   expect(logged()).toBe('***\n');
 });

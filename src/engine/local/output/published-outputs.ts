@@ -1,0 +1,68 @@
+import { closeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Outputs } from '../../../core/run/run.ts';
+import { expandText } from '../../../core/words/interpolate.ts';
+import { partOf } from '../../../core/words/json-path.ts';
+import type { OutputSource, Step } from '../../../core/workflow.ts';
+import { messageOf } from '../../../errors.ts';
+import type { Scope } from '../../../executors/executor.ts';
+import { openRegular } from '../../../regular-file.ts';
+import type { AttemptOutput } from './attempt-output.ts';
+import { readOutput } from './output-text.ts';
+
+/** What the sources of published outputs are read from. */
+type Sources = {
+  readonly output: AttemptOutput;
+  readonly scope: Scope;
+  readonly cwd: string;
+  readonly maxBytes: number;
+};
+
+/** The values that a step publishes, or why one of them cannot be read. */
+export async function publishedOutputs(
+  published: NonNullable<Step['published']>,
+  sources: Sources,
+): Promise<{ readonly outputs: Outputs } | { readonly problem: string }> {
+  const outputs: Record<string, string> = {};
+  for (const { key, value } of published) {
+    const read = 'literal' in value ? { text: value.literal } : await readValue(key, value, sources);
+    if ('problem' in read) return read;
+    outputs[key] = read.text;
+  }
+  return { outputs };
+}
+
+type Value = { readonly text: string } | { readonly problem: string };
+
+async function readValue(key: string, source: OutputSource, sources: Sources): Promise<Value> {
+  const { from, decode, select } = source;
+  const read = from === 'file' ? readFile(key, source.path, sources) : sources.output.text(key, from);
+  if ('problem' in read || decode === 'text') return read;
+  const json = decode === 'json' ? read.text : await yamlAsJson(read.text);
+  const found = json === null ? { problem: `${from} is not YAML` } : partOf(from, select ?? '', json);
+  return 'value' in found ? { text: found.value } : { problem: `output "${key}": ${found.problem}` };
+}
+
+function readFile(key: string, path: string, { scope, cwd, maxBytes }: Sources): Value {
+  const file = resolve(cwd, expandText(path, scope));
+  try {
+    const fd = openRegular(file);
+    try {
+      return readOutput(fd, key, maxBytes);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    return { problem: `output "${key}": cannot read "${file}": ${messageOf(error)}` };
+  }
+}
+
+/** Null for a text that is not one YAML document. */
+async function yamlAsJson(text: string): Promise<string | null> {
+  const { parse } = await import('yaml');
+  try {
+    return JSON.stringify(parse(text) ?? null);
+  } catch {
+    return null;
+  }
+}

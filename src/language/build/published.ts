@@ -1,0 +1,25 @@
+import type { Json, PublishedOutput } from '../../core/workflow.ts';
+import { isJsonObject } from '../raw.ts';
+
+/** A key of `output` as a map: what `${ID.output.KEY}` can name. */
+export const OUTPUT_KEY = /^(?!__proto__$)[A-Za-z0-9_-]+$/;
+
+/** Whether a value of `output` as a map is read after each attempt; any other value is a literal. */
+export function isSource(value: Json): value is { readonly [key: string]: Json } {
+  return isJsonObject(value) && Object.hasOwn(value, 'from');
+}
+
+/** The entries of a valid `output` that is a map. */
+export function publishedOf(output: { readonly [key: string]: Json }): readonly PublishedOutput[] {
+  return Object.entries(output).map(([key, value]) => ({ key, value: outputValue(value) }));
+}
+
+function outputValue(value: Json): PublishedOutput['value'] {
+  if (!isSource(value)) return { literal: typeof value === 'string' ? value : JSON.stringify(value) };
+  const { from, path, decode = 'text', select } = value as { [key: string]: string | undefined };
+  return {
+    ...(from === 'file' ? { from, path: path ?? '' } : { from: from === 'stderr' ? 'stderr' : 'stdout' }),
+    decode: decode === 'json' || decode === 'yaml' ? decode : 'text',
+    ...(select === undefined ? {} : { select }),
+  };
+}
