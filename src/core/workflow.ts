@@ -308,6 +308,9 @@ export const noSchedule: Schedule = {
   catchupWindowMs: null,
 };
 
+/** What a start of the workflow may not choose. */
+export type RunConfig = { readonly disableParamEdit: boolean; readonly disableRunIdEdit: boolean };
+
 /** A workflow, ready to run. */
 export type Workflow = {
   readonly name: string;
@@ -320,6 +323,8 @@ export type Workflow = {
   readonly tags: readonly string[];
   readonly schedule: Schedule;
   readonly params: readonly ParamDefault[];
+  /** Absent: a start may choose everything. */
+  readonly runConfig?: RunConfig;
   readonly env: readonly Assignment[];
   /** In the order in which they are read, base first; absent if there are none. */
   readonly dotenv?: readonly DotenvFile[];

@@ -1,4 +1,4 @@
-import type { HandlerKind, Json, JsonObject, NotificationService } from '../core/workflow.ts';
+import type { HandlerKind, Json, JsonObject, NotificationService, RunConfig } from '../core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
@@ -190,6 +190,7 @@ export type RawWorkflow = {
   readonly labels?: TextOrList | TextMap;
   readonly type?: 'graph' | 'chain';
   readonly params?: string | OpenTexts;
+  readonly runConfig?: Partial<RunConfig>;
   readonly env?: NamedTexts;
   readonly dotenv?: RawDotenv | readonly RawDotenv[];
   readonly secrets?: RawSecret | readonly RawSecret[];

@@ -41,6 +41,17 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal', () => {
     });
   });
 
+  it('is asked for every parameter with --ask, and Enter keeps the default', async () => {
+    await onAsking({ args: '--ask -p TOKEN=hunter2' }, async (terminal) => {
+      await untilShown(terminal, 'WHO:');
+      terminal.type('me', 'Enter');
+      await untilShown(terminal, 'LAST [given]:');
+      terminal.type('Enter');
+      const screen = await untilShown(terminal, 'code 0');
+      expect(screen).toContain('me/given');
+    });
+  });
+
   it('is asked again for a declared parameter until the answer is valid', async () => {
     const yaml =
       'params:\n  - {name: N, type: integer, required: true}\n  - {name: O, type: integer}\nsteps:\n  - name: a\n    command: echo "got $N"\n';

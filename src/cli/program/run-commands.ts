@@ -31,6 +31,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .option('--no-history', 'do not store the run')
     .option('--dry-run', 'print the plan and run nothing')
     .option('--no-input', 'do not prompt: parameters without a value stay empty')
+    .addOption(new Option('--ask', 'prompt for every parameter that is not given').conflicts('dryRun'))
     .addOption(shellOnFailureOption())
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
     .option('--watch-path <glob>', 'with --watch: also when these files change (repeatable)', append)

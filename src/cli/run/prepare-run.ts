@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { checkGivenParams, openParams, paramFault } from '../../service/runs/given-params.ts';
+import { WfError } from '../../errors.ts';
+import { checkGivenParams, openParams, paramFault, unsetParams } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import { keepProcessSmall } from '../../start-up/small-process.ts';
@@ -21,6 +22,8 @@ export type RunOptions = AccessOptions &
     readonly detach?: true;
     /** Whether to prompt for parameters without a value. */
     readonly input: boolean;
+    /** Whether to prompt for all parameters that are not given. */
+    readonly ask?: true;
     readonly watch?: true;
     readonly watchPath?: readonly string[];
   };
@@ -56,7 +59,10 @@ export async function prepareRun(
   collectGarbage();
   // Do not prompt for a run that cannot start.
   checkGivenParams(loaded.workflow, given, { isComplete: false });
-  const params = await completeParams({ workflow: loaded.workflow, given, asks: options.input }, console);
+  const params = await completeParams(
+    { workflow: loaded.workflow, given, asks: options.ask ? 'all' : options.input ? 'open' : 'none' },
+    console,
+  );
   if (params === null) return null;
   checkGivenParams(loaded.workflow, params);
   const request: StartRequest = {
@@ -78,18 +84,24 @@ function isUnattended({ CI = '' }: Console['env']): boolean {
 
 /**
  * Returns the given parameters, followed by those without a value, for which the user is prompted; null if the user cancels.
- * Without a terminal, or if `asks` is false, a parameter without a value stays empty.
+ * Without a terminal, or if it asks for none, a parameter without a value stays empty.
  */
 async function completeParams(
-  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: boolean },
+  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: 'all' | 'open' | 'none' },
   console: Console,
 ): Promise<readonly Param[] | null> {
-  const names = asks ? openParams(workflow, given) : [];
-  if (names.length === 0) return given;
+  if (asks === 'none') return given;
+  const unset = unsetParams(workflow, given);
+  const open = new Set(openParams(workflow, given));
+  const asked = unset.filter(({ name }) => asks === 'all' || open.has(name));
+  if (asked.length === 0) return given;
   const { isInteractive } = await import('../terminal/interactive.ts');
-  if (!isInteractive(console)) return given;
+  if (!isInteractive(console)) {
+    if (asks === 'open') return given;
+    throw new WfError('usage', '--ask needs a terminal', { help: 'give parameters with -p NAME=value' });
+  }
   const { askParams } = await import('../terminal/ask.ts');
   const secrets = new Set(workflow.secrets.map(({ name }) => name));
-  const answers = await askParams({ names, secrets, faultOf: (param) => paramFault(workflow, param) }, console);
+  const answers = await askParams({ params: asked, secrets, faultOf: (param) => paramFault(workflow, param) }, console);
   return answers === null ? null : [...given, ...answers];
 }

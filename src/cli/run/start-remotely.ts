@@ -91,7 +91,7 @@ function strictOf({ settings }: Config): boolean {
 }
 
 function refuseLocal(options: RunOptions, config: Config, { source }: ClientSettings): void {
-  const { name, dryRun, watch, watchPath, shellOnFailure, envFile } = options;
+  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask } = options;
   const noHistory = config.settings.read('history').level === 'flag' && !config.settings.read('history').value;
   const wrong = [
     ...(name === '-' ? ['a workflow from standard input'] : []),
@@ -99,6 +99,7 @@ function refuseLocal(options: RunOptions, config: Config, { source }: ClientSett
     ...(watch || watchPath ? ['--watch'] : []),
     ...(shellOnFailure ? ['--shell-on-failure'] : []),
     ...(envFile ? ['--env-file'] : []),
+    ...(ask ? ['--ask'] : []),
     ...(noHistory ? ['--no-history'] : []),
   ];
   if (wrong.length === 0) return;

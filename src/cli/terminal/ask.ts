@@ -5,9 +5,12 @@ import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import type { Console } from './console.ts';
 
-/** The parameters to prompt for; input for one of `secrets` is not echoed. */
+/**
+ * The parameters to prompt for; an empty answer keeps `preset`, the default of the file. Input for one of `secrets` is
+ * not echoed.
+ */
 export type Questions = {
-  readonly names: readonly string[];
+  readonly params: readonly { readonly name: string; readonly preset: string | null }[];
   readonly secrets: ReadonlySet<string>;
   /** Why a value is invalid, so that the user is prompted again; null if it is valid. */
   readonly faultOf: (param: Param) => string | null;
@@ -20,16 +23,17 @@ type Answer = { readonly text: string } | 'interrupted' | 'ended';
  * answer.
  */
 export async function askParams(
-  { names, secrets, faultOf }: Questions,
+  { params, secrets, faultOf }: Questions,
   { err }: Console,
 ): Promise<readonly Param[] | null> {
   await err.drained();
   const answers: Param[] = [];
-  for (const name of names) {
+  for (const { name, preset } of params) {
     for (let fault: string | null = ''; fault !== null; ) {
-      const answer = await ask(name, secrets.has(name));
+      const answer = await ask(name, preset, secrets.has(name));
       if (answer === 'interrupted') return null;
       if (answer === 'ended') throw notAnswered(name);
+      if (answer.text === '' && preset !== null) break;
       fault = faultOf({ name, value: answer.text });
       if (fault === null) answers.push({ name, value: answer.text });
       else process.stderr.write(`${escapeControls(fault)}\n`);
@@ -38,9 +42,10 @@ export async function askParams(
   return answers;
 }
 
-function ask(name: string, isSecret: boolean): Promise<Answer> {
+function ask(name: string, preset: string | null, isSecret: boolean): Promise<Answer> {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = `${escapeControls(name)}${isSecret ? ' (not shown)' : ''}: `;
+  const note = isSecret ? ' (not shown)' : preset === null ? '' : ` [${preset}]`;
+  const prompt = `${escapeControls(`${name}${note}`)}: `;
   const output = isSecret ? silence : process.stderr;
   const line = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 import type {
   HandlerKind,
   MailSettings,
+  RunConfig,
   Schedule,
   SecretSource,
   SmtpSettings,
@@ -55,6 +56,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     tags: [...new Set([...commaList(merged.tags), ...labelTags(merged.labels)])],
     schedule: scheduleOf(merged),
     params: parseParamDefaults(merged.params),
+    ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
     env: [...envOf(base?.env), ...envOf(root.env)],
     ...dotenvOf(base?.dotenv, root.dotenv),
     secrets: withDeclared(
@@ -91,7 +93,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
 function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   if (base === null) return root;
   const merged: Record<string, unknown> = { ...base, ...root };
-  for (const key of ['defaults', 'handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
+  for (const key of ['defaults', 'runConfig', 'handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
     if (base[key] !== undefined || root[key] !== undefined) merged[key] = { ...base[key], ...root[key] };
   }
   return merged as RawWorkflow;
@@ -179,6 +181,10 @@ function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start
   }
   const { start, stop, restart } = schedule as Exclude<RawSchedule, TextOrList>;
   return { start: asList(start), stop: asList(stop), restart: asList(restart) };
+}
+
+function runConfigOf({ disableParamEdit = false, disableRunIdEdit = false }: Partial<RunConfig>): RunConfig {
+  return { disableParamEdit, disableRunIdEdit };
 }
 
 function dotenvOf(...keys: readonly RawWorkflow['dotenv'][]): Pick<Workflow, 'dotenv'> {

@@ -12,7 +12,7 @@ const planned: { readonly [map: string]: Table } = {
   top: {
     container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
     artifacts: 'Copy the files in a command of the step.',
-    'waitMail registryAuths otel runConfig ssh notOn logOutput': '',
+    'waitMail registryAuths otel ssh notOn logOutput': '',
   },
   step: {
     service: 'Start the program in the background of a step; it ends with the run.',

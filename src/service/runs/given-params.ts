@@ -35,6 +35,9 @@ export function checkGivenParams(
   given: readonly Param[],
   { isComplete }: CheckOptions = { isComplete: true },
 ): void {
+  if (given.length > 0 && workflow.runConfig?.disableParamEdit) {
+    throw new WfError('invalid-params', `workflow "${workflow.name}" takes no parameters: "runConfig" disables them`);
+  }
   if (given.length === 0 && !workflow.params.some(({ rule }) => rule?.required === true)) return;
   const names = refusedNames(workflow, given);
   const shown = names.slice(0, mostFaults).map((name) => nameFault(name, workflow));
@@ -138,6 +141,19 @@ function declaredNames({ params }: Workflow): readonly string[] {
 
 function cut(name: string): string {
   return name.length > longestName ? `${name.slice(0, longestName)}...` : name;
+}
+
+/**
+ * Returns the names of all parameters that the caller does not set, in the order of the file, each with the default of
+ * the file as written; null without one.
+ */
+export function unsetParams(
+  { params }: Pick<Workflow, 'params'>,
+  given: readonly Param[],
+): readonly { readonly name: string; readonly preset: string | null }[] {
+  return mergeParams(params, given).flatMap(({ name, value, isTemplate }) =>
+    isTemplate && name !== null ? [{ name, preset: value === '' ? null : value }] : [],
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Param, Restored, Trigger } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
@@ -33,6 +34,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, strict = false, retry, dotenv, onApproval } = request;
   checkGivenParams(workflow, params);
+  if (request.runId !== null && trigger !== 'schedule') refuseRunId(workflow);
   refuseMasked(params);
   refuseUnusable(params);
   return {
@@ -48,6 +50,11 @@ export function runRequest(request: StartRequest): RunRequest {
     strict,
     ...(onApproval === undefined ? {} : { onApproval }),
   };
+}
+
+function refuseRunId({ name, runConfig }: Workflow): void {
+  if (!runConfig?.disableRunIdEdit) return;
+  throw new WfError('usage', `a run of workflow "${name}" gets its own id: "runConfig" disables others`);
 }
 
 /** Rejects masked parameters: an earlier run does not store the values of secrets. */
