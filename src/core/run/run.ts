@@ -1,4 +1,4 @@
-import type { HandlerKind, ItemValue } from '../workflow.ts';
+import type { HandlerKind, ItemValue, ParamRule } from '../workflow.ts';
 
 /**
  * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
@@ -144,7 +144,13 @@ export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow';
  * A parameter of a run: given by the caller or evaluated from its default. `masked`: the stored value is masked in
  * whole or in part, because it is or contains a secret, and must not be used as a value.
  */
-export type Param = { readonly name: string | null; readonly value: string; readonly masked?: true };
+export type Param = {
+  readonly name: string | null;
+  readonly value: string;
+  readonly masked?: true;
+  /** Of a declared parameter of a prepared run. */
+  readonly type?: ParamRule['type'];
+};
 
 /** A dotenv file that a run read, and the names of its variables. `option`: an option named it, not the workflow. */
 export type DotenvUse = { readonly path: string; readonly names: readonly string[]; readonly option?: true };

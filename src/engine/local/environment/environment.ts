@@ -114,7 +114,10 @@ class Evaluation {
   async all(): Promise<RunEnvironment> {
     for (let i = 0; i < this.#params.length; i++) await this.#param(i);
     for (let i = 0; i < this.#env.length; i++) await this.#entry(i);
-    const params = this.#params.map(({ name }, i) => ({ name, value: this.#paramSlots[i]?.value ?? '' }));
+    const params = this.#params.map(({ name, rule }, i) => {
+      const param = { name, value: this.#paramSlots[i]?.value ?? '' };
+      return rule === undefined ? param : { ...param, type: rule.type };
+    });
     return { params, variables: this.#known() };
   }
 
