@@ -41,7 +41,12 @@ const FOLDERS = {
     builtins: [ANY],
   },
   executors: {
-    src: ['core/', 'mail/', 'processes/', '(basic-login|descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: [
+      'core/',
+      'mail/',
+      'processes/',
+      '(basic-login|descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$',
+    ],
     packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
   },

@@ -163,6 +163,8 @@ export function createPast(config: Config): { readonly history: History; readonl
     isElsewhere,
     leftBy,
     processes: leftovers,
+    removeContainers: async (daemons: readonly string[]) =>
+      (await import('./executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
     queue: archive,
   };
   return { archive, history: createHistory(tools, config.cwd) };

@@ -362,6 +362,8 @@ export type Workflow = {
   readonly graceMs: number;
   /** The shell with its options, `sh` by default. */
   readonly shell: string;
+  /** Settings of the container that steps with `shared` in their `docker` executor share; absent if there is none. */
+  readonly container?: JsonObject;
 };
 
 /** The name of a handler as a node of the run. No step may have such a name. */

@@ -1,4 +1,4 @@
-import type { Outcome, ProcessIdentity } from '../core/run/run.ts';
+import type { ContainerRef, Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
 
@@ -17,6 +17,28 @@ export type AttemptLog = {
 
 /** Reports that the work has started: in a process, or in a child run with the id `child`. */
 export type Started = (process: ProcessIdentity | null, child?: string) => void;
+
+/** The container of an attempt: `daemon` is the address of its Docker daemon. */
+export type Containment = {
+  readonly container: ContainerRef;
+  readonly daemon: string;
+  /** Resolves to null if its health check succeeds, else to the reason why not. */
+  readonly whyUnhealthy: () => Promise<string | null>;
+};
+
+/** The variables of a run, without those of a step. */
+export type RunScope = Pick<Attempt, 'scope' | 'env' | 'expand'>;
+
+/** Something that attempts of a run share. `close` resolves to the problem, or null; `force`: at once. */
+export type Shared = { readonly close: (force: boolean) => Promise<string | null> };
+
+/** What the attempts of a run share, by its name. */
+export type SharedParts = {
+  /** Opens it for the first attempt that needs it, in the variables of the run; closed at the end of the run. */
+  readonly use: <T extends Shared>(name: string, open: (run: RunScope) => Promise<T>) => Promise<T>;
+  /** Closes one that can no longer be used: the next attempt opens another. */
+  readonly drop: (name: string, part: Shared) => Promise<void>;
+};
 
 /** One attempt at a step, as seen by an executor. */
 export type Attempt = {
@@ -43,6 +65,9 @@ export type Attempt = {
   readonly scratch: () => string;
   /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */
   readonly started: Started;
+  /** Call once when the work runs in a container. */
+  readonly contained: (containment: Containment) => void;
+  readonly shared: SharedParts;
   /** Aborted when the attempt should end: pass the step's `signalOnStop` on. */
   readonly signal: EndSignal;
   /** Aborted when the grace period has passed: end everything at once. */

@@ -50,7 +50,7 @@ export type RawContainer = {
   readonly restartPolicy?: string;
   readonly keepContainer?: boolean;
   readonly startup?: 'keepalive' | 'entrypoint' | 'command';
-  readonly command?: TextOrList;
+  readonly command?: readonly string[];
   readonly waitFor?: 'running' | 'healthy';
   readonly logPattern?: string;
   readonly healthcheck?: {
@@ -61,6 +61,19 @@ export type RawContainer = {
     readonly retries?: number;
   };
   readonly shell?: TextOrList;
+};
+
+/** `service` as a map. */
+export type RawService = {
+  readonly readyWhen?: {
+    readonly command?: string;
+    readonly port?: string;
+    readonly http?: string;
+    readonly line?: string;
+    readonly healthy?: boolean;
+  };
+  readonly intervalSec?: number;
+  readonly timeoutSec?: number;
 };
 
 /** A scalar as written in the file; deeper values are passed on as JSON. */
@@ -97,6 +110,7 @@ export type RawAction = {
   readonly output?: string | JsonObject;
   readonly executor?: RawExecutor;
   readonly container?: string | RawContainer;
+  readonly service?: boolean | RawService;
   readonly signalOnStop?: string;
   readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean };
   readonly mailOnError?: boolean;
@@ -231,6 +245,8 @@ export type RawWorkflow = {
   readonly MaxCleanUpTimeSec?: number;
   readonly shell?: string;
   readonly workingDir?: string;
+  /** Shared by the steps that name no executor or container of their own. */
+  readonly container?: string | RawContainer;
 };
 
 /** Converts a value that may be given alone or as a list to a list. */

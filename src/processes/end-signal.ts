@@ -1,7 +1,7 @@
 import type { Outcome } from '../core/run/run.ts';
 
-/** Why an attempt is asked to end. */
-export type EndRequest = 'stop' | 'timeout';
+/** Why an attempt is asked to end; `unready`: a service that is not ready in time. */
+export type EndRequest = 'stop' | 'timeout' | 'unready';
 
 /**
  * Requests an end, once. A cheap AbortSignal: creating and observing a real one costs more than everything else about

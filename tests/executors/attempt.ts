@@ -6,8 +6,9 @@ import { onTestFinished } from 'vitest';
 import type { Outcome, ProcessIdentity } from '../../src/core/run/run.ts';
 import { expandText } from '../../src/core/words/interpolate.ts';
 import type { Step } from '../../src/core/workflow.ts';
+import { RunParts } from '../../src/engine/local/shared-parts.ts';
 import { executor } from '../../src/executors/command/command.ts';
-import type { Attempt } from '../../src/executors/executor.ts';
+import type { Attempt, Containment } from '../../src/executors/executor.ts';
 import { EndSignal } from '../../src/processes/end-signal.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { sendSignal } from '../../src/processes/process-signals.ts';
@@ -32,6 +33,7 @@ export type TestAttempt = {
   readonly attempt: Attempt;
   readonly dir: string;
   readonly started: readonly (ProcessIdentity | null)[];
+  readonly containments: readonly Containment[];
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly stop: () => void;
@@ -60,6 +62,8 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
   const [stdoutFd, stderrFd] = [openSync(log.stdoutPath, 'a'), openSync(log.stderrPath, 'a')];
   const [end, kill] = [new EndSignal(), new EndSignal()];
   const started: (ProcessIdentity | null)[] = [];
+  const containments: Containment[] = [];
+  const parts = new RunParts();
   const processes = () =>
     findRunProcesses({ runId, logs: dir }, { recorded: started.filter((identity) => identity !== null) });
   const scope = (variable: string) => variables[variable] ?? params[Number(variable) - 1];
@@ -77,6 +81,8 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     log: { ...log, isDirect: true, stdoutFd, stderrFd },
     write: (stream, chunk) => void writeSync(stream === 'stdout' ? stdoutFd : stderrFd, chunk.toString()),
     started: (identity) => started.push(identity),
+    contained: (containment) => containments.push(containment),
+    shared: parts.forAttempt(() => ({ scope, env: variables, expand: (text) => expandText(text, scope) })),
     scratch: () => {
       mkdirSync(join(dir, 'scratch'), { mode: 0o700, recursive: true });
       return join(dir, 'scratch');
@@ -85,6 +91,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     kill,
     runWorkflow: settings.runWorkflow ?? (() => Promise.reject(new Error('no workflow to run'))),
   };
+  onTestFinished(() => void parts.close(true));
   onTestFinished(() => {
     for (const left of processes()) sendSignal(left, 'SIGKILL');
     closeSync(stdoutFd);
@@ -94,6 +101,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     attempt,
     dir,
     started,
+    containments,
     stdout: () => readFileSync(log.stdoutPath, 'utf8'),
     stderr: () => readFileSync(log.stderrPath, 'utf8'),
     stop: () => end.abort('stop'),

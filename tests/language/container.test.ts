@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepOf } from './load-text.ts';
+import { stepOf, workflowOf } from './load-text.ts';
 
 /** What a step with this container runs, and where. */
 function builtFrom(lines: string) {
@@ -89,5 +89,50 @@ dir: sub`),
   ])('with %s and %s runs in %s', (own, dir, inside) => {
     const { config } = stepOf(`command: echo\ncontainer: {image: i, ${own}}\n${dir}`).executor;
     expect(config['container']).toMatchObject({ workingDir: inside });
+  });
+});
+
+describe('the container of a workflow', () => {
+  it('belongs to commands and scripts without an executor, and sleeps', () => {
+    const { container, steps, handlers } = workflowOf(`
+container: {image: i, workingDir: /w, shell: bash}
+steps:
+  - {name: a, command: echo, dir: sub}
+  - {name: b, script: echo}
+  - {name: c, executor: command, command: echo, dir: sub}
+  - {name: d, container: {image: j}, command: echo}
+handlerOn:
+  exit: {command: echo}
+`);
+    expect(container).toEqual({
+      image: 'i',
+      container: { workingDir: '/w', entrypoint: ['sleep'], cmd: ['2147483647'] },
+      fileDir: '/',
+      shell: ['bash'],
+      isIdle: true,
+    });
+    expect([...steps, handlers.exit].map((made) => [made?.executor, made?.dir])).toEqual([
+      [{ type: 'docker', config: { shared: true, dir: 'sub' } }, null],
+      [{ type: 'docker', config: { shared: true } }, null],
+      [{ type: 'command', config: {} }, 'sub'],
+      [{ type: 'docker', config: { image: 'j', fileDir: '/' } }, null],
+      [{ type: 'docker', config: { shared: true } }, null],
+    ]);
+  });
+
+  it.each([
+    ['startup: entrypoint, waitFor: healthy, logPattern: up', { waitFor: 'healthy', logPattern: 'up' }],
+    ['command: [serve, x]', { container: { cmd: ['serve', 'x'] } }],
+  ])('runs what %s says', (keys, own) => {
+    const { container } = workflowOf(`container: {image: i, ${keys}}\nsteps: [{name: a, command: b}]`);
+    expect(container).toEqual({ image: 'i', fileDir: '/', ...own });
+  });
+
+  it('is not made if it runs already', () => {
+    const { container, steps } = workflowOf('container: app\nsteps: [{name: a, command: b, dir: /x}]');
+    expect([container, steps[0]?.executor.config]).toEqual([
+      undefined,
+      { containerName: 'app', waitSec: 120, exec: { workingDir: '/x' } },
+    ]);
   });
 });

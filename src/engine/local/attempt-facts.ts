@@ -75,7 +75,8 @@ async function printed(texts: readonly string[], logs: readonly string[]): Promi
   return false;
 }
 
-async function lineTest(text: string): Promise<(line: string) => boolean> {
+/** Tests lines for a text, or for the pattern after `re:`. */
+export async function lineTest(text: string): Promise<(line: string) => boolean> {
   if (!text.startsWith('re:')) return (line) => line.includes(text);
   const { RE2JS } = await import('re2js');
   // Checked when the file was loaded.

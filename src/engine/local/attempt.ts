@@ -4,10 +4,11 @@ import { failed } from '../../core/run/outcome.ts';
 import type { AttemptFacts, Item, Outcome } from '../../core/run/run.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
+import type { Service, Step, Workflow } from '../../core/workflow.ts';
 import type {
   Attempt,
   Executor,
+  RunScope,
   Scope,
   Started,
   SubworkflowRequest,
@@ -15,6 +16,7 @@ import type {
 } from '../../executors/executor.ts';
 import { canceled, type EndSignal, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
+import type { Clock } from '../clock.ts';
 import { attemptFacts, type NeededFacts } from './attempt-facts.ts';
 import { type Environment, EvaluationProblem } from './environment/environment.ts';
 import { type Captured, firstUnmet } from './environment/precondition.ts';
@@ -26,6 +28,8 @@ import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
 import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
 import type { publishedOutputs } from './output/published-outputs.ts';
+import type { ServiceAttempt } from './service/serve.ts';
+import type { RunParts } from './shared-parts.ts';
 
 /** Runs a shell command and captures its output; for backticks and `condition` commands. */
 export type Capture = (
@@ -39,6 +43,9 @@ export type Capture = (
     readonly signal?: AbortSignal;
   },
 ) => Promise<Captured>;
+
+/** Reports of an attempt at a service. */
+export type ServiceCalls = Pick<ServiceAttempt, 'ready' | 'giveUp'>;
 
 /** Context of one attempt, provided by its run. */
 type AttemptContext = {
@@ -60,6 +67,10 @@ type AttemptContext = {
   readonly signal: EndSignal;
   readonly kill: EndSignal;
   readonly started: Started;
+  readonly contained: Attempt['contained'];
+  readonly parts: RunParts;
+  readonly clock: Clock;
+  readonly service: ServiceCalls;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
   /** Which facts the step's policies need after this outcome. */
   readonly neededFacts: (outcome: Outcome) => NeededFacts;
@@ -109,13 +120,34 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
   }
 }
 
-/** A step that only asks for an approval has no work. */
-async function work({ step, executor }: AttemptContext, attempt: Attempt): Promise<Outcome> {
-  const { command, script, approval } = step;
+/** A step that only asks for an approval has no work; a service is watched while it works. */
+async function work(context: AttemptContext, attempt: Attempt): Promise<Outcome> {
+  const { step, executor } = context;
+  const { command, script, approval, service } = step;
+  const run = (made: Attempt) => executor.run(step.executor.config, made);
   const isWork = approval === undefined || command !== null || script !== null || step.executor.type !== 'command';
-  if (isWork) return executor.run(step.executor.config, attempt);
+  if (isWork) return service === undefined ? run(attempt) : runService(service, { context, attempt, run });
   attempt.started(null);
   return { status: 'succeeded', exitCode: null, outputs: {} };
+}
+
+async function runService(
+  service: Service,
+  { context, attempt, run }: { context: AttemptContext } & Pick<ServiceAttempt, 'attempt' | 'run'>,
+): Promise<Outcome> {
+  const { step, workflow, clock, capture, variables } = context;
+  const { serve } = await import('./service/serve.ts');
+  const { env, cwd } = attempt;
+  const shell = step.shell ?? workflow.shell;
+  return serve({
+    service,
+    attempt,
+    run,
+    clock,
+    isContained: step.executor.type === 'docker',
+    capture: (command, signal) => capture(command, { env, cwd, shell, params: variables.args, signal }),
+    ...context.service,
+  });
 }
 
 function reportOf(outcome: Outcome): AttemptReport {
@@ -201,7 +233,8 @@ function captureIn(context: AttemptContext, own: { env: Environment; cwd: string
 }
 
 function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environment; cwd: string }): Attempt {
-  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started } = context;
+  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started, contained } =
+    context;
   const attempt: Attempt = {
     runId,
     workflow,
@@ -214,12 +247,19 @@ function makeAttempt(context: AttemptContext, own: { scope: Scope; env: Environm
     log: output.log,
     write: output.write,
     started,
+    contained,
+    shared: context.parts.forAttempt(() => runScope(context)),
     scratch: journal.scratch,
     signal,
     kill,
     runWorkflow: (request) => context.runWorkflow(request, attempt),
   };
   return attempt;
+}
+
+function runScope({ variables }: AttemptContext): RunScope {
+  const { scope, env } = variables.forStep({});
+  return { scope, env, expand: (text) => expandText(text, scope) };
 }
 
 /** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
@@ -279,6 +319,7 @@ function withCause(outcome: Outcome, { log }: AttemptOutput): Outcome {
 function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
   if (outcome.status === 'skipped' || !isAskedToEnd(context)) return outcome;
   const { signal, step } = context;
+  if (signal.reason === 'unready') return outcome;
   const signalName = outcome.status === 'succeeded' ? null : outcome.signal;
   if (signal.reason === 'timeout') {
     const message = `timed out after ${formatSeconds(step.timeoutMs)}`;

@@ -13,12 +13,12 @@ import { initialRun, isFinished, isHeld, type RunState, stepNode } from '../../c
 import { type Decision, transition } from '../../core/run/transition.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
-import type { Started } from '../../executors/executor.ts';
+import type { Attempt, Started } from '../../executors/executor.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
 import { createTurns } from '../../turns.ts';
 import type { Engine, GivenAnswer, Notice, RunRequest, RunWatcher } from '../engine.ts';
-import type { AttemptReport } from './attempt.ts';
+import type { AttemptReport, ServiceCalls } from './attempt.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -31,6 +31,7 @@ import { RunLimit } from './run-limit.ts';
 import { RunRecord } from './run-record.ts';
 import { RunTimers } from './run-timers.ts';
 import { RunningAttempts } from './running-attempts.ts';
+import { RunParts } from './shared-parts.ts';
 import { StepRunner } from './step-runner.ts';
 import { unattendedAnswer } from './unattended-answer.ts';
 
@@ -82,6 +83,7 @@ export class LocalRun {
   readonly #watcher: RunWatcher;
   readonly #attempts: RunningAttempts;
   readonly #background: Background;
+  readonly #shared = new RunParts();
   readonly #notices: Notices;
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
@@ -107,7 +109,7 @@ export class LocalRun {
     this.#journal = journal;
     this.#secrets = secrets;
     const warn = (step: string | null, message: string) => this.#warn(step, message);
-    this.#runner = new StepRunner(options, request, { journal, secrets, warn });
+    this.#runner = new StepRunner(options, request, { journal, secrets, warn, shared: this.#shared });
     this.#watcher = watcher;
     this.#gate = gate;
     this.#earlier = earlier;
@@ -225,12 +227,12 @@ export class LocalRun {
   }
 
   /**
-   * Holds back the final event of a decision until the steps' background processes have ended: after a crash in
-   * between, the run is still unfinished and its next owner ends them.
+   * Holds back the final event of a decision until the steps' background processes and shared parts have ended: after a
+   * crash in between, the run is still unfinished and its next owner ends them.
    */
   #endFirst(decision: Decision): Decision {
     const end = decision.events.at(-1);
-    if (end?.type !== 'run.finished' || !this.#background.isUsed) return decision;
+    if (end?.type !== 'run.finished' || !(this.#background.isUsed || this.#shared.areUsed)) return decision;
     this.#isEnding = true;
     this.#guard(this.#endBackground().then(() => this.#note({ ...end, at: this.#options.clock.now() })));
     const events = decision.events.slice(0, -1);
@@ -242,6 +244,8 @@ export class LocalRun {
     const { nodes } = this.result.graph;
     const spared = new Set(nodes.flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
     await this.#background.end(spared, workflow.graceMs);
+    const isForced = this.result.cancellation?.force === true;
+    for (const problem of await this.#shared.close(isForced)) this.#warn(null, problem);
   }
 
   /** Called while a message is read, or by a flush. */
@@ -344,10 +348,25 @@ export class LocalRun {
       finishesWhenStopped: step.repeat !== null || step.service !== undefined,
     });
     const started: Started = (process, child) => this.#started(name, number, process, child);
+    const contained: Attempt['contained'] = ({ container, daemon }) =>
+      this.#post({
+        type: 'attempt-contained',
+        at: this.#options.clock.now(),
+        step: name,
+        attempt: number,
+        container,
+        daemon,
+      });
+    const service: ServiceCalls = {
+      ready: () => this.#post({ type: 'attempt-serving', at: this.#options.clock.now(), step: name, attempt: number }),
+      giveUp: () => this.#attempts.end(name, 'unready'),
+    };
     const { outcome, facts, items }: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#runner.attempt({ step, number, signals, run: this.result, started });
+      : await this.#runner.attempt({ step, number, signals, run: this.result, started, contained, service });
     this.#attempts.leave(name);
+    if (step.service !== undefined && signals.kill.aborted && this.result.cancellation?.force !== true)
+      this.#warn(name, `killed: it did not end within ${this.#request.workflow.graceMs / 1000}s`);
     if (isCounted) this.#gate.leave();
     if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
     const at = this.#options.clock.now();

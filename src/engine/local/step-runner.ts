@@ -7,13 +7,13 @@ import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
-import type { Scope, Started } from '../../executors/executor.ts';
+import type { Attempt, Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { LogStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, RunRequest } from '../engine.ts';
-import { type AttemptReport, runAttempt } from './attempt.ts';
+import { type AttemptReport, runAttempt, type ServiceCalls } from './attempt.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { Environment } from './environment/environment.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
@@ -21,6 +21,7 @@ import type { RunVariables } from './environment/variables.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
 import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
+import type { RunParts } from './shared-parts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
 /** What the attempts of one run share. */
@@ -28,6 +29,7 @@ export type StepRunnerParts = {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
   readonly warn: (step: string, message: string) => void;
+  readonly shared: RunParts;
 };
 
 /** An attempt to be made. */
@@ -38,6 +40,8 @@ export type AttemptRequest = {
   /** The current state of the run, for the variables of handlers. */
   readonly run: RunState;
   readonly started: Started;
+  readonly contained: Attempt['contained'];
+  readonly service: ServiceCalls;
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */
@@ -104,7 +108,7 @@ export class StepRunner {
     }
   }
 
-  async #attempt({ step, number, signals, run, started }: AttemptRequest): Promise<AttemptReport> {
+  async #attempt({ step, number, signals, run, started, contained, service }: AttemptRequest): Promise<AttemptReport> {
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
@@ -131,6 +135,10 @@ export class StepRunner {
       capture: this.#options.capture,
       ...signals,
       started,
+      contained,
+      service,
+      clock: this.#options.clock,
+      parts: this.#parts.shared,
       runWorkflow: (request, attempt) => {
         const parent = { ...this.#request, family: secrets.shared };
         const params = request.params === '' ? itemParams(stepState(run, step.name).item?.value) : request.params;

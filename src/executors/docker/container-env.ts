@@ -23,15 +23,14 @@ const placesOfLogs = ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'];
  */
 export function containerEnv(
   attempt: Attempt,
-  { mention, own, settings }: { readonly mention: string; readonly own: Variables; readonly settings: Variables },
+  { mention, own, settings, isShared = false }: EnvSources,
 ): readonly string[] {
   const { step, env, runId, workflow, number } = attempt;
-  const given = step.env.map(({ name }) => name).filter((name) => !forTheClient.has(name));
+  const given = (isShared ? [] : step.env).map(({ name }) => name).filter((name) => !forTheClient.has(name));
   const variables: Variables = {
     WF_RUN_ID: runId,
     WF_WORKFLOW: workflow.name,
-    WF_STEP: step.name,
-    WF_ATTEMPT: String(number),
+    ...(isShared ? {} : { WF_STEP: step.name, WF_ATTEMPT: String(number) }),
     ...pick(env, ofTheRun),
     ...(handlerKind(step.name) === null ? {} : pick(env, ofTheEnd)),
     ...pick(env, mentioned(mention, attempt)),
@@ -41,6 +40,14 @@ export function containerEnv(
   };
   return Object.entries(variables).map(([name, value]) => (value === null ? name : `${name}=${value}`));
 }
+
+type EnvSources = {
+  readonly mention: string;
+  readonly own: Variables;
+  readonly settings: Variables;
+  /** The container belongs to the run, not to this step. */
+  readonly isShared?: boolean;
+};
 
 /** Variables of the workflow, not of this machine, that appear as words in a text. */
 function mentioned(text: string, attempt: Attempt): readonly string[] {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Container, ImageInspectInfo } from 'dockerode';
+import type { Container, ContainerInspectInfo, ImageInspectInfo } from 'dockerode';
 import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
-import type { Attempt } from '../executor.ts';
+import type { Attempt, Containment } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
 import { tarOfFile } from './api/tar.ts';
@@ -65,6 +65,7 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   const copied = copyOutput(output, { hasTerminal, write: attempt.write });
   if (isAskedToEnd(attempt)) return canceled;
   await start(container, plan);
+  attempt.contained(containment(container, settings.image, daemon));
   const release = passRequestsOn(container, plan);
   try {
     const exited = containerExitCode(container, daemon);
@@ -76,7 +77,11 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   }
 }
 
-async function start(container: Container, { daemon, settings }: ContainerPlan): Promise<void> {
+/** Starts a container. Throws a `DockerProblem`. */
+export async function start(
+  container: Container,
+  { daemon, settings }: Pick<ContainerPlan, 'daemon' | 'settings'>,
+): Promise<void> {
   try {
     await container.start({ abortSignal: daemon.over });
   } catch (error) {
@@ -114,6 +119,22 @@ function stopSignal({ attempt, settings, image }: ContainerPlan): string {
   return typeof wanted === 'string' && wanted !== '' ? wanted : signalOnStop;
 }
 
+/** The container as the run sees it; `image` is null for one that was running already. */
+export function containment(container: Container, image: string | null, daemon: Daemon): Containment {
+  const whyUnhealthy = async () => healthProblem((await container.inspect({ abortSignal: daemon.over })).State);
+  return { container: { id: container.id, image }, daemon: daemon.address, whyUnhealthy };
+}
+
+/** Why a container is not healthy; null if it is. */
+export function healthProblem(state: ContainerInspectInfo['State']): string | null {
+  const { Running, Status, Health: health } = state;
+  if (!Running) return `the container is not running (${Status})`;
+  if (health === undefined) return 'the container has no health check';
+  if (health.Status === 'healthy') return null;
+  const last = health.Log?.at(-1)?.Output.trim().split('\n').at(-1) ?? '';
+  return last === '' ? `its health is "${health.Status}"` : `its health is "${health.Status}": ${last}`;
+}
+
 async function removeContainer(container: Container, { daemon, attempt }: ContainerPlan): Promise<void> {
   try {
     await container.remove({ force: true, v: true, abortSignal: daemon.over });
@@ -140,7 +161,7 @@ type Askable = {
  * container is removed: with them, many short lines take thirty times as long. A daemon that sends output elsewhere
  * continues to.
  */
-async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSettings): Promise<JsonObject> {
+export async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSettings): Promise<JsonObject> {
   if (isKept || host['LogConfig'] !== undefined) return {};
   try {
     const { LoggingDriver: driver } = await (docker as Askable).info({ abortSignal: over });

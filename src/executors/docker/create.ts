@@ -17,6 +17,8 @@ export type ContainerPlan = {
   readonly image: ImageInspectInfo;
   readonly invocation: Invocation;
   readonly logConfig: JsonObject;
+  /** The container belongs to the run, not to the step that needs it first. */
+  readonly isShared?: true;
 };
 
 /** Creates a container, with labels by which a later `wf` finds it if this one cannot remove it. */
@@ -27,12 +29,14 @@ export async function createContainer(plan: ContainerPlan): Promise<Container> {
   } catch (error) {
     const isTaken = requestStatus(error) === 409 && settings.name !== null;
     if (isTaken && (await removeFormer(plan, settings.name ?? ''))) return create(plan);
-    throw new DockerProblem(`cannot create a container for step "${attempt.step.name}": ${requestMessage(error)}`);
+    const owner = plan.isShared ? 'the run' : `step "${attempt.step.name}"`;
+    throw new DockerProblem(`cannot create a container for ${owner}: ${requestMessage(error)}`);
   }
 }
 
 /** Passes the options in `_body`: dockerode puts other options, secrets included, into the URL. */
-function create({ daemon, settings, attempt, invocation, logConfig }: ContainerPlan): Promise<Container> {
+function create(plan: ContainerPlan): Promise<Container> {
+  const { daemon, settings, attempt, invocation, logConfig } = plan;
   const { name, platform, container, host, network } = settings;
   const entrypoint = invocation.entrypoint ?? settings.entrypoint;
   const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
@@ -44,8 +48,13 @@ function create({ daemon, settings, attempt, invocation, logConfig }: ContainerP
       ...(invocation.command === null ? {} : { Cmd: invocation.command }),
       // Docker ignores an empty list.
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
-      Env: containerEnv(attempt, { mention, own: invocation.env, settings: settings.env }),
-      Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(attempt, settings) },
+      Env: containerEnv(attempt, {
+        mention,
+        own: invocation.env,
+        settings: settings.env,
+        isShared: plan.isShared === true,
+      }),
+      Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(plan) },
       Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...scriptVolume(invocation) },
       HostConfig: { ...logConfig, ...host },
       NetworkingConfig: network,
@@ -55,12 +64,12 @@ function create({ daemon, settings, attempt, invocation, logConfig }: ContainerP
   return daemon.docker.createContainer(options as ContainerCreateOptions);
 }
 
-function labels({ runId, workflow, step, number }: Attempt, { isKept }: ContainerSettings): Record<string, string> {
+function labels({ attempt, settings: { isKept }, isShared }: ContainerPlan): Record<string, string> {
+  const { runId, workflow, step, number } = attempt;
   return {
     'wf.run': runId,
     'wf.workflow': workflow.name,
-    'wf.step': step.name,
-    'wf.attempt': String(number),
+    ...(isShared ? {} : { 'wf.step': step.name, 'wf.attempt': String(number) }),
     [ownerKey]: ownerLabel(),
     ...(isKept ? { [keepKey]: 'true' } : {}),
   };
@@ -71,12 +80,13 @@ function scriptVolume({ script }: Invocation): JsonObject {
 }
 
 /** Removes a container of this name that the same step kept earlier. Returns false if it belongs to another step. */
-async function removeFormer({ daemon, attempt }: ContainerPlan, name: string): Promise<boolean> {
+async function removeFormer({ daemon, attempt, isShared }: ContainerPlan, name: string): Promise<boolean> {
   const abortSignal = daemon.over;
   const former = daemon.docker.getContainer(name);
   const { Config, State } = await former.inspect({ abortSignal });
   const labels: Readonly<Record<string, string>> = Config.Labels ?? {};
-  const isSame = labels['wf.workflow'] === attempt.workflow.name && labels['wf.step'] === attempt.step.name;
+  const isSame =
+    labels['wf.workflow'] === attempt.workflow.name && labels['wf.step'] === (isShared ? undefined : attempt.step.name);
   if (!isSame || State.Running || labels[keepKey] !== 'true') return false;
   await former.remove({ v: true, abortSignal });
   return true;

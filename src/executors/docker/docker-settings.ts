@@ -35,6 +35,10 @@ export type ExecSettings = {
   readonly shell: CommandShell;
   /** How long to wait until the container is running. */
   readonly waitMs: number;
+  /** Null for a container that was running already. */
+  readonly image: string | null;
+  /** The container belongs to the run. */
+  readonly isShared: boolean;
   /** Further fields of the API's `ExecConfig`. */
   readonly exec: JsonObject;
 };
@@ -45,11 +49,14 @@ export type CommandShell = readonly string[] | null;
 /** Values by name; null removes a variable of the image. */
 export type Variables = Readonly<Record<string, string | null>>;
 
+/** What the settings of a container are evaluated in. */
+export type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
+
 /**
  * Expands the variables of a checked `config` and translates every setting to its name in the API. Throws a
  * `DockerProblem`.
  */
-export function readSettings(config: JsonObject, attempt: Attempt): DockerSettings {
+export function readSettings(config: JsonObject, attempt: SettingsScope): DockerSettings {
   // Before variables are expanded: their values are never split.
   const entrypoint = readEntrypoint(mapAt(config, 'container')['entrypoint'], attempt);
   const { image = '', containerName = '', ...rest } = expandAll(config, attempt.expand) as JsonObject;
@@ -102,6 +109,8 @@ function readExec(config: JsonObject, container: string): ExecSettings {
     hasTerminal: settingValue('tty', tty ?? false) === true,
     shell: readShell(config),
     waitMs: Number(config['waitSec'] ?? 0) * 1000,
+    image: null,
+    isShared: false,
     exec: toApi(exec),
   };
 }
@@ -125,7 +134,7 @@ function readPull(pull: Json | undefined): ContainerSettings['pull'] {
   return pull === false || pull === 'never' ? 'never' : 'missing';
 }
 
-function readEntrypoint(entrypoint: Json | undefined, { scope, expand }: Attempt): readonly string[] | null {
+function readEntrypoint(entrypoint: Json | undefined, { scope, expand }: SettingsScope): readonly string[] | null {
   if (entrypoint === undefined) return null;
   if (typeof entrypoint !== 'string') return words(entrypoint).map(expand);
   const parsed = parseCommand(entrypoint);
@@ -153,7 +162,7 @@ function readVariables(env: Json | undefined): Variables {
 }
 
 /** Resolves relative and home directory sources for the step: Docker accepts only absolute ones. */
-function withBinds(host: JsonObject, { cwd, env }: Attempt, fileDir: Json | undefined): JsonObject {
+function withBinds(host: JsonObject, { cwd, env }: SettingsScope, fileDir: Json | undefined): JsonObject {
   if (!Array.isArray(host['binds'])) return host;
   const binds = host['binds'].map((bind: Json) => {
     const [source = '', ...rest] = String(bind).split(':');

@@ -9,6 +9,7 @@ import { DockerProblem, isRequestError, requestMessage } from './docker-problem.
 import { readSettings } from './docker-settings.ts';
 import { runInRunning } from './exec/exec.ts';
 import { reapOrphans } from './reap.ts';
+import { runInShared } from './shared-container.ts';
 
 /** Runs a step in a container: a new one (`image`), or a running one (`containerName` with `exec`). */
 export const executor: Executor = { run };
@@ -38,11 +39,36 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
 }
 
 async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
+  if (config['shared'] === true) return runInShared(config, attempt, over);
   const settings = readSettings(config, attempt);
   const stop = eitherEnd(attempt);
   const daemon = await connect(attempt.env, { stop, over });
   await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
   return settings.kind === 'exec' ? runInRunning(daemon, settings, attempt) : runInContainer(daemon, settings, attempt);
+}
+
+/** Time limit for removing the containers of dead owners, in milliseconds. */
+const removeTimeoutMs = 10_000;
+
+/** Removes the containers whose `wf` has died from these daemons; resolves to the problems. */
+export async function removeContainers(
+  daemons: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const problems = await Promise.all(daemons.map((address) => removeFrom(address, env)));
+  return problems.filter((problem) => problem !== null);
+}
+
+async function removeFrom(address: string, env: Readonly<Record<string, string>>): Promise<string | null> {
+  const over = AbortSignal.timeout(removeTimeoutMs);
+  try {
+    const daemon = await connect({ ...env, DOCKER_HOST: address }, { stop: over, over });
+    await reapOrphans(daemon, () => {});
+    return null;
+  } catch (error) {
+    if (!(error instanceof DockerProblem) && !isRequestError(error) && !over.aborted) throw error;
+    return `containers of the run may be left: ${requestMessage(error)}`;
+  }
 }
 
 function failure(error: unknown): Outcome {

@@ -23,7 +23,9 @@ async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): P
   const orphans = containers.filter(isOrphan);
   await Promise.all(
     orphans.map(async ({ Id, Labels }) => {
-      const what = `container ${Id.slice(0, 12)} of step "${Labels['wf.step']}" in run ${Labels['wf.run']}`;
+      const step = Labels['wf.step'];
+      const owner = step === undefined ? '' : `step "${step}" in `;
+      const what = `container ${Id.slice(0, 12)} of ${owner}run ${Labels['wf.run']}`;
       try {
         await docker.getContainer(Id).remove({ force: true, v: true, abortSignal: over });
         note(`removed ${what}: the process that started it is gone`);

@@ -4,21 +4,60 @@ import { asList } from '../raw.ts';
 import { parseSpan } from '../span.ts';
 
 /** `dir` of the step, and the directory of the file. */
-type Place = { readonly dir: string | undefined; readonly fileDir: string };
+type Place = { readonly dir: string | undefined; readonly fileDir: string; readonly isService?: boolean };
 
 /** Seconds that `wf` waits for a container that it does not start itself. */
 const RUNNING_TIMEOUT_SEC = 120;
 
 /** The executor of a step with a container: `docker`, with the settings that stand for the short form. */
-export function inContainer(container: string | RawContainer, { dir, fileDir }: Place): ExecutorSpec {
+export function inContainer(container: string | RawContainer, { dir, fileDir, isService }: Place): ExecutorSpec {
   const raw = typeof container === 'string' ? { exec: container } : container;
   const { env, user, exec, shell } = raw;
-  const command = { env: env as Json | undefined, user, workingDir: insideDir(raw.workingDir, dir) };
+  const command = {
+    env: env as Json | undefined,
+    user,
+    workingDir: insideDir(raw.workingDir, dir),
+    ...(isService ? programOf(raw, 'entrypoint') : {}),
+  };
   const shared = { shell: shell === undefined ? undefined : [...asList(shell)] };
   if (exec === undefined)
     return { type: 'docker', config: defined({ ...newContainer(raw, { command, fileDir }), ...shared }) };
   const running = { containerName: exec, exec: defined(command), waitSec: RUNNING_TIMEOUT_SEC };
   return { type: 'docker', config: defined({ ...running, ...shared }) };
+}
+
+/** The executor of a step in the container of the workflow. */
+export function inSharedContainer(container: string | RawContainer, place: Place): ExecutorSpec {
+  if (typeof container === 'string' || container.exec !== undefined) return inContainer(container, place);
+  return { type: 'docker', config: defined({ shared: true, dir: place.dir }) };
+}
+
+/** The container that the steps of a run share; none if they use a running one. */
+export function sharedContainer(
+  container: string | RawContainer | undefined,
+  fileDir: string,
+): { readonly container?: JsonObject } {
+  if (container === undefined || typeof container === 'string' || container.exec !== undefined) return {};
+  const { waitFor, logPattern, shell, env, user, workingDir } = container;
+  const program = programOf(container, 'keepalive');
+  const command = { env: env as Json | undefined, user, workingDir, ...program };
+  const own = { waitFor, logPattern, shell: shell === undefined ? undefined : [...asList(shell)] };
+  const isIdle = program.entrypoint === KEEPALIVE.entrypoint ? true : undefined;
+  return { container: defined({ ...newContainer(container, { command, fileDir }), ...own, isIdle }) };
+}
+
+const KEEPALIVE = { entrypoint: ['sleep'], cmd: ['2147483647'] };
+
+/** What the container runs; nothing for the image's own program. */
+function programOf({ startup, command }: RawContainer, usual: 'keepalive' | 'entrypoint'): Loose {
+  switch (startup ?? (command === undefined ? usual : 'command')) {
+    case 'keepalive':
+      return KEEPALIVE;
+    case 'command':
+      return { cmd: [...(command ?? [])] };
+    case 'entrypoint':
+      return {};
+  }
 }
 
 function newContainer(

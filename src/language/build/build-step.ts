@@ -1,12 +1,13 @@
 import type { Assignment, ExecutorSpec, JsonObject, Step } from '../../core/workflow.ts';
 import { canonicalSignal } from '../check/signals.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
-import type { NamedTexts, RawAction } from '../raw.ts';
+import type { NamedTexts, RawAction, RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { approvalOf } from './approval.ts';
 import { assignments, variableName } from './assignments.ts';
-import { inContainer } from './build-container.ts';
+import { inContainer, inSharedContainer } from './build-container.ts';
 import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
+import { isService, serviceOf } from './build-service.ts';
 import { fanOutOf, type RawItems } from './fan-out.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
@@ -24,6 +25,8 @@ export type StepContext = {
   readonly dir: string | null;
   /** The directory of the workflow file, to which volumes are relative. */
   readonly fileDir: string;
+  /** The container of the workflow. */
+  readonly container: RawWorkflow['container'];
 };
 
 /** Builds a valid step or handler, with every default filled in. */
@@ -35,7 +38,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     ...(context.id === undefined ? {} : { id: context.id }),
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
-    dir: action.container === undefined ? (action.dir ?? context.dir) : context.dir,
+    dir: containerOf(action, context) === undefined ? (action.dir ?? context.dir) : context.dir,
     command: action.command ?? null,
     args: action.args ?? [],
     script: action.script ?? null,
@@ -60,6 +63,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     leaveBackground: action.leaveBackground ?? false,
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
+    ...serviceOf(action),
   };
 }
 
@@ -68,12 +72,24 @@ export function envOf(env: NamedTexts | undefined): Assignment[] {
   return assignments(env).map(({ name, value }) => ({ name, value }));
 }
 
-function executorOf(raw: RawAction, { fileDir }: StepContext): ExecutorSpec {
-  if (raw.container !== undefined) return inContainer(raw.container, { dir: raw.dir, fileDir });
+function executorOf(raw: RawAction, context: StepContext): ExecutorSpec {
+  const container = containerOf(raw, context);
+  if (container !== undefined) {
+    const place = { dir: raw.dir, fileDir: context.fileDir };
+    if (raw.container === undefined) return inSharedContainer(container, place);
+    return inContainer(container, { ...place, isService: isService(raw) });
+  }
   if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, params: paramsText(raw.params) } };
   if (raw.executor === undefined) return { type: 'command', config: {} };
   if (typeof raw.executor === 'string') return { type: raw.executor, config: {} };
   return { type: raw.executor.type ?? 'command', config: plainConfig(raw.executor.config ?? {}) };
+}
+
+/** The container of the step, or that of the workflow for a command or script without an executor of its own. */
+function containerOf(raw: RawAction, context: StepContext): RawWorkflow['container'] {
+  const { container, executor, run, command, script } = raw;
+  const isShared = executor === undefined && run === undefined && (command ?? script) !== undefined;
+  return container ?? (isShared ? context.container : undefined);
 }
 
 /** A text stays as written; other forms are converted to the text with the same meaning. */

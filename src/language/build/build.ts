@@ -17,6 +17,7 @@ import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
 import { secretInputs } from './approval.ts';
+import { sharedContainer } from './build-container.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
@@ -86,6 +87,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
     shell: merged.shell ?? 'sh',
+    ...sharedContainer(merged.container, input.fileDir),
   };
 }
 
@@ -99,14 +101,14 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   return merged as RawWorkflow;
 }
 
-function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, { defaults }: RawWorkflow): Step[] {
+function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, { defaults, container }: RawWorkflow): Step[] {
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    const context = { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir };
+    const context = { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir, container };
     return buildStep(withDefaults(entry.raw, defaults), context);
   });
 }
@@ -115,11 +117,14 @@ function idOf({ raw, name }: StepEntry): { id?: string } {
   return raw.id === undefined || raw.id === name ? {} : { id: raw.id };
 }
 
-function handlersOf({ handlerOn }: RawWorkflow, { functions, stepDir, fileDir }: BuildInput): Workflow['handlers'] {
+function handlersOf(
+  { handlerOn, container }: RawWorkflow,
+  { functions, stepDir, fileDir }: BuildInput,
+): Workflow['handlers'] {
   const handler = (kind: HandlerKind) => {
     const raw = handlerOn?.[kind];
     if (raw === undefined) return null;
-    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir, fileDir });
+    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir, fileDir, container });
   };
   return {
     success: handler('success'),

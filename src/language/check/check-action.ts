@@ -10,6 +10,7 @@ import { stepContainerProblems } from './check-container.ts';
 import { ignoredProblems } from './check-ignored.ts';
 import { policyProblems } from './check-policies.ts';
 import { publishedProblems } from './check-published.ts';
+import { serviceProblems } from './check-service.ts';
 import { constantProblems } from './constants/check-constants.ts';
 import { expressionProblems } from './constants/foreign-expressions.ts';
 import { canonicalSignal, signalNames } from './signals.ts';
@@ -24,6 +25,7 @@ export function actionProblems(entry: ActionEntry): Problem[] {
     ...policyProblems(entry),
     ...constantProblems(entry),
     ...stepContainerProblems(entry),
+    ...serviceProblems(entry),
     ...expressionProblems(entry),
     ...signalProblems(entry),
     ...approvalProblems(entry),

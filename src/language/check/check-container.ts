@@ -1,3 +1,4 @@
+import { isService } from '../build/build-service.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { RawContainer } from '../raw.ts';
@@ -22,7 +23,7 @@ export function stepContainerProblems({ file, path, raw, what }: ActionEntry): P
   const { container } = raw;
   if (container === undefined) return [];
   const other = (['executor', 'run'] as const).find((key) => raw[key] !== undefined);
-  const place = { file, path: [...path, 'container'], what, isShared: false };
+  const place = { file, path: [...path, 'container'], what, isShared: isService(raw) };
   const isRunning = typeof container === 'string' || container.exec !== undefined;
   const isIdle = isRunning && works.every((key) => raw[key] === undefined);
   return [
@@ -32,8 +33,15 @@ export function stepContainerProblems({ file, path, raw, what }: ActionEntry): P
   ];
 }
 
+/** Checks the container of the workflow. */
+export function sharedContainerProblems(file: SpecFile): Problem[] {
+  const { container } = file.raw;
+  const place = { file, path: ['container'], what: 'the workflow', isShared: true };
+  return container === undefined ? [] : containerProblems(container, place);
+}
+
 /** Checks a container by itself. */
-export function containerProblems(container: string | RawContainer, place: Place): Problem[] {
+function containerProblems(container: string | RawContainer, place: Place): Problem[] {
   const { file, path, what, isShared } = place;
   if (typeof container === 'string') {
     return container.trim() === '' ? [wrong(place, [], 'the name of the container is empty')] : [];

@@ -8,6 +8,7 @@ import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { actionEntries, defaultsEntries } from './action-entries.ts';
 import { actionProblems, defaultsProblems, envProblems } from './check-action.ts';
+import { sharedContainerProblems } from './check-container.ts';
 import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
 import { scheduleProblems } from './check-schedule.ts';
@@ -24,6 +25,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...envProblems(file, ['env'], raw.env),
     ...paramProblems(file),
     ...conditionProblems(file),
+    ...sharedContainerProblems(file),
     ...scheduleProblems(file),
     ...notificationProblems(file),
     ...functionNameProblems(file),

@@ -10,12 +10,10 @@ type Table = { readonly [names: string]: string };
 /** Planned keys. They are errors for now: without the key, a file would do something else than its author meant. */
 const planned: { readonly [map: string]: Table } = {
   top: {
-    container: 'Give each step "executor: {type: docker, config: {image: IMAGE}}".',
     artifacts: 'Copy the files in a command of the step.',
     'waitMail registryAuths otel ssh notOn logOutput': '',
   },
   step: {
-    service: 'Start the program in the background of a step; it ends with the run.',
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',
     dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',

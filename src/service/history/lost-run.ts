@@ -17,6 +17,8 @@ export type LostRunTools = WaitAgainTools & {
   /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
+  /** Removes containers of dead owners from Docker daemons; resolves to the problems. Absent: containers stay. */
+  readonly removeContainers?: (daemons: readonly string[]) => Promise<readonly string[]>;
 };
 
 /** The grace period for the remaining processes of a lost run. */
@@ -97,7 +99,7 @@ async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools):
     const run = readPastRun(tools.archive, journal.runId) ?? found;
     if (!isFinished(run.state)) {
       await settleStepRuns(run, tools);
-      const warnings = [...found.damage, ...(await endLeftovers(run, tools))];
+      const warnings = [...found.damage, ...(await endLeftovers(run, tools)), ...(await endContainers(run, tools))];
       const at = tools.clock.now();
       const queued = warnings.length === 0 ? waitAgain(run, tools, at) : null;
       journal.append(queued === null ? endOf(run, warnings, at) : [queued]);
@@ -137,6 +139,16 @@ async function endLeftovers(
   const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
   if (left.length > 0) await processes.end(left, { signal: 'SIGTERM', graceMs });
   return [];
+}
+
+/** Containers of steps and of the run itself do not end with its owner. */
+async function endContainers(
+  { stored }: PastRun,
+  { removeContainers }: Pick<LostRunTools, 'removeContainers'>,
+): Promise<readonly string[]> {
+  const events = stored?.events ?? [];
+  const daemons = new Set(events.flatMap((event) => (event.type === 'step.contained' ? [event.daemon] : [])));
+  return daemons.size === 0 || removeContainers === undefined ? [] : removeContainers([...daemons]);
 }
 
 function leftElsewhere(host: string): string {

@@ -134,7 +134,7 @@ function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string 
     command: commandText(step, { workflow, scope }),
     dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: step.retry.limit + 1,
-    policies: plannedPolicies(step),
+    policies: plannedPolicies(step, workflow.container),
     skipped,
   };
 }

@@ -1,22 +1,34 @@
 import { itemKeys } from '../../core/items.ts';
-import type { FanOut, Precondition, RepeatPolicy, RetryPolicy, Step, Tolerance, Waits } from '../../core/workflow.ts';
+import type {
+  FanOut,
+  JsonObject,
+  Precondition,
+  Readiness,
+  RepeatPolicy,
+  RetryPolicy,
+  Service,
+  Step,
+  Tolerance,
+  Waits,
+} from '../../core/workflow.ts';
 
 /** Maximum number of items in a line. */
 const MOST_ITEMS = 20;
 
-/** Describes the policies of a step, each in one line, with variables as written. */
-export function plannedPolicies({
-  retry,
-  repeat,
-  continueOn,
-  fanOut,
-}: Pick<Step, 'retry' | 'repeat' | 'continueOn' | 'fanOut'>): string[] {
-  return [
+/** Describes the items, container, service and policies of a step, each in one line, with variables as written. */
+export function plannedPolicies(
+  { retry, repeat, continueOn, executor, service, fanOut }: Step,
+  shared: JsonObject | undefined,
+): string[] {
+  const parts = [
     fanOut === undefined ? '' : fanOutText(fanOut),
+    executor.type === 'docker' ? containerText(executor.config, shared) : '',
+    service === undefined ? '' : serviceText(service),
     retryText(retry),
     repeat === null ? '' : repeatText(repeat),
     toleranceText(continueOn),
-  ].filter((text) => text !== '');
+  ];
+  return parts.filter((text) => text !== '');
 }
 
 /** Items that are known only during a run are shown as written. */
@@ -28,6 +40,31 @@ function fanOutText({ items, isMatrix, maxConcurrent, failFast }: FanOut): strin
       ? `runs for each item of ${items}`
       : `runs for each of ${items.length} items: ${shown.slice(0, MOST_ITEMS).join(', ')}${more}`;
   return [what, `at most ${maxConcurrent} at once`, ...(failFast ? ['until one fails'] : [])].join('; ');
+}
+
+function containerText({ image, containerName, shared: isShared }: JsonObject, shared: JsonObject | undefined): string {
+  if (isShared === true) return `in the container of the run, ${shared?.image}`;
+  return image === undefined ? `in the running container ${containerName}` : `in a container of ${image}`;
+}
+
+function serviceText({ readyWhen, timeoutMs }: Service): string {
+  if (readyWhen === null) return 'a service, ready when it has started';
+  return `a service, ready within ${timeoutMs / 1000}s when ${readinessText(readyWhen)}`;
+}
+
+function readinessText(readyWhen: Readiness): string {
+  switch (readyWhen.kind) {
+    case 'command':
+      return `\`${readyWhen.command}\` exits 0`;
+    case 'port':
+      return `port ${readyWhen.port} answers`;
+    case 'http':
+      return `${readyWhen.url} answers`;
+    case 'line':
+      return `it prints ${JSON.stringify(readyWhen.line)}`;
+    case 'healthy':
+      return 'it is healthy';
+  }
 }
 
 function retryText(policy: RetryPolicy): string {

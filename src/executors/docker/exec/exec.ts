@@ -6,6 +6,7 @@ import { canceled, eitherEnd, isAskedToEnd } from '../../../processes/end-signal
 import type { Attempt } from '../../executor.ts';
 import type { Daemon } from '../api/daemon.ts';
 import { tarOfFile } from '../api/tar.ts';
+import { containment } from '../container.ts';
 import { exitOutcome } from '../container-end.ts';
 import { containerEnv } from '../container-env.ts';
 import { copyOutput, type WriteOutput } from '../container-output.ts';
@@ -40,7 +41,8 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
   const { User, Privileged } = settings.exec;
   const marked = { mark: `${markName}=${mark}`, exec: { User, Privileged } };
   const record = { ...marked, container: settings.container, script: scriptPath };
-  const forget = await recordExec(daemon, record, attempt);
+  // A shared container is removed with all that runs in it.
+  const forget = settings.isShared ? async () => {} : await recordExec(daemon, record, attempt);
   try {
     if (script !== null) await container.putArchive(tarOfFile(script.name, script.text), { path: '/', abortSignal });
     const exec = await container.exec({
@@ -53,6 +55,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
       abortSignal,
     });
     if (isAskedToEnd(attempt)) return canceled;
+    attempt.contained(containment(container, settings.image, daemon));
     return await follow(exec, { ...marked, daemon, container, settings, attempt });
   } finally {
     if (scriptPath !== null) await removeFile(container, scriptPath, abortSignal);
@@ -65,23 +68,23 @@ const lookAgainMs = 200;
 
 async function findRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Container> {
   const { container: name, waitMs } = settings;
-  const container = daemon.docker.getContainer(name);
   const end = eitherEnd(attempt);
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
-    const problem = await whyNotRunning(container, name, daemon.over);
-    if (problem === null) return container;
+    const { id, problem } = await lookFor(daemon, name);
+    if (problem === null) return daemon.docker.getContainer(id);
     if (waitMs === 0) throw new DockerProblem(problem);
     if (waitedMs >= waitMs) throw new DockerProblem(`${problem} (waited ${waitMs / 1000} s)`, null, 'unready');
     await pause(lookAgainMs, undefined, { signal: end });
   }
 }
 
-async function whyNotRunning(container: Container, name: string, abortSignal: AbortSignal): Promise<string | null> {
+/** The id of a container, and why it cannot be used; null if it is running. */
+async function lookFor({ docker, over }: Daemon, name: string): Promise<{ id: string; problem: string | null }> {
   try {
-    const { State } = await container.inspect({ abortSignal });
-    return State.Running ? null : `container "${name}" is not running (${State.Status})`;
+    const { Id, State } = await docker.getContainer(name).inspect({ abortSignal: over });
+    return { id: Id, problem: State.Running ? null : `container "${name}" is not running (${State.Status})` };
   } catch (error) {
-    if (requestStatus(error) === 404) return `no container named "${name}"`;
+    if (requestStatus(error) === 404) return { id: name, problem: `no container named "${name}"` };
     throw error;
   }
 }

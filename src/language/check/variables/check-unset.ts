@@ -31,6 +31,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   // A dotenv file may set every name; it is read when a run starts.
   if (settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
+  const isInside = settings.some(({ raw }) => raw.container !== undefined);
   const given = settingNames(settings);
   const defaults = settings.flatMap(({ raw }) => assignments(raw.defaults?.env).map(({ name }) => name));
   const declared = [...given, ...defaults, ...outputNames(all)];
@@ -58,7 +59,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
       const own = new Set(assignments(raw.env).map(({ name }) => name));
       const isSetHere = isIn(set, own);
       const isFanOut = rawFanOut(raw) !== null;
-      return unset(entryUses(raw, shell), {
+      return unset(entryUses(raw, isInside ? null : shell), {
         file,
         path,
         what,

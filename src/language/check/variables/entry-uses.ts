@@ -15,10 +15,18 @@ const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terrafor
 /** Executors whose command is words in which `wf` replaces the variables, on this machine. */
 const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 
-/** The variables that the texts of a step or handler use. `shell`: the shell of the workflow. */
-export function entryUses(raw: RawAction & RawItems, shell: string): readonly LocatedUse[] {
+/**
+ * The variables that the texts of a step or handler use. `shell`: the shell of the workflow; null if its commands run in
+ * a container, which has variables of its own.
+ */
+export function entryUses(raw: RawAction & RawItems, shell: string | null): readonly LocatedUse[] {
   const { executor } = raw;
-  const type = executorType(raw);
+  const isInside = shell === null && executor === undefined && raw.run === undefined;
+  return usesOf(raw, isInside ? 'docker' : executorType(raw), shell ?? 'sh');
+}
+
+function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonly LocatedUse[] {
+  const { executor } = raw;
   const config = typeof executor === 'object' ? executor.config : undefined;
   return [
     ...(type === 'command' ? workUses(raw, raw.shell ?? shell) : []),
@@ -37,6 +45,7 @@ export function entryUses(raw: RawAction & RawItems, shell: string): readonly Lo
     ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
     ...textUses(raw.container, ['container']),
     ...(typeof raw.approval === 'object' ? textUses(raw.approval.prompt, ['approval', 'prompt']) : []),
+    ...(typeof raw.service === 'object' ? textUses(raw.service.readyWhen, ['service', 'readyWhen']) : []),
   ];
 }
 

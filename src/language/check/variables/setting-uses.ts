@@ -10,6 +10,7 @@ type Settings = {
   readonly env?: NamedTexts;
   readonly preconditions?: NonNullable<RawAction['preconditions']>;
   readonly notify?: NonNullable<RawWorkflow['notify']>;
+  readonly container?: NonNullable<RawAction['container']>;
 };
 
 /** The variables that `env`, the defaults of `params`, the preconditions and the notifications use, by their key. */
@@ -19,6 +20,7 @@ export function settingUses(raw: Settings, shell: string): readonly (readonly [k
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
     ['preconditions', [...conditionUses(raw, shell)]],
     ['notify', [...textUses(raw.notify as Json | undefined, ['notify'])]],
+    ['container', [...textUses(raw.container, ['container'])]],
   ];
 }
 

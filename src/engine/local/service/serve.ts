@@ -1,0 +1,100 @@
+import { failed } from '../../../core/run/outcome.ts';
+import type { Outcome } from '../../../core/run/run.ts';
+import type { Service } from '../../../core/workflow.ts';
+import type { Attempt, Containment } from '../../../executors/executor.ts';
+import type { Clock } from '../../clock.ts';
+import { createProbe, type Probe, type ProbeParts, whyTaken } from './readiness.ts';
+
+/** One attempt at a service. */
+export type ServiceAttempt = {
+  readonly service: Service;
+  readonly attempt: Attempt;
+  readonly run: (attempt: Attempt) => Promise<Outcome>;
+  readonly capture: ProbeParts['capture'];
+  readonly clock: Clock;
+  /** Whether its work starts only in a container. */
+  readonly isContained: boolean;
+  /** Reports that it is ready. */
+  readonly ready: () => void;
+  /** Asks the attempt to end, since it is not ready in time. */
+  readonly giveUp: () => void;
+};
+
+/** Time limit of one check. */
+const probeTimeoutMs = 10_000;
+
+/** Makes an attempt at a service, and checks from its start on whether it is ready. */
+export async function serve(parts: ServiceAttempt): Promise<Outcome> {
+  const { service, attempt, run, isContained, giveUp } = parts;
+  const { readyWhen } = service;
+  const taken = readyWhen === null ? null : await whyTaken(readyWhen, attempt.expand);
+  if (taken !== null) return failed(taken);
+  const ended = new AbortController();
+  let containment: Containment | null = null;
+  let watching: Promise<void> | null = null;
+  let problem: string | null = null;
+  const watch = async () => {
+    const why = await untilReady(parts, () => containment, ended.signal);
+    if (ended.signal.aborted) return;
+    problem = why;
+    if (why === null) parts.ready();
+    else giveUp();
+  };
+  const watched: Attempt = {
+    ...attempt,
+    started: (process, child) => {
+      attempt.started(process, child);
+      if (!isContained) watching ??= watch();
+    },
+    contained: (found) => {
+      attempt.contained(found);
+      containment = found;
+      watching ??= watch();
+    },
+  };
+  try {
+    const outcome = await run(watched);
+    return problem === null ? outcome : unready(outcome, problem);
+  } finally {
+    ended.abort();
+    await watching;
+  }
+}
+
+/** Checks again and again. Resolves to null when the service is ready, else to the reason why it is not. */
+async function untilReady(
+  { service, attempt, capture, clock }: ServiceAttempt,
+  containment: ProbeParts['containment'],
+  ended: AbortSignal,
+): Promise<string | null> {
+  const { readyWhen, intervalMs, timeoutMs } = service;
+  if (readyWhen === null) return null;
+  const deadline = clock.now() + timeoutMs;
+  const probe: Probe = await createProbe(readyWhen, { attempt, capture, containment });
+  for (;;) {
+    const limit = Math.max(1, Math.min(probeTimeoutMs, deadline - clock.now()));
+    const why = await probe(AbortSignal.any([ended, AbortSignal.timeout(limit)])).catch(String);
+    if (why === null || ended.aborted) return null;
+    if (clock.now() >= deadline) return `not ready within ${timeoutMs / 1000}s: ${why}`;
+    await pauseUntil(Math.min(clock.now() + intervalMs, deadline), clock, ended);
+  }
+}
+
+function pauseUntil(time: number, clock: Clock, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      ended.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.setTimer(time, end);
+    ended.addEventListener('abort', end, { once: true });
+    if (ended.aborted) end();
+  });
+}
+
+function unready(outcome: Outcome, message: string): Outcome {
+  const { exitCode } = outcome.status === 'skipped' ? { exitCode: null } : outcome;
+  const signal = 'signal' in outcome ? outcome.signal : null;
+  return { status: 'failed', reason: 'unready', message, exitCode, signal, outputs: {} };
+}

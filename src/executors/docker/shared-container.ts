@@ -1,0 +1,256 @@
+import { setMaxListeners } from 'node:events';
+import { posix } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Container } from 'dockerode';
+import type { Outcome } from '../../core/run/run.ts';
+import type { JsonObject } from '../../core/workflow.ts';
+import { patternTest } from '../../pattern-test.ts';
+import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
+import type { Attempt, RunScope, Shared } from '../executor.ts';
+import { connect, type Daemon } from './api/daemon.ts';
+import { provideImage } from './api/image.ts';
+import { chooseLog, healthProblem, start } from './container.ts';
+import { copyOutput } from './container-output.ts';
+import { createContainer } from './create.ts';
+import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
+import { type ContainerSettings, type ExecSettings, readSettings } from './docker-settings.ts';
+import { runInRunning } from './exec/exec.ts';
+import { reapOrphans } from './reap.ts';
+
+/** The container that the steps of a run share. */
+type SharedContainer = Shared & {
+  readonly id: string;
+  readonly settings: ContainerSettings;
+  /** Its working directory, an absolute path. */
+  readonly workingDir: string;
+  /** Why it can no longer be used, with what it printed last; null if it is running. */
+  readonly whyGone: () => Promise<string | null>;
+};
+
+/** The name of the container among the shared parts of a run. */
+const partName = 'container';
+
+/** Longest time until a started container is ready for steps, and the time between two looks at it. */
+const readyTimeoutMs = 120_000;
+const lookAgainMs = 100;
+
+/** Time limit for the daemon to remove a container whose program has ended. */
+const removeTimeoutMs = 10_000;
+
+/** Longest time that the program of the container has to end, as of `docker stop`. */
+const longestGraceMs = 10_000;
+
+/** How much of the container's own output messages show. */
+const lastLineCount = 5;
+const longestLineBytes = 10_000;
+
+/**
+ * Runs a step in the container of its run, which is started for the first step that needs it. The step fails with the
+ * reason `unready` if the container could not start, is not ready in time, or has ended. Throws a `DockerProblem`, or a
+ * request error.
+ */
+export async function runInShared(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
+  const opening = attempt.shared.use(partName, (run) => open(run, attempt));
+  if (await isEndedFirst(opening, attempt)) return canceled;
+  const shared = await opening;
+  let outcome: Outcome | null = null;
+  let problem: unknown = null;
+  try {
+    const daemon = await connect(attempt.env, { stop: eitherEnd(attempt), over });
+    outcome = await runInRunning(daemon, execSettings(config, shared, attempt), attempt);
+  } catch (error) {
+    if (!(error instanceof DockerProblem) && !isRequestError(error)) throw error;
+    problem = error;
+  }
+  if (outcome?.status === 'succeeded' || isAskedToEnd(attempt)) return outcome ?? canceled;
+  const why = await shared.whyGone();
+  if (why !== null) {
+    await attempt.shared.drop(partName, shared);
+    throw new DockerProblem(`the container of the run ended: ${why}`, null, 'unready');
+  }
+  if (outcome === null) throw problem;
+  return outcome;
+}
+
+/** Other steps may wait for the same container, so the end of an attempt only ends its own wait. */
+function isEndedFirst(opening: Promise<unknown>, { signal, kill }: Attempt): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const releases = [signal.onAbort(() => resolve(true)), kill.onAbort(() => resolve(true))];
+    const release = () => {
+      for (const forget of releases) forget();
+    };
+    opening.then(() => resolve(false), reject).finally(release);
+  });
+}
+
+function execSettings({ dir }: JsonObject, shared: SharedContainer, { expand }: Attempt): ExecSettings {
+  const { id, settings, workingDir } = shared;
+  const own = typeof dir === 'string' ? { WorkingDir: posix.resolve(workingDir, expand(dir)) } : {};
+  const { image, shell } = settings;
+  return {
+    kind: 'exec',
+    container: id,
+    env: {},
+    hasTerminal: false,
+    shell,
+    waitMs: 0,
+    image,
+    isShared: true,
+    exec: own,
+  };
+}
+
+/** Starts the container in the variables of the run; the first attempt shows the progress. */
+async function open(run: RunScope, first: Attempt): Promise<SharedContainer> {
+  const { container: config = {} } = first.workflow;
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  const attempt: Attempt = {
+    ...first,
+    ...run,
+    cwd: first.workflow.dir,
+    signal: new EndSignal(),
+    kill: new EndSignal(),
+    write: (stream, chunk) => {
+      if (!isAskedToEnd(first)) first.write(stream, chunk);
+    },
+  };
+  const settings = readSettings(config, attempt);
+  if (settings.kind === 'exec') throw new Error('a shared container has no image');
+  const daemon = await connect(run.env, { stop: over.signal, over: over.signal });
+  await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
+  const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
+  const invocation = { entrypoint: null, command: null, script: null, env: {}, mention: '' };
+  const plan = { daemon, settings, attempt, image, invocation, logConfig, isShared: true } as const;
+  const container = await createContainer(plan);
+  const output = new OwnOutput(typeof config['logPattern'] === 'string' ? config['logPattern'] : null);
+  const close = (force: boolean) =>
+    remove({ container, daemon, settings, over, force, graceMs: graceOf(first, config) });
+  try {
+    const stream = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal: over.signal });
+    copyOutput(stream, { hasTerminal: settings.container['Tty'] === true, write: (_, chunk) => output.take(chunk) });
+    await start(container, plan).catch((error: unknown) => {
+      throw error instanceof DockerProblem ? new DockerProblem(error.message, null, 'unready') : error;
+    });
+    await untilReady({ container, daemon, config, output });
+    const { Config } = await container.inspect({ abortSignal: over.signal });
+    const whyGone = () => stateProblem(container, output, over.signal);
+    return { id: container.id, settings, workingDir: Config.WorkingDir || '/', whyGone, close };
+  } catch (error) {
+    await close(true);
+    throw error;
+  }
+}
+
+/** A container that only sleeps has nothing to finish; many others ignore the signal, being the first process. */
+function graceOf({ workflow }: Attempt, { isIdle }: JsonObject): number {
+  return isIdle === true ? 0 : Math.min(workflow.graceMs, longestGraceMs);
+}
+
+type Starting = {
+  readonly container: Container;
+  readonly daemon: Daemon;
+  readonly config: JsonObject;
+  readonly output: OwnOutput;
+};
+
+/** Waits for what `waitFor` and `logPattern` name. Docker reports neither, so it looks again and again. */
+async function untilReady({ container, daemon, config, output }: Starting): Promise<void> {
+  const { waitFor, logPattern } = config;
+  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+    const { State } = await container.inspect({ abortSignal: daemon.over });
+    const unhealthy = waitFor === 'healthy' ? healthProblem(State) : null;
+    const isOver = !State.Running || State.Health?.Status === 'unhealthy' || waitedMs >= readyTimeoutMs;
+    if (!State.Running) throw unready(exitText(State.ExitCode), output);
+    if (unhealthy === null && output.isSeen) return;
+    const isMissing = waitFor === 'healthy' && State.Health === undefined;
+    if (isMissing) throw new DockerProblem('"waitFor: healthy" needs a "healthcheck", and the image has none');
+    if (isOver) {
+      const what = unhealthy ?? `it printed no line that matches ${JSON.stringify(logPattern)}`;
+      throw unready(waitedMs >= readyTimeoutMs ? `${what} within ${readyTimeoutMs / 1000} s` : what, output);
+    }
+    await pause(lookAgainMs, undefined, { signal: daemon.over });
+  }
+}
+
+function unready(why: string, output: OwnOutput): DockerProblem {
+  return new DockerProblem(`the container of the run is not ready: ${why}${output.lastLines()}`, null, 'unready');
+}
+
+function exitText(exitCode: number): string {
+  return `its program ended with exit code ${exitCode}`;
+}
+
+async function stateProblem(container: Container, output: OwnOutput, abortSignal: AbortSignal): Promise<string | null> {
+  try {
+    const { State } = await container.inspect({ abortSignal });
+    return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
+  } catch (error) {
+    if (requestStatus(error) === 404) return 'it was removed';
+    if (isRequestError(error)) return requestMessage(error);
+    throw error;
+  }
+}
+
+type Removal = {
+  readonly container: Container;
+  readonly daemon: Daemon;
+  readonly settings: ContainerSettings;
+  readonly over: AbortController;
+  readonly force: boolean;
+  readonly graceMs: number;
+};
+
+/** Ends and removes the container, or only ends one that is to be kept. Resolves to the problem, or null. */
+async function remove({ container, daemon, settings, over, force, graceMs }: Removal): Promise<string | null> {
+  const graceSec = force ? 0 : Math.ceil(graceMs / 1000);
+  const limit = setTimeout(() => over.abort(), graceSec * 1000 + removeTimeoutMs);
+  const abortSignal = over.signal;
+  try {
+    if (graceSec > 0 || settings.isKept) await container.stop({ t: graceSec, abortSignal }).catch(unlessStopped);
+    if (!settings.isKept) await container.remove({ force: true, v: true, abortSignal });
+    return null;
+  } catch (error) {
+    if (requestStatus(error) === 404) return null;
+    const why = over.signal.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
+    return `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it`;
+  } finally {
+    clearTimeout(limit);
+    over.abort();
+  }
+}
+
+function unlessStopped(error: unknown): void {
+  if (requestStatus(error) !== 304) throw error;
+}
+
+/** What the program of the container prints: the last lines, and whether one has matched a pattern. */
+class OwnOutput {
+  readonly #lines: string[] = [];
+  readonly #matches: (line: string) => boolean;
+  #rest = '';
+  #isSeen: boolean;
+
+  constructor(pattern: string | null) {
+    this.#isSeen = pattern === null;
+    this.#matches = pattern === null ? () => true : patternTest(pattern);
+  }
+
+  take(chunk: Buffer): void {
+    const lines = `${this.#rest}${chunk}`.split('\n');
+    this.#rest = (lines.pop() ?? '').slice(-longestLineBytes);
+    for (const line of lines) this.#isSeen ||= this.#matches(line);
+    this.#lines.push(...lines);
+    this.#lines.splice(0, this.#lines.length - lastLineCount);
+  }
+
+  get isSeen(): boolean {
+    return this.#isSeen || this.#matches(this.#rest);
+  }
+
+  /** The last lines for a message; empty without output. */
+  lastLines(): string {
+    const lines = [...this.#lines, this.#rest].map((line) => line.trim()).filter((line) => line !== '');
+    return lines.length === 0 ? '' : `: ${lines.slice(-lastLineCount).join(' / ')}`;
+  }
+}
