@@ -165,6 +165,9 @@ export type OutputSource = (
   | { readonly from: 'file'; readonly path: Template }
 ) & { readonly decode: 'text' | 'json' | 'yaml'; readonly select?: string };
 
+/** The login of an image registry. `auth`: user name and password with a colon between them, in base64. */
+export type RegistryAuth = { readonly username?: Template; readonly password?: Template; readonly auth?: Template };
+
 /** A node of the graph, or a handler. */
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
@@ -364,6 +367,8 @@ export type Workflow = {
   readonly shell: string;
   /** Settings of the container that steps with `shared` in their `docker` executor share; absent if there is none. */
   readonly container?: JsonObject;
+  /** Logins of image registries by host, or the text of a Docker configuration; absent if there are none. */
+  readonly registryAuths?: Template | { readonly [host: string]: RegistryAuth };
 };
 
 /** The name of a handler as a node of the run. No step may have such a name. */

@@ -1,4 +1,11 @@
-import type { HandlerKind, Json, JsonObject, NotificationService, RunConfig } from '../core/workflow.ts';
+import type {
+  HandlerKind,
+  Json,
+  JsonObject,
+  NotificationService,
+  RegistryAuth,
+  RunConfig,
+} from '../core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
@@ -247,6 +254,7 @@ export type RawWorkflow = {
   readonly workingDir?: string;
   /** Shared by the steps that name no executor or container of their own. */
   readonly container?: string | RawContainer;
+  readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };
 };
 
 /** Converts a value that may be given alone or as a list to a list. */

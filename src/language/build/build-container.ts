@@ -1,5 +1,5 @@
-import type { ExecutorSpec, Json, JsonObject } from '../../core/workflow.ts';
-import type { NamedTexts, RawContainer } from '../raw.ts';
+import type { ExecutorSpec, Json, JsonObject, Workflow } from '../../core/workflow.ts';
+import type { NamedTexts, RawContainer, RawWorkflow } from '../raw.ts';
 import { asList } from '../raw.ts';
 import { parseSpan } from '../span.ts';
 
@@ -44,6 +44,14 @@ export function sharedContainer(
   const own = { waitFor, logPattern, shell: shell === undefined ? undefined : [...asList(shell)] };
   const isIdle = program.entrypoint === KEEPALIVE.entrypoint ? true : undefined;
   return { container: defined({ ...newContainer(container, { command, fileDir }), ...own, isIdle }) };
+}
+
+/** Logins of registries; a text for a host is its login in base64. */
+export function registryAuthsOf(raw: RawWorkflow['registryAuths']): Pick<Workflow, 'registryAuths'> {
+  if (raw === undefined) return {};
+  if (typeof raw === 'string') return { registryAuths: raw };
+  const auths = Object.entries(raw).map(([host, login]) => [host, typeof login === 'string' ? { auth: login } : login]);
+  return { registryAuths: Object.fromEntries(auths) };
 }
 
 const KEEPALIVE = { entrypoint: ['sleep'], cmd: ['2147483647'] };

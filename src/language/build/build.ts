@@ -17,7 +17,7 @@ import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { parseSpan } from '../span.ts';
 import { secretInputs } from './approval.ts';
-import { sharedContainer } from './build-container.ts';
+import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
@@ -88,6 +88,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
     shell: merged.shell ?? 'sh',
     ...sharedContainer(merged.container, input.fileDir),
+    ...registryAuthsOf(merged.registryAuths),
   };
 }
 

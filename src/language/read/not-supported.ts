@@ -11,13 +11,13 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     artifacts: 'Copy the files in a command of the step.',
-    'waitMail registryAuths otel ssh notOn logOutput': '',
+    'waitMail otel ssh notOn logOutput': '',
   },
   step: {
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',
     dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',
-    'queue labels overlapPolicy maxOutputSize registryAuths otel runConfig logOutput catchupWindow': '',
+    'queue labels overlapPolicy maxOutputSize otel runConfig logOutput catchupWindow': '',
   },
   handlerOn: { wait: '' },
   mailOn: { wait: '' },

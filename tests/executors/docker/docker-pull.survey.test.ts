@@ -88,6 +88,19 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect({ outcome: stored.outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
   });
 
+  test.each([
+    ['a map', (host: string) => ({ workflow: { registryAuths: { [host]: { username: 'me', password: '$PASS' } } } })],
+    ['base64', (host: string) => ({ workflow: { registryAuths: { [host]: { auth: base64 } } } })],
+    ['a text', (host: string) => ({ workflow: { registryAuths: '$TEXT' }, variables: { TEXT: configFor(host) } })],
+    ['the environment', (host: string) => ({ variables: { DOCKER_AUTH_CONFIG: configFor(host) } })],
+  ])('is pulled with the login in %s', async (_, settingsFor) => {
+    const { image, logins } = await registry('me:pass:word');
+    const { variables, ...settings }: Omit<DockerStepSettings, 'host'> = settingsFor(image.split('/')[0] ?? '');
+    const all = { PASS: 'pass:word', DOCKER_CONFIG: '/nowhere', ...variables };
+    const { outcome } = await run({ config: { image }, step: { command: null }, ...settings, variables: all });
+    expect({ outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
+  });
+
   test('is pulled with the login of a credential helper', async () => {
     const { image, logins } = await registry('me:secret');
     const folder = temporaryDirectory();
@@ -148,3 +161,10 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect(stdout()).toBe('ready\ngot USR1\n');
   });
 });
+
+const base64 = Buffer.from('me:pass:word').toString('base64');
+
+/** A Docker configuration with the login of a registry. */
+function configFor(host: string): string {
+  return JSON.stringify({ auths: { [host]: { auth: base64 } } });
+}

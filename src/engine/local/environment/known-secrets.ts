@@ -39,8 +39,8 @@ export function hasSecrets(workflow: Workflow): boolean {
 /** Headers whose values are no secrets. */
 const plainHeaders = /^(?:accept|content-type|user-agent)$/i;
 
-/** Settings of the workflow that are secrets: the password of the mail server, and the addresses and logins of notifications. */
-export function settingSecrets({ smtp, notify = [] }: Workflow): readonly Assignment[] {
+/** Settings of the workflow that are secrets: passwords, and the addresses and logins of notifications. */
+export function settingSecrets({ smtp, notify = [], registryAuths = {} }: Workflow): readonly Assignment[] {
   const ofMail = { name: 'smtp.password', value: smtp?.password ?? '' };
   const ofNotifications = notify.flatMap(({ url, secret, token, headers }) => [
     { name: 'notify.url', value: url },
@@ -51,7 +51,12 @@ export function settingSecrets({ smtp, notify = [] }: Workflow): readonly Assign
       plainHeaders.test(name) ? [] : [{ name: `notify.headers.${name}`, value: value.replace(/^\w+ +/, '') }],
     ),
   ]);
-  return [ofMail, ...ofNotifications].filter(({ value }) => value !== '');
+  const logins = typeof registryAuths === 'string' ? [{ auth: registryAuths }] : Object.values(registryAuths);
+  const ofRegistries = logins.flatMap(({ password = '', auth = '' }) => [
+    { name: 'registryAuths.password', value: password },
+    { name: 'registryAuths.auth', value: auth },
+  ]);
+  return [ofMail, ...ofNotifications, ...ofRegistries].filter(({ value }) => value !== '');
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Attempt } from '../../executor.ts';
 import { DockerProblem, requestMessage, requestStatus } from '../docker-problem.ts';
 import type { ContainerSettings } from '../docker-settings.ts';
 import type { Daemon } from './daemon.ts';
+import { parseAnswer } from './docker-request.ts';
 
 /** Provides an image, pulling it according to `pull`. Throws a `DockerProblem` if it is not available. */
 export async function provideImage(
@@ -129,11 +130,37 @@ const dockerHub = 'https://index.docker.io/v1/';
  * `~/.docker`) or in the credential helper named there. Source: docker login, "Credential stores".
  */
 async function registryLogin(image: string, attempt: Attempt): Promise<RegistryLogin | undefined> {
-  const config = readConfig(attempt.env);
   const registry = registryOf(image);
+  const given = givenLogin(attempt, registry);
+  if (given !== undefined) return given;
+  const config = readConfig(attempt.env);
   const helper = config.credHelpers?.[registry] ?? config.credsStore;
   const login = helper === undefined ? undefined : await askHelper(helper, registry, attempt);
   return login ?? storedLogin(config, registry);
+}
+
+/** The login of the workflow, else of the variable `DOCKER_AUTH_CONFIG`, which holds a `config.json`. */
+function givenLogin({ workflow: { registryAuths = {} }, expand, env }: Attempt, registry: string) {
+  return (
+    ownLogin(registryAuths, expand, registry) ?? storedLogin(parseConfig(env['DOCKER_AUTH_CONFIG'] ?? ''), registry)
+  );
+}
+
+function ownLogin(
+  auths: NonNullable<Attempt['workflow']['registryAuths']>,
+  expand: Attempt['expand'],
+  registry: string,
+): RegistryLogin | undefined {
+  if (typeof auths === 'string') return storedLogin(parseConfig(expand(auths)), registry);
+  const [host, login] = Object.entries(auths).find(([name]) => isHost(name, registry)) ?? [];
+  if (host === undefined || login === undefined) return undefined;
+  const { username = '', password = '', auth } = login;
+  const own = `${expand(username)}:${expand(password)}`;
+  return storedLogin({ auths: { [host]: { auth: auth === undefined ? encoded(own) : expand(auth) } } }, registry);
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
 
 /** An image name starts with its registry if the first part contains a dot or port, or is `localhost`. */
@@ -146,20 +173,31 @@ function registryOf(image: string): string {
 function readConfig(env: Attempt['env']): ClientConfig {
   const folder = env['DOCKER_CONFIG'] || join(env['HOME'] || homedir(), '.docker');
   try {
-    const config: unknown = JSON.parse(readRegular(join(folder, 'config.json')).toString('utf8'));
-    return typeof config === 'object' && config !== null ? config : {};
+    return parseConfig(readRegular(join(folder, 'config.json')).toString('utf8'));
   } catch {
-    // Usually there is none; a broken file is reported by its own program.
+    // Usually there is none.
     return {};
   }
 }
 
+/** A broken configuration is reported by its own program. */
+function parseConfig(text: string): ClientConfig {
+  const config = parseAnswer(text);
+  return typeof config === 'object' && config !== null ? config : {};
+}
+
 function storedLogin({ auths = {} }: ClientConfig, registry: string): RegistryLogin | undefined {
-  const [serveraddress, stored] = Object.entries(auths).find(([name]) => hostOf(name) === hostOf(registry)) ?? [];
+  const [serveraddress, stored] = Object.entries(auths).find(([name]) => isHost(name, registry)) ?? [];
   if (serveraddress === undefined || stored === undefined) return undefined;
   if (stored.identitytoken) return { identitytoken: stored.identitytoken, serveraddress };
   const { username, password } = decodePair(stored.auth ?? '');
   return username === '' ? undefined : { username, password: password ?? '', serveraddress };
+}
+
+/** Docker Hub has several names. */
+function isHost(name: string, registry: string): boolean {
+  const host = hostOf(name);
+  return (host === 'docker.io' ? hostOf(dockerHub) : host) === hostOf(registry);
 }
 
 function hostOf(registry: string): string {
