@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,6 +61,8 @@ async function startDaemon(): Promise<{ readonly host: string; readonly stop: ()
       daemon.kill('SIGTERM');
       await once(daemon, 'exit');
     }
+    // Left mounted by the daemon after a container in the network of the host.
+    spawnSync('umount', [`${dir}/exec/netns/default`]);
     rmSync(dir, { recursive: true, force: true });
   };
   await untilAnswering(daemon, `${dir}/docker.sock`, log);
