@@ -33,7 +33,7 @@ test('an empty text is not given, except where it has a meaning', () => {
 
 test('a form has true and false as texts', () => {
   expect(readBody('retryRun', { useFile: 'true', strict: 'false' })).toMatchObject({ useFile: true, strict: false });
-  expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false });
+  expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false, until: null });
 });
 
 test.each<[string, string, (string | null)?]>([

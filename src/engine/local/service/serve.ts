@@ -20,8 +20,9 @@ export type ServiceAttempt = {
   readonly giveUp: () => void;
 };
 
-/** Time limit of one check. */
+/** Time limit of one check, and what the last one before the deadline has at least. */
 const probeTimeoutMs = 10_000;
+const lastProbeTimeoutMs = 1000;
 
 /** Makes an attempt at a service, and checks from its start on whether it is ready. */
 export async function serve(parts: ServiceAttempt): Promise<Outcome> {
@@ -72,7 +73,7 @@ async function untilReady(
   const deadline = clock.now() + timeoutMs;
   const probe: Probe = await createProbe(readyWhen, { attempt, capture, containment });
   for (;;) {
-    const limit = Math.max(1, Math.min(probeTimeoutMs, deadline - clock.now()));
+    const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.now()));
     const why = await probe(AbortSignal.any([ended, AbortSignal.timeout(limit)])).catch(String);
     if (why === null || ended.aborted) return null;
     if (clock.now() >= deadline) return `not ready within ${timeoutMs / 1000}s: ${why}`;
