@@ -386,7 +386,7 @@ export function handlerKind(name: string): HandlerKind | null {
 export const handlerNames: readonly string[] = handlerKinds.map(handlerName);
 
 /** The handlers of a workflow. */
-export function handlersOf({ handlers }: Pick<Workflow, 'handlers'>): readonly Step[] {
+function handlersOf({ handlers }: Pick<Workflow, 'handlers'>): readonly Step[] {
   return handlerKinds.flatMap((kind) => handlers[kind] ?? []);
 }
 

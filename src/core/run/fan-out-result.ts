@@ -6,7 +6,7 @@ import { instancesOf, type RunState, type StepState, stepNode } from './run-stat
 /** Maximum number of instances named in a message. */
 const MOST_NAMES = 10;
 /** Largest value of an `output` variable, in bytes. */
-export const MAX_OUTPUT_BYTES = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** How a fan-out ends once all its instances have. */
 export type FanOutResult = AttemptResult & { readonly tolerated: ToleratedBy | null };

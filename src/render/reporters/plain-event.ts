@@ -67,7 +67,7 @@ function keptText({ status, before }: Extract<StoredEvent, { type: 'step.restore
 }
 
 /** Describes who answered an approval, and how. */
-export function answerText({
+function answerText({
   answer,
   by,
 }: Pick<Extract<StoredEvent, { type: 'step.answered' }>, 'answer' | 'by'>): string {
