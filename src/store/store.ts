@@ -177,10 +177,12 @@ export type RunControl = {
   /** Writes the request to disk, where the owner finds it at any later time. Throws a `WfError` `storage`. */
   readonly requestStop: (runId: string, request: StopRequest) => void;
   /**
-   * Writes an answer to disk, until the owner has taken it into its journal. False if another answer to the step waits for
-   * the owner. Throws a `WfError` `storage`.
+   * Writes an answer to disk, where the owner finds it at any later time. False if the step had an answer before. Throws a
+   * `WfError` `storage`.
    */
   readonly requestAnswer: (runId: string, request: AnswerRequest) => boolean;
+  /** Removes the content of an answer that cannot count any more; it may hold secrets. Throws a `WfError` `storage`. */
+  readonly clearAnswer: (runId: string, step: string) => void;
   /** Returns when the events that this process has read are on disk. Throws a `WfError` `storage`. */
   readonly flushJournal: (runId: string) => void;
   /** The last request; null if there was none. */

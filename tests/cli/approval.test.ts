@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Place, withPlace } from '../support/past-runs.ts';
@@ -80,7 +80,8 @@ describe('a step that waits for approval', () => {
         true,
         true,
       ]);
-      expect(readdirSync(join(place.runsDir, 'r1')).filter((name) => name.startsWith('answer'))).toEqual([]);
+      const kept = readdirSync(join(place.runsDir, 'r1')).filter((name) => name.startsWith('answer'));
+      expect(kept.map((name) => readFileSync(join(place.runsDir, 'r1', name), 'utf8'))).toEqual(['']);
     });
   });
 

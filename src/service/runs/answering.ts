@@ -19,7 +19,7 @@ const lookAgainMs = 200;
 /** The dependencies of answering. */
 export type AnswerTools = Pick<StopTools, 'history' | 'wake' | 'clock'> & {
   readonly archive: Pick<RunArchive, 'followEvents'>;
-  readonly control: Pick<RunControl, 'requestAnswer' | 'flushJournal' | 'knock'>;
+  readonly control: Pick<RunControl, 'requestAnswer' | 'clearAnswer' | 'flushJournal' | 'knock'>;
 };
 
 /**
@@ -38,6 +38,7 @@ export async function answerStep(runId: string, order: StepAnswerOrder, tools: A
   const isFirst = control.requestAnswer(runId, { step, decision, by, comment, inputs });
   if (state.owner !== null) wake(state.owner);
   const answered = await untilAnswered(runId, step, tools);
+  if (isFirst) control.clearAnswer(runId, step);
   const { approval } = stepState(answered.state, step);
   const answer = approval?.answer ?? null;
   if (isFirst && answer?.by === by && answer.answer === decision) return answered;

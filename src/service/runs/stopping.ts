@@ -9,7 +9,10 @@ import { cancelQueued, type QueueTools } from './queued-run.ts';
 /** The dependencies of stopping a run. */
 export type StopTools = QueueTools & {
   readonly history: Pick<History, 'read' | 'summarize'>;
-  readonly control: Pick<RunControl, 'requestStop' | 'readStop' | 'knock' | 'requestAnswer' | 'flushJournal'>;
+  readonly control: Pick<
+    RunControl,
+    'requestStop' | 'readStop' | 'knock' | 'requestAnswer' | 'clearAnswer' | 'flushJournal'
+  >;
   /** Continues a process that was suspended (Ctrl-Z); has no effect on others. */
   readonly wake: (owner: Owner) => void;
 };

@@ -5,7 +5,7 @@ import type { RunControl } from '../../store.ts';
 import { openPrivate, storing } from '../disk/private-files.ts';
 import { isRunId, journalPath, processLogPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
-import { readStop, writeAnswer, writeStop } from './request-file.ts';
+import { clearAnswer, readStop, writeAnswer, writeStop } from './request-file.ts';
 
 function flushFile(path: string): void {
   const fd = openSync(path, 'r');
@@ -31,6 +31,10 @@ export function createRunControl(runsDir: string): RunControl {
     requestAnswer: (runId, request) => {
       const directory = directoryOf(runId);
       return storing('write an answer in', directory, () => writeAnswer(directory, request));
+    },
+    clearAnswer: (runId, step) => {
+      const directory = directoryOf(runId);
+      storing('clear an answer in', directory, () => clearAnswer(directory, step));
     },
     flushJournal: (runId) => {
       const path = journalPath(directoryOf(runId));

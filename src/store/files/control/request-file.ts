@@ -1,4 +1,4 @@
-import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
@@ -22,8 +22,7 @@ export function readStop(directory: string): StopRequest | null {
 
 /** Writes an answer as `writeStop` does. Returns false if one to the same step is there: the first counts. */
 export function writeAnswer(directory: string, request: AnswerRequest): boolean {
-  const name = Buffer.from(request.step).toString('base64url').slice(0, MAX_STEP_LENGTH);
-  const path = join(directory, `answer-${crc32OfText(request.step)}-${name}.json`);
+  const path = answerPath(directory, request.step);
   const whole = `${draftIn(directory)}.answer`;
   replacePrivate(whole, textOf(request), draftIn(directory));
   try {
@@ -38,15 +37,31 @@ export function writeAnswer(directory: string, request: AnswerRequest): boolean 
   }
 }
 
-/** Passes each answer on, then removes it: it may hold secrets. */
+/**
+ * Passes each answer on, then empties its file, since it may hold secrets. The empty file stays: a second answer to the same
+ * step finds it.
+ */
 export function takeAnswers(directory: string, take: (request: AnswerRequest) => void): void {
   for (const name of readdirSync(directory)) {
     if (!ANSWER_FILE.test(name)) continue;
     const path = join(directory, name);
+    if (statSync(path).size === 0) continue;
     const request = readRequest(path) as AnswerRequest | null;
     if (request !== null) take(request);
-    rmSync(path, { force: true });
+    truncateSync(path);
   }
+}
+
+/** Empties an answer that no owner has taken, once it cannot count any more. */
+export function clearAnswer(directory: string, step: string): void {
+  const path = answerPath(directory, step);
+  // It is gone if the run has been deleted.
+  if (existsSync(path)) truncateSync(path);
+}
+
+function answerPath(directory: string, step: string): string {
+  const name = Buffer.from(step).toString('base64url').slice(0, MAX_STEP_LENGTH);
+  return join(directory, `answer-${crc32OfText(step)}-${name}.json`);
 }
 
 /** A file of one process, until it gets its name. */
