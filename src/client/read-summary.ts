@@ -1,5 +1,6 @@
 import type { ClientSettings } from '../config/client-settings.ts';
 import {
+  type DotenvUse,
   type FailureReason,
   type Outputs,
   type Param,
@@ -8,7 +9,7 @@ import {
   stepStatuses,
   type Trigger,
 } from '../core/run/run.ts';
-import type { InstanceSummary, RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { ApprovalSummary, InstanceSummary, RunSummary, StepSummary } from '../core/run/summary.ts';
 import type { ItemValue } from '../core/workflow.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
@@ -37,8 +38,11 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
     durationMs: numberIn(run, 'durationMs'),
     steps: stepsIn(run, 'steps', settings),
     handlers: stepsIn(run, 'handlers', settings),
-    warnings: listIn(run, 'warnings').filter((warning) => typeof warning === 'string'),
+    warnings: textsIn(run, 'warnings'),
     ...(run['strict'] === true ? { strict: true } : {}),
+    ...(typeof run['queue'] === 'string' ? { queue: run['queue'] } : {}),
+    ...(Array.isArray(run['dotenv']) ? { dotenv: listIn(run, 'dotenv').filter(isObject).map(readDotenv) } : {}),
+    ...(Array.isArray(run['waitingFor']) ? { waitingFor: textsIn(run, 'waitingFor') } : {}),
   };
 }
 
@@ -65,6 +69,10 @@ function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
     ...readContainer(objectIn(step, 'container')),
     ...readService(objectIn(step, 'service')),
     ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
+    ...wordIn(step, 'tolerated', ['failure', 'exitCode', 'output']),
+    ...(typeof step['repetitions'] === 'number' ? { repetitions: step['repetitions'] } : {}),
+    ...wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval']),
+    ...readApproval(objectIn(step, 'approval'), settings),
     ...(Array.isArray(step['items']) ? { items: readInstances(step, settings) } : {}),
   };
 }
@@ -88,6 +96,28 @@ function readService(service: JsonMap | null): Pick<StepSummary, 'service'> {
   return service === null ? {} : { service: { ready: service['ready'] === true } };
 }
 
+function readApproval(approval: JsonMap | null, settings: ClientSettings): Pick<StepSummary, 'approval'> {
+  if (approval === null) return {};
+  const input = listIn(approval, 'input').filter(isObject) as object[] as ApprovalSummary['input'];
+  return {
+    approval: {
+      prompt: textIn(approval, 'prompt') ?? '',
+      input,
+      allowed: textsIn(approval, 'allowed'),
+      until: timeIn(approval, 'until', settings),
+      answer: wordIn(approval, 'answer', ['approved', 'rejected']).answer ?? null,
+      by: textIn(approval, 'by'),
+      at: timeIn(approval, 'at', settings),
+      comment: textIn(approval, 'comment'),
+    },
+  };
+}
+
+function readDotenv(file: JsonMap): DotenvUse {
+  const option = file['option'] === true ? { option: true as const } : {};
+  return { path: textIn(file, 'path') ?? '', names: textsIn(file, 'names'), ...option };
+}
+
 function readParam(param: JsonMap): Param {
   const masked = param['masked'] === true ? { masked: true as const } : {};
   return { name: textIn(param, 'name'), value: textIn(param, 'value') ?? '', ...masked };
@@ -97,6 +127,20 @@ function readOutputs(outputs: JsonMap): Outputs {
   return Object.fromEntries(
     Object.entries(outputs).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+}
+
+function textsIn(from: JsonMap, field: string): readonly string[] {
+  return listIn(from, field).filter((text) => typeof text === 'string');
+}
+
+/** An optional field with one of these words; words of a later version are dropped. */
+function wordIn<Field extends string, const Word extends string>(
+  from: JsonMap,
+  field: Field,
+  words: readonly Word[],
+): { readonly [name in Field]?: Word } {
+  const found = words.find((word) => word === from[field]);
+  return found === undefined ? {} : ({ [field]: found } as { readonly [name in Field]: Word });
 }
 
 function required(from: JsonMap, field: string, settings: ClientSettings): string {
