@@ -235,7 +235,7 @@ export type MailSettings = {
 export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webhook';
 
 /** The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow. */
-export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
+export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'recovery';
 
 /** One notification: when it is sent, where, and its content. Null: the default. */
 export type Notification = {

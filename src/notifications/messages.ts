@@ -107,7 +107,6 @@ const colors: { readonly [event in NotificationEvent]: number } = {
   success: 0x1a7f37,
   recovery: 0x1a7f37,
   cancel: 0x9a6700,
-  waiting: 0x9a6700,
   skipped: 0x59636e,
 };
 

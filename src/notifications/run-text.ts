@@ -12,7 +12,7 @@ const most = { failures: 10, lineLength: 300 };
 /** The default title of a notification. */
 export function runTitle({ workflow, status }: RunSummary, event: NotificationEvent): string {
   if (event === 'recovery') return `${workflow} recovered`;
-  return `${workflow} ${event === 'waiting' ? 'waits for approval' : status.replaceAll('_', ' ')}`;
+  return `${workflow} ${status.replaceAll('_', ' ')}`;
 }
 
 /** The default text: duration, time, and the failed steps. `tail` reads the last lines of an attempt; null: none. */
