@@ -82,7 +82,7 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
         await page.getByRole('button', { name: 'Start', exact: true }).click();
         await page.getByText('prod 3 true').first().waitFor();
         const { runs } = JSON.parse(await daemon.get('/api/v2/runs'));
-        expect(runs[0].params).toContainEqual({ name: 'KEY', value: '***', masked: true });
+        expect(runs[0].params).toContainEqual({ name: 'KEY', value: '***', type: 'string', masked: true });
       },
       { expected: [/status of 400/] },
     );

@@ -67,10 +67,7 @@ function keptText({ status, before }: Extract<StoredEvent, { type: 'step.restore
 }
 
 /** Describes who answered an approval, and how. */
-function answerText({
-  answer,
-  by,
-}: Pick<Extract<StoredEvent, { type: 'step.answered' }>, 'answer' | 'by'>): string {
+function answerText({ answer, by }: Pick<Extract<StoredEvent, { type: 'step.answered' }>, 'answer' | 'by'>): string {
   return by === null ? answer : `${answer} by ${escapeControls(by)}`;
 }
 
