@@ -253,7 +253,10 @@ describe('a retry', () => {
     });
     const next = new DrivenRun({ steps });
     next.start(plan.restored);
-    expect(next.statuses).toEqual({ login: 'scheduled', migrate: 'succeeded', deploy: 'scheduled' });
+    expect(next.statuses).toEqual({ login: 'scheduled', migrate: 'succeeded', deploy: 'pending' });
+
+    next.succeed('login');
+    expect(next.statuses).toEqual({ login: 'succeeded', migrate: 'succeeded', deploy: 'scheduled' });
   });
 
   test('masks secrets in how a step had ended', () => {

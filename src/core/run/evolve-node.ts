@@ -74,25 +74,37 @@ function isTolerated(run: RunState, index: number): boolean {
 /** What a node means for its dependents: one that they wait for, one that holds them back, or neither. */
 function effectOf(run: RunState, index: number): 'unmet' | 'blocking' | 'met' {
   const step = itemAt(run.nodes, index);
+  // What follows a kept step may need the outputs of a step before it that runs again.
+  if (step.restored && step.unmet > 0) return 'unmet';
   if (isSettled(step)) return letsDependentsRun(run, index) ? 'met' : 'blocking';
   return isServing(step) ? 'met' : 'unmet';
 }
 
 /** Counts the change of a node's effect in its dependents. Only a service has more than one such change. */
 function withDependents(before: RunState, run: RunState, index: number): RunState {
-  const [was, is] = [effectOf(before, index), effectOf(run, index)];
-  if (was === is) return run;
-  const unmet = Number(is === 'unmet') - Number(was === 'unmet');
-  const blocking = Number(is === 'blocking') - Number(was === 'blocking');
   let next = run;
-  for (const dependent of run.graph.dependents[index] ?? []) {
-    const step = itemAt(next.nodes, dependent);
-    const after = { ...step, unmet: step.unmet + unmet, blocking: step.blocking + blocking };
-    next = { ...next, nodes: withItem(next.nodes, dependent, after) };
-    if (step.unmet === 0 || after.unmet === 0) next = withPlace(next, dependent, after);
+  // A restored step has an effect only after those before it, which changes its own dependents.
+  const changes: Change[] = [{ index, was: effectOf(before, index), is: effectOf(run, index) }];
+  for (let change = changes.pop(); change !== undefined; change = changes.pop()) {
+    const { was, is } = change;
+    if (was === is) continue;
+    const unmet = Number(is === 'unmet') - Number(was === 'unmet');
+    const blocking = Number(is === 'blocking') - Number(was === 'blocking');
+    for (const dependent of run.graph.dependents[change.index] ?? []) {
+      const step = itemAt(next.nodes, dependent);
+      const effect = step.restored ? effectOf(next, dependent) : null;
+      const after = { ...step, unmet: step.unmet + unmet, blocking: step.blocking + blocking };
+      next = { ...next, nodes: withItem(next.nodes, dependent, after) };
+      if (step.unmet === 0 || after.unmet === 0) next = withPlace(next, dependent, after);
+      if (effect !== null) changes.push({ index: dependent, was: effect, is: effectOf(next, dependent) });
+    }
   }
   return next;
 }
+
+type Effect = ReturnType<typeof effectOf>;
+
+type Change = { readonly index: number; readonly was: Effect; readonly is: Effect };
 
 function moved(counts: RunState['counts'], before: StepState, after: StepState): RunState['counts'] {
   if (before.status === after.status) return counts;
