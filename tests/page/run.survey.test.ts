@@ -114,7 +114,8 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       await page.keyboard.press('7');
       const rows = page.locator('.compared tbody tr');
       await rows.first().waitFor();
-      expect(await rows.locator('th').allTextContents()).toEqual(['load', 'report', 'fetch']);
+      // The rows are sorted again when the last states of the run arrive.
+      await expect.poll(() => rows.locator('th').allTextContents()).toEqual(['load', 'report', 'fetch']);
       const changed = rows.first().getByRole('img');
       expect(await changed.evaluateAll((icons) => icons.map((icon) => icon.getAttribute('aria-label')))).toEqual([
         'succeeded',
