@@ -138,7 +138,7 @@ export async function sendSamples(
   return { deliveries, problem: status === 'failed' ? message : null };
 }
 
-/** Looks up the result of the run of a workflow before this one. Without a history there is none. */
+/** Checks whether the previous run of a workflow failed. Without a history, it did not. */
 function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['failedBefore'] {
   return async ({ state: { runId, file, workflow } }) => {
     if (!keepHistory) return false;

@@ -7,7 +7,7 @@ export type Plan = {
   readonly env: Readonly<Record<string, string>>;
   /** The dotenv files in the order in which they are read; `names` is null for a file that does not exist. */
   readonly dotenv: readonly PlannedDotenv[];
-  /** A file `.env` beside the workflow that no run reads; null if there is none. */
+  /** The path of a file `.env` that the workflow could read but does not name; null if no such file exists. */
   readonly unreadDotenv: string | null;
   /** Names of the steps that may run at the same time, by wave. */
   readonly waves: readonly (readonly string[])[];

@@ -28,9 +28,8 @@ export type RetryPlan = {
  * Plans a new run that keeps the results of a finished one. A step whose outputs contained secrets, which are not
  * stored, runs again for them, unless one step is to run alone. A fan-out that runs again runs the instances that did
  * not succeed, of the same items; all of them if all succeeded. If a step before it runs again too, its items are read
- * again. `graph` is the graph of the workflow to run, if that
- * is not the one that ran: steps are matched by name. Throws if the selection names a step that the graph does not
- * have.
+ * again. `graph` is the graph of the workflow to run, if that is not the one that ran: steps are matched by name. Throws
+ * if the selection names a step that the graph does not have.
  */
 export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
   const instance = instanceNamed(run, selection);
@@ -40,9 +39,7 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
   );
   if (!('only' in selection) && rerun.size > 0) for (const index of withServices(forgetful, graph)) rerun.add(index);
   const isReadAgain = (index: number) =>
-    (graph.dependencies[index] ?? []).some(
-      (dependency) => rerun.has(dependency) && nodeAt(graph, dependency).service === undefined,
-    );
+    (graph.dependencies[index] ?? []).some((dependency) => rerun.has(dependency) && !isService(graph, dependency));
   const isAsking = 'steps' in selection && selection.steps === 'unfinished';
   const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, string>();
   const restored: Restored[] = [];

@@ -305,7 +305,7 @@ export type RunEvent =
       readonly dotenv?: readonly DotenvUse[];
       /** The queue of the workflow; absent: none, as for sub-workflows. */
       readonly queue?: string;
-      /** Maximum number of runs of the workflow under a daemon; absent: no limit. */
+      /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
       readonly maxConcurrent?: number;
     }
   /**

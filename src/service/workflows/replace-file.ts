@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { flushDirectory } from '../../flush-directory.ts';
 import { removeIfPossible } from '../../remove-file.ts';
 
 /**
@@ -38,7 +39,7 @@ export function replaceFile(path: string, text: string): void {
     removeIfPossible(draft);
     throw error;
   }
-  syncDirectory(dirname(path));
+  flushDirectory(dirname(path));
 }
 
 /** Creates a file; throws the system's `EEXIST` if it exists. */
@@ -50,7 +51,7 @@ export function createFile(path: string, text: string): void {
   } finally {
     closeSync(fd);
   }
-  syncDirectory(dirname(path));
+  flushDirectory(dirname(path));
 }
 
 /** Renames a file within its directory; throws the system's `EEXIST` if the name is taken, unlike a plain rename. */
@@ -63,7 +64,7 @@ export function renameFile(from: string, to: string): void {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
   }
   unlinkSync(from);
-  syncDirectory(dirname(to));
+  flushDirectory(dirname(to));
 }
 
 /** Whether an error is a system error with the code. */
@@ -78,17 +79,5 @@ function keepOwner(fd: number, uid: number, gid: number): void {
     fchownSync(fd, uid, gid);
   } catch (error) {
     if (!isCode(error, 'EPERM')) throw error;
-  }
-}
-
-function syncDirectory(path: string): void {
-  const fd = openSync(path, 'r');
-  try {
-    fsyncSync(fd);
-  } catch (error) {
-    // Some file systems flush directories by themselves and refuse `fsync`.
-    if (!isCode(error, 'EINVAL') && !isCode(error, 'ENOTSUP')) throw error;
-  } finally {
-    closeSync(fd);
   }
 }

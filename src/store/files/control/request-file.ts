@@ -1,8 +1,9 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { flushDirectory } from '../../../flush-directory.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
-import { errorCode, flushDirectory, replacePrivate } from '../disk/private-files.ts';
+import { errorCode, replacePrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { stopPath } from '../run-directory.ts';
 

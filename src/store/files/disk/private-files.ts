@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, WfError } from '../../../errors.ts';
+import { flushDirectory } from '../../../flush-directory.ts';
 import { removeIfPossible } from '../../../remove-file.ts';
 import { systemReason } from '../../../system-problem.ts';
 
@@ -135,18 +136,5 @@ export function storing<T>(action: string, path: string, work: () => T): T {
   } catch (error) {
     if (error instanceof WfError || errorCode(error) === null) throw error;
     throw storageError(action, path, error);
-  }
-}
-
-/** A new name is on disk once its directory was flushed. */
-export function flushDirectory(directory: string): void {
-  const fd = openSync(directory, 'r');
-  try {
-    fsyncSync(fd);
-  } catch (error) {
-    // Some network and user-space file systems keep directories durable by themselves and refuse the call.
-    if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'ENOTSUP') throw error;
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WfError } from '../../../errors.ts';
-import { errorCode, flushDirectory, makePrivateDirectory, storageError } from '../disk/private-files.ts';
+import { flushDirectory } from '../../../flush-directory.ts';
+import { errorCode, makePrivateDirectory, storageError } from '../disk/private-files.ts';
 import { removeOutsideLogs } from '../logs/outside-logs.ts';
 import { diskUsage } from './disk-usage.ts';
 
