@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { outputModes } from '../../render/reporters/select.ts';
+import { approvalModes } from '../run/approval-option.ts';
 
 /** The arguments and options of commands that take a workflow with parameters. */
 export function withWorkflow(command: Command): Command {
@@ -80,6 +81,12 @@ export function detachOption(): Option {
     'watch',
     'shellOnFailure',
   ]);
+}
+
+/** The option for steps that wait for approval. */
+export function onApprovalOption(): Option {
+  const what = 'what happens at a step that waits for approval; in CI the default is reject';
+  return choice('--on-approval <what>', what, approvalModes);
 }
 
 /** An option with a few values. */

@@ -3,6 +3,7 @@ import { type AddCommand, operands } from './add-command.ts';
 import {
   append,
   detachOption,
+  onApprovalOption,
   outputOption,
   quietOption,
   reporterOption,
@@ -24,6 +25,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .addOption(quietOption())
     .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
     .addOption(detachOption())
+    .addOption(onApprovalOption())
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
@@ -117,6 +119,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
     .addOption(quietOption())
     .option('--run-id <id>', 'the id of the new run')
     .addOption(detachOption())
+    .addOption(onApprovalOption())
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
@@ -136,6 +139,7 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
     .addOption(quietOption())
     .option('--run-id <id>', 'the id of the new run')
     .addOption(detachOption())
+    .addOption(onApprovalOption())
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .action(async (run: string, rest: string[], options) => {

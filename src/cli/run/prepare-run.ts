@@ -9,13 +9,15 @@ import { keepProcessSmall } from '../../start-up/small-process.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
+import { type ApprovalOption, approvalPolicy } from './approval-option.ts';
 import type { ForegroundOptions } from './foreground.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from './parameters.ts';
 
 /** The options of `wf run`, as the command line names them. */
 export type RunOptions = AccessOptions &
   ParameterOptions &
-  ForegroundOptions & {
+  ForegroundOptions &
+  ApprovalOption & {
     readonly name: string;
     readonly runId?: string;
     readonly dryRun?: true;
@@ -72,14 +74,9 @@ export async function prepareRun(
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
-    // The job of a CI system would wait until its time limit.
-    ...(isUnattended(console.env) && !options.detach ? { onApproval: 'reject' } : {}),
+    ...approvalPolicy({ options, config }, console),
   };
   return { request, config };
-}
-
-function isUnattended({ CI = '' }: Console['env']): boolean {
-  return CI !== '' && CI !== 'false' && CI !== '0';
 }
 
 /**

@@ -7,13 +7,15 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
+import type { ApprovalOption } from './approval-option.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
 import type { ParameterOptions } from './parameters.ts';
 
 /** The options of `wf retry`, as the command line names them. */
 export type RetryOptions = AccessOptions &
   ParameterOptions &
-  ForegroundOptions & {
+  ForegroundOptions &
+  ApprovalOption & {
     readonly run: string;
     /** The id of the run, if `run` names its workflow. */
     readonly req?: string;

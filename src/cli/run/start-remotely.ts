@@ -50,7 +50,7 @@ export function retryRemotely(
   { options, config, selection, params }: RemoteRetry,
   console: Console,
 ): Promise<number> {
-  const local = options.shellOnFailure ? '--shell-on-failure' : options.envFile ? '--env-file' : null;
+  const local = onlyLocal(options);
   if (local !== null) {
     throw new WfError('usage', `${local} works only for local runs, and ${server.source} names a daemon`);
   }
@@ -62,6 +62,12 @@ export function retryRemotely(
     const accepted = await runs.retry({ ...order, runId: retried.runId });
     return accepted ?? printNothingToDo(retried.runId, console);
   });
+}
+
+function onlyLocal({ shellOnFailure, envFile, onApproval }: RetryOptions): string | null {
+  if (shellOnFailure) return '--shell-on-failure';
+  if (envFile) return '--env-file';
+  return onApproval === undefined ? null : '--on-approval';
 }
 
 type Started = { readonly options: ForegroundOptions & { readonly detach?: true }; readonly config: Config };
@@ -91,7 +97,7 @@ function strictOf({ settings }: Config): boolean {
 }
 
 function refuseLocal(options: RunOptions, config: Config, { source }: ClientSettings): void {
-  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask } = options;
+  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask, onApproval } = options;
   const noHistory = config.settings.read('history').level === 'flag' && !config.settings.read('history').value;
   const wrong = [
     ...(name === '-' ? ['a workflow from standard input'] : []),
@@ -100,6 +106,7 @@ function refuseLocal(options: RunOptions, config: Config, { source }: ClientSett
     ...(shellOnFailure ? ['--shell-on-failure'] : []),
     ...(envFile ? ['--env-file'] : []),
     ...(ask ? ['--ask'] : []),
+    ...(onApproval ? ['--on-approval'] : []),
     ...(noHistory ? ['--no-history'] : []),
   ];
   if (wrong.length === 0) return;

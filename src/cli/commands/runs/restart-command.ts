@@ -12,6 +12,7 @@ import { openLocal } from '../../access/open-local.ts';
 import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { requester } from '../../requester.ts';
+import { type ApprovalOption, approvalPolicy } from '../../run/approval-option.ts';
 import type { ForegroundOptions } from '../../run/foreground.ts';
 import { envFilesOf, givenParameters, hasParameters, type ParameterOptions } from '../../run/parameters.ts';
 import { startLocally } from '../../run/start-locally.ts';
@@ -21,7 +22,8 @@ import { runTitle, severalRuns } from './stop-command.ts';
 /** The options of `wf restart`. */
 export type RestartOptions = AccessOptions &
   ParameterOptions &
-  ForegroundOptions & { readonly run: string; readonly runId?: string; readonly detach?: true };
+  ForegroundOptions &
+  ApprovalOption & { readonly run: string; readonly runId?: string; readonly detach?: true };
 
 /**
  * Stops a run and starts the current version of its workflow with the same parameters. Everything that could prevent the start
@@ -45,6 +47,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
+    ...approvalPolicy({ options, config }, console),
   };
   const request = await withDotenv(asked, config.processEnv);
   if (!isFinished(run.state)) {

@@ -9,6 +9,7 @@ import { workflowChanges } from '../../../service/workflows/workflow-changes.ts'
 import type { LoadedWorkflow } from '../../../service/workflows/workflows.ts';
 import { serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
+import { approvalPolicy } from '../../run/approval-option.ts';
 import { envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
 import { printNothingToDo, type RetryOptions, startLocally } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -33,7 +34,8 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const request = retryRequest(run, { selection, params, envFiles, current, runId, strict });
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
-  return startLocally({ request, config }, options, console);
+  const attended = { ...request, ...approvalPolicy({ options, config }, console) };
+  return startLocally({ request: attended, config }, options, console);
 }
 
 function selectionOf({ step, from }: RetryOptions): RetrySelection {
