@@ -108,7 +108,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: actions.stop }),
     close: runIndex.close,
     depth: queue.depth,
-    queue: () => ({ limit: limits.running, running: queue.running(), waiting: queue.waiting() }),
+    queue: () => ({ limit: limits.running, running: queue.places(), waiting: queue.waiting() }),
     queueNamed: queue.stateOf,
     putFirst: queue.putFirst,
   };
@@ -126,6 +126,7 @@ function indexFor(queue: StartQueue, parts: DaemonRunsParts): RunIndex {
         if (isOurs) queue.occupy(runId);
         else queue.countGuest(runId);
       },
+      held: queue.hold,
       over: (run) => {
         queue.leave(run.runId);
         if (run.state.reason === 'lost') parts.endDeadGroups().catch(parts.report);

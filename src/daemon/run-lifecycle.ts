@@ -5,6 +5,7 @@ import type { History } from '../service/history/history.ts';
 import { type PastRun, readPastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
 import { createSlices } from '../turns.ts';
+import { HeldRuns } from './held-runs.ts';
 import { longestBirthMs, type RunStamps } from './run-list.ts';
 
 /** Receives the changes of unfinished runs. */
@@ -13,6 +14,8 @@ export type LifecycleListener = {
   readonly waits: (runId: string) => void;
   /** A process owns the run. `isOurs`: for a daemon. */
   readonly begun: (runId: string, isOurs: boolean) => void;
+  /** An owned run waits only for approvals, or no longer does. */
+  readonly held: (runId: string, isHeld: boolean) => void;
   /** The run has finished; called once, also for runs that finished between two daemons. */
   readonly over: (run: PastRun) => void;
   /** The process of the run died before the first step, and the run waits again. */
@@ -58,10 +61,12 @@ export class RunLifecycle {
   readonly #settling = new Set<Promise<void>>();
   /** The runs whose owners are being checked. */
   readonly #judging = new Set<string>();
+  readonly #held: HeldRuns;
   #isOpen = false;
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
+    this.#held = new HeldRuns({ ...parts, changed: parts.listener.held });
   }
 
   /** Begins to settle runs and to notify the listener. */
@@ -95,6 +100,7 @@ export class RunLifecycle {
     for (const runId of this.#lives.keys()) {
       if (runIds.has(runId)) continue;
       this.#lives.delete(runId);
+      this.#held.forget(runId);
       if (this.#isOpen) this.#parts.listener.gone(runId);
     }
   }
@@ -135,6 +141,7 @@ export class RunLifecycle {
         break;
       case 'owned':
         this.#attend(runId, life.owner);
+        if (this.#lives.get(runId)?.kind === 'owned') this.#held.check(runId);
         break;
       case 'ending':
         break;
@@ -200,6 +207,7 @@ export class RunLifecycle {
   /** Settles a lost run in the background, since its remaining processes may take seconds to end. */
   #settle(runId: string): void {
     this.#lives.set(runId, { kind: 'ending' });
+    this.#held.forget(runId);
     this.#inBackground(async () => {
       try {
         await this.#end(runId);

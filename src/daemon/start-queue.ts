@@ -42,6 +42,8 @@ export type StartQueue = {
   readonly occupy: (runId: string) => void;
   /** Counts a run that needs no place in the queue that its workflow names, until `leave`. */
   readonly countGuest: (runId: string) => void;
+  /** Releases the places of a run that waits only for approvals, and takes them again afterwards, even beyond a limit. */
+  readonly hold: (runId: string, isHeld: boolean) => void;
   /** Removes a run that has finished or no longer waits. */
   readonly leave: (runId: string) => void;
   /** Begins to start runs. */
@@ -55,6 +57,8 @@ export type StartQueue = {
   /** Those that wait, in the order in which they start. */
   readonly waiting: () => readonly string[];
   /** The runs that take a place. */
+  readonly places: () => readonly string[];
+  /** The runs that take a place or wait only for approvals. */
   readonly running: () => readonly string[];
   /** Resolves when no run counts as running, or the signal is aborted. */
   readonly idle: (signal: AbortSignal) => Promise<void>;
@@ -92,6 +96,8 @@ class LocalStartQueue implements StartQueue {
   readonly #places = new Set<string>();
   /** Runs of other programs, which start by themselves. */
   readonly #guests = new Set<string>();
+  /** Running runs and guests that wait only for approvals. */
+  readonly #held = new Set<string>();
   /** The limits of the waiting and running runs. */
   readonly #lines = new Map<string, RunLine>();
   /** The earliest time of the next attempt to start a run. */
@@ -119,7 +125,7 @@ class LocalStartQueue implements StartQueue {
 
   readonly isFull = (): boolean => {
     const { running, waiting } = this.#parts.limits;
-    const free = Math.max(0, running - this.#places.size);
+    const free = Math.max(0, running - this.places().length);
     return this.#waiting.size + this.#admitted.size >= waiting + free;
   };
 
@@ -151,10 +157,17 @@ class LocalStartQueue implements StartQueue {
     else this.#lines.delete(runId);
   };
 
+  readonly hold = (runId: string, isHeld: boolean): void => {
+    if (!isHeld) this.#held.delete(runId);
+    else if (this.#places.has(runId) || this.#guests.has(runId)) this.#held.add(runId);
+    this.#startNext();
+  };
+
   readonly leave = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.delete(runId);
     this.#guests.delete(runId);
+    this.#held.delete(runId);
     this.#lines.delete(runId);
     this.#startNext();
     if (this.#places.size === 0) for (const tell of this.#whenIdle) tell();
@@ -177,6 +190,8 @@ class LocalStartQueue implements StartQueue {
   });
 
   readonly waiting = (): readonly string[] => [...this.#waiting];
+
+  readonly places = (): readonly string[] => [...this.#places].filter((runId) => !this.#held.has(runId));
 
   readonly running = (): readonly string[] => [...this.#places];
 
@@ -215,10 +230,11 @@ class LocalStartQueue implements StartQueue {
     const line = this.#lines.get(runId);
     if (line === undefined) return true;
     const { queue, workflow, maxConcurrent } = line;
-    const places = this.#linesOf(this.#places);
-    if (places.filter((other) => other.workflow === workflow).length >= maxConcurrent) return false;
+    if (this.#linesOf(this.#places).filter((other) => other.workflow === workflow).length >= maxConcurrent)
+      return false;
     if (queue === null) return true;
-    const all = [...places, ...this.#linesOf(this.#guests)];
+    const guests = [...this.#guests].filter((other) => !this.#held.has(other));
+    const all = this.#linesOf([...this.places(), ...guests]);
     return all.filter((other) => other.queue === queue).length < this.#limitOf(queue);
   }
 
@@ -228,7 +244,7 @@ class LocalStartQueue implements StartQueue {
 
   #startNext(): void {
     for (const runId of this.#waiting) {
-      if (!this.#isOpen || this.#places.size >= this.#parts.limits.running) return;
+      if (!this.#isOpen || this.places().length >= this.#parts.limits.running) return;
       if (!this.#hasRoom(runId)) continue;
       this.#waiting.delete(runId);
       // Another process may have stopped the run.

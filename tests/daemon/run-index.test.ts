@@ -257,6 +257,7 @@ function world(files: Readonly<Record<string, string>>) {
     listener: {
       waits: ignore,
       begun: (runId) => told.push(`${runId} began`),
+      held: (runId, isHeld) => told.push(`${runId} ${isHeld ? 'waits for approval' : 'runs on'}`),
       over: ({ runId }) => told.push(`${runId} finished`),
       waitsAgain: ignore,
       gone: (runId) => told.push(`${runId} is gone`),

@@ -295,6 +295,55 @@ describe('a queue of runs', () => {
   });
 });
 
+describe('a run that waits only for approvals', () => {
+  it('leaves its place to another, and continues beyond the limit', async () => {
+    const { queue, launched, end } = queueWith({ running: 1, waiting: 1 });
+    queue.open();
+    for (const runId of ['a', 'b', 'c']) queue.add(runId);
+    queue.hold('a', true);
+    expect([launched, queue.places(), queue.running()]).toEqual([['a', 'b'], ['b'], ['a', 'b']]);
+    queue.hold('a', false);
+    expect(queue.places()).toEqual(['a', 'b']);
+    await end('b');
+    expect(launched).toEqual(['a', 'b']);
+    await end('a');
+    expect([launched, queue.places()]).toEqual([['a', 'b', 'c'], ['c']]);
+  });
+
+  it('makes room for requests, and none after it has finished', async () => {
+    const { queue, launched, end } = queueWith({ running: 1, waiting: 0 });
+    queue.open();
+    queue.add('a');
+    expect(queue.isFull()).toBe(true);
+    queue.hold('a', true);
+    expect(queue.isFull()).toBe(false);
+    await end('a');
+    queue.add('b');
+    queue.hold('a', true);
+    expect([launched, queue.isFull()]).toEqual([['a', 'b'], true]);
+  });
+
+  it('does not count in its queue, but for the limit of its workflow', async () => {
+    const line = { queue: 'db', workflow: 'w', maxConcurrent: 1 };
+    const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { a: line, b: { queue: 'db' }, c: line });
+    queue.open();
+    for (const runId of ['a', 'b', 'c']) queue.add(runId);
+    queue.hold('a', true);
+    expect(launched).toEqual(['a', 'b']);
+    expect(queue.waiting()).toEqual(['c']);
+  });
+
+  it('does not count in its queue if another program has started it', () => {
+    const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { shell: { queue: 'db' }, a: { queue: 'db' } });
+    queue.open();
+    queue.countGuest('shell');
+    queue.add('a');
+    expect(launched).toEqual([]);
+    queue.hold('shell', true);
+    expect(launched).toEqual(['a']);
+  });
+});
+
 describe('runs that share a queue', () => {
   const db = { queue: 'db' };
 
