@@ -54,7 +54,7 @@ const FOLDERS = {
   mail: {
     src: [
       'core/',
-      'render/text/(duration|escape-html)[.]ts$',
+      'render/text/(approve-command|duration|escape-html)[.]ts$',
       'store/log-ends[.]ts$',
       '(regular-file|system-problem)[.]ts$',
     ],
@@ -66,7 +66,7 @@ const FOLDERS = {
     src: [
       'core/',
       'executors/http/(header-fields|http-request|json-template|url-login)[.]ts$',
-      'render/text/(duration|sanitize)[.]ts$',
+      'render/text/(approve-command|duration|sanitize)[.]ts$',
       'store/log-ends[.]ts$',
       'pause[.]ts$',
     ],

@@ -234,8 +234,11 @@ export type MailSettings = {
 /** The services that notifications are sent to. `webhook` is any address that takes JSON. */
 export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webhook';
 
-/** The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow. */
-export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'recovery';
+/**
+ * The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow; `waiting`:
+ * a step waits for approval.
+ */
+export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
 
 /** One notification: when it is sent, where, and its content. Null: the default. */
 export type Notification = {
@@ -337,10 +340,18 @@ export type Workflow = {
   readonly steps: readonly Step[];
   /** Workflows stored by earlier versions have no `init`. */
   readonly handlers: { readonly [kind in Exclude<HandlerKind, 'init'>]: Step | null } & { readonly init?: Step | null };
-  readonly mailOn: { readonly failure: boolean; readonly success: boolean; readonly cancel: boolean };
+  readonly mailOn: {
+    readonly failure: boolean;
+    readonly success: boolean;
+    readonly cancel: boolean;
+    /** When a step waits for approval. */
+    readonly wait?: true;
+  };
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
   readonly infoMail: MailSettings | null;
+  /** For steps that wait for approval; absent: `infoMail`. */
+  readonly waitMail?: MailSettings;
   /** Absent: none. */
   readonly notify?: readonly Notification[];
   readonly logDir: Template | null;

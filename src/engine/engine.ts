@@ -127,12 +127,15 @@ export type BackgroundProcesses = {
   readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
 };
 
-/** A stored event worth a notification: a step settled or the run finished. */
+/** The status that a notification reports. */
+export type NoticeStatus = SettledStatus | FinishedStatus | 'waiting';
+
+/** A stored event worth a notification: a step settled, the run finished, or a step waits for approval. */
 export type Notice = {
   /** The settled step or handler; null for the run. */
   readonly step: Step | null;
-  /** The final status of the step or the run. */
-  readonly status: SettledStatus | FinishedStatus;
+  /** The final status of the step or the run; `waiting`: a step of the run has begun to wait for approval. */
+  readonly status: NoticeStatus;
   /** The masked state. */
   readonly state: RunState;
   readonly workflow: Workflow;

@@ -213,7 +213,12 @@ export type RawWorkflow = {
   /** Null stands for an entry that is not a step. */
   readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
   readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };
-  readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean; readonly cancel?: boolean };
+  readonly mailOn?: {
+    readonly failure?: boolean;
+    readonly success?: boolean;
+    readonly cancel?: boolean;
+    readonly wait?: boolean;
+  };
   readonly smtp?: {
     readonly host?: string;
     readonly port?: string;
@@ -222,6 +227,7 @@ export type RawWorkflow = {
   };
   readonly errorMail?: RawMail;
   readonly infoMail?: RawMail;
+  readonly waitMail?: RawMail;
   readonly notify?: RawNotification | readonly RawNotification[];
   readonly imports?: TextOrList;
   readonly functions?: readonly RawFunction[];

@@ -108,6 +108,7 @@ const colors: { readonly [event in NotificationEvent]: number } = {
   recovery: 0x1a7f37,
   cancel: 0x9a6700,
   skipped: 0x59636e,
+  waiting: 0x8250df,
 };
 
 function discordEmbed({ event, title, parts, runUrl }: Content): Json {

@@ -35,6 +35,8 @@ function eventOf(status: Notice['status']): NotificationEvent | null {
       return 'cancel';
     case 'skipped':
       return 'skipped';
+    case 'waiting':
+      return 'waiting';
     case 'upstream_failed':
       return null;
   }

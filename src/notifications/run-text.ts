@@ -1,5 +1,6 @@
 import type { RunSummary, StepSummary } from '../core/run/summary.ts';
 import type { NotificationEvent } from '../core/workflow.ts';
+import { pendingApprovals } from '../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../render/text/duration.ts';
 import { stripControls } from '../render/text/sanitize.ts';
 
@@ -12,10 +13,11 @@ const most = { failures: 10, lineLength: 300 };
 /** The default title of a notification. */
 export function runTitle({ workflow, status }: RunSummary, event: NotificationEvent): string {
   if (event === 'recovery') return `${workflow} recovered`;
+  if (event === 'waiting') return `${workflow} waits for approval`;
   return `${workflow} ${status.replaceAll('_', ' ')}`;
 }
 
-/** The default text: duration, time, and the failed steps. `tail` reads the last lines of an attempt; null: none. */
+/** The default text: duration, time, what waits for approval with the commands to answer, and the failed steps. `tail` reads the last lines of an attempt; null: none. */
 export async function runText(
   summary: RunSummary,
   tail: ((step: string, attempt: number) => Promise<readonly string[]>) | null,
@@ -26,6 +28,9 @@ export async function runText(
   const at = finishedAt === null ? [] : [`finished ${utcTime(finishedAt)}`];
   const head = [...took, ...at].join(', ');
   const parts: Part[] = head === '' ? [] : [{ text: head }];
+  for (const { text, approve, reject } of pendingApprovals(summary)) {
+    parts.push({ text: stripControls(text) }, { lines: [approve, reject] });
+  }
   // The steps that follow say the same, and more.
   if (error !== null && !(reason === 'step' && failures.length > 0)) parts.push({ text: stripControls(error) });
   for (const { name, error: why, attempts } of failures.slice(0, most.failures)) {

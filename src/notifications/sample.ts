@@ -38,6 +38,7 @@ const statuses = {
   recovery: 'succeeded',
   cancel: 'canceled',
   skipped: 'skipped',
+  waiting: 'running',
 } as const;
 
 /** A run that ended with the event; of a failure the first step is the cause. */

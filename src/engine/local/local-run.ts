@@ -393,6 +393,7 @@ export class LocalRun {
     this.#timers.at(until ?? never, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
     const given = unattendedAnswer(stepNode(this.result, step), this.#request.onApproval);
     if (given !== null) this.answer({ step, ...given });
+    else this.#guard(this.#notify(null, 'waiting'));
   }
 
   #warn(step: string | null, message: string): void {

@@ -71,10 +71,12 @@ export function buildWorkflow(input: BuildInput): Workflow {
       failure: merged.mailOn?.failure ?? false,
       success: merged.mailOn?.success ?? false,
       cancel: merged.mailOn?.cancel ?? false,
+      ...(merged.mailOn?.wait ? { wait: true } : {}),
     },
     smtp: smtpOf(merged),
     errorMail: mailOf(merged.errorMail),
     infoMail: mailOf(merged.infoMail),
+    ...waitMailOf(merged.waitMail),
     ...notifyOf([...asList(base?.notify), ...asList(root.notify)]),
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
@@ -96,7 +98,16 @@ export function buildWorkflow(input: BuildInput): Workflow {
 function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   if (base === null) return root;
   const merged: Record<string, unknown> = { ...base, ...root };
-  for (const key of ['defaults', 'runConfig', 'handlerOn', 'mailOn', 'smtp', 'errorMail', 'infoMail'] as const) {
+  for (const key of [
+    'defaults',
+    'runConfig',
+    'handlerOn',
+    'mailOn',
+    'smtp',
+    'errorMail',
+    'infoMail',
+    'waitMail',
+  ] as const) {
     if (base[key] !== undefined || root[key] !== undefined) merged[key] = { ...base[key], ...root[key] };
   }
   return merged as RawWorkflow;
@@ -224,6 +235,11 @@ function withDeclared(secrets: readonly SecretSource[], names: readonly string[]
 function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {
   if (smtp?.host === undefined) return null;
   return { host: smtp.host, port: smtp.port ?? '25', username: smtp.username ?? null, password: smtp.password ?? null };
+}
+
+function waitMailOf(raw: RawWorkflow['waitMail']): Pick<Workflow, 'waitMail'> {
+  const waitMail = mailOf(raw);
+  return waitMail === null ? {} : { waitMail };
 }
 
 function mailOf(mail: RawMail | undefined): MailSettings | null {

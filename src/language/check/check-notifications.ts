@@ -3,7 +3,7 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import { asList, type RawNotification } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 
-const EVENTS = ['failure', 'success', 'cancel', 'skipped', 'recovery', 'always'];
+const EVENTS = ['failure', 'success', 'cancel', 'skipped', 'waiting', 'recovery', 'always'];
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIORITY = /^(?:[1-5]|min|low|default|high|max|urgent)$/;
 

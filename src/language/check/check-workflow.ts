@@ -113,7 +113,11 @@ function unknownSecrets(file: SpecFile, known: ReadonlySet<string>): Problem[] {
 }
 
 /** A key that requests a mail, and the settings used to send it; null for a step that is the mail itself. */
-type Wish = { readonly file: SpecFile; readonly path: Path; readonly through: 'errorMail' | 'infoMail' | null };
+type Wish = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly through: 'errorMail' | 'infoMail' | 'waitMail' | null;
+};
 
 /** Warns about requested mails that cannot be sent, once for each missing key. Runs work without these mails. */
 function mailProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
@@ -132,8 +136,9 @@ function mailProblems(settings: readonly SpecFile[], files: readonly SpecFile[])
 
 /** Keys of the file take precedence over those of the base. */
 function wishesOfRun(settings: readonly SpecFile[]): Wish[] {
-  const throughs = { failure: 'errorMail', success: 'infoMail', cancel: 'errorMail' } as const;
-  return (['failure', 'success', 'cancel'] as const).flatMap((occasion) => {
+  const wait = settings.some(({ raw }) => raw.waitMail !== undefined) ? 'waitMail' : 'infoMail';
+  const throughs = { failure: 'errorMail', success: 'infoMail', cancel: 'errorMail', wait } as const;
+  return (['failure', 'success', 'cancel', 'wait'] as const).flatMap((occasion) => {
     const file = settings.findLast(({ raw }) => raw.mailOn?.[occasion] !== undefined);
     if (!file?.raw.mailOn?.[occasion]) return [];
     return [{ file, path: ['mailOn', occasion], through: throughs[occasion] }];

@@ -11,7 +11,7 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     artifacts: 'Copy the files in a command of the step.',
-    'waitMail otel ssh notOn logOutput': '',
+    'otel ssh notOn logOutput': '',
   },
   step: {
     artifacts: 'Copy the files in a command.',
@@ -20,7 +20,6 @@ const planned: { readonly [map: string]: Table } = {
     'queue labels overlapPolicy maxOutputSize otel runConfig logOutput catchupWindow': '',
   },
   handlerOn: { wait: '' },
-  mailOn: { wait: '' },
   secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
 };
 

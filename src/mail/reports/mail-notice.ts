@@ -13,7 +13,7 @@ import { type Attachment, type Mail, type Sent, sendMail } from '../send-mail.ts
 import { type ReportFacts, renderMailReport, reportedFailures } from './mail-report.ts';
 
 /** Outcomes that can trigger a mail. */
-export type MailOccasion = 'success' | 'failure' | 'cancel';
+export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait';
 
 /** Dependencies of mails about runs. */
 export type MailNoticeOptions = {
@@ -47,6 +47,7 @@ const nouns: { readonly [occasion in MailOccasion]: string } = {
   success: 'success',
   failure: 'failure',
   cancel: 'cancellation',
+  wait: 'wait',
 };
 
 async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOptions): Promise<Mail> {
@@ -66,13 +67,18 @@ async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNot
 }
 
 function settingsFor({ workflow }: Notice, occasion: MailOccasion): readonly [key: string, settings: MailSettings] {
-  const key = occasion === 'success' ? 'infoMail' : 'errorMail';
-  const settings = workflow[key];
+  const key = mailKey(workflow, occasion);
+  const settings = workflow[key] ?? null;
   if (settings === null) throw new MailProblem(`the workflow has no "${key}"`);
   for (const part of ['from', 'to'] as const) {
     if (settings[part].length === 0) throw new MailProblem(`"${key}" has no "${part}"`);
   }
   return [key, settings];
+}
+
+function mailKey({ waitMail }: Notice['workflow'], occasion: MailOccasion): 'errorMail' | 'infoMail' | 'waitMail' {
+  if (occasion === 'wait' && waitMail !== undefined) return 'waitMail';
+  return occasion === 'success' || occasion === 'wait' ? 'infoMail' : 'errorMail';
 }
 
 async function factsOf(

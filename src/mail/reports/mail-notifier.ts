@@ -32,6 +32,8 @@ function occasionOf(status: Notice['status']): MailOccasion | null {
       return 'failure';
     case 'canceled':
       return 'cancel';
+    case 'waiting':
+      return 'wait';
     case 'skipped':
     case 'upstream_failed':
       return null;

@@ -1,5 +1,6 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import { pendingApprovals } from '../../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../../render/text/duration.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';
 
@@ -8,8 +9,8 @@ export type ReportFacts = {
   readonly summary: RunSummary;
   /** Null if the mail is about the run. */
   readonly step: string | null;
-  /** Status of the step or the run. */
-  readonly status: FinishedStatus | SettledStatus;
+  /** Status of the step or the run; `waiting`: for approval. */
+  readonly status: FinishedStatus | SettledStatus | 'waiting';
   readonly host: string;
   readonly tail: (step: StepSummary) => readonly string[];
   /** The command to retry; null if there is none. */
@@ -31,7 +32,12 @@ export function renderMailReport(prefix: string, facts: ReportFacts, cut: readon
   const heads = headRows(facts);
   const rows = stepRows(facts);
   const failures = failuresOf(facts);
-  const notes = [...leftOut(facts), ...cut, ...(facts.again === null ? [] : [`Retry with: ${facts.again}`])];
+  const notes = [
+    ...approvalNotes(facts),
+    ...leftOut(facts),
+    ...cut,
+    ...(facts.again === null ? [] : [`Retry with: ${facts.again}`]),
+  ];
   return {
     subject: subject(prefix, facts),
     message: htmlPage([
@@ -53,7 +59,7 @@ export function renderMailReport(prefix: string, facts: ReportFacts, cut: readon
 
 function subject(prefix: string, { summary, step, status }: ReportFacts): string {
   const what = step === null ? summary.workflow : `${summary.workflow}: step ${step}`;
-  return `${prefix} ${what} ${words(status)}`.replace(/\s+/g, ' ').trim();
+  return `${prefix} ${what} ${status === 'waiting' ? 'waits for approval' : words(status)}`.replace(/\s+/g, ' ').trim();
 }
 
 function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[] {
@@ -101,6 +107,14 @@ function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [s
   return reportedFailures(summary, step)
     .map((failed) => [`Last lines of "${oneLine(failed.name)}"`, tail(failed).map(oneLine)] as const)
     .filter(([, lines]) => lines.length > 0);
+}
+
+function approvalNotes({ summary }: ReportFacts): readonly string[] {
+  return pendingApprovals(summary).flatMap(({ text, approve, reject }) => [
+    oneLine(text),
+    `Approve with: ${approve}`,
+    `Reject with: ${reject}`,
+  ]);
 }
 
 function leftOut({ summary: { steps, handlers } }: ReportFacts): readonly string[] {

@@ -12,12 +12,6 @@ export function suggestLogs(runId: string, step: string, options = ''): string {
   return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
 }
 
-/** Returns the command that approves a step. */
-export function suggestApprove(runId: string, step: string, options = ''): string {
-  const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
-  return `wf approve${options} ${shellQuote(shortId(runId))} ${name}`;
-}
-
 /** Returns the command that retries a run; with `--file` if the stored workflow has `masked` secrets. */
 export function suggestRetry(runId: string, options = '', masked = false): string {
   return `wf retry${options} ${shellQuote(shortId(runId))}${masked ? ' --file' : ''}`;

@@ -2,6 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
+import { suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
 import { formatDuration } from '../text/duration.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
@@ -11,7 +12,7 @@ import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
 import { cut, nameText } from '../text/width.ts';
-import { commandLines, type SuggestedCommands, suggestApprove, suggestLogs, suggestRetry } from './recap-commands.ts';
+import { commandLines, type SuggestedCommands, suggestLogs, suggestRetry } from './recap-commands.ts';
 
 /** The options of a recap. */
 export type RecapOptions = {

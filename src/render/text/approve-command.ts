@@ -1,0 +1,26 @@
+import type { RunSummary } from '../../core/run/summary.ts';
+import { escapeControls } from './sanitize.ts';
+import { shellQuote } from './shell-quote.ts';
+import { shortId } from './short-id.ts';
+
+/** Returns the command that approves a step. */
+export function suggestApprove(runId: string, step: string, options = ''): string {
+  // A name that starts with a dash must not be taken for an option.
+  const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
+  return `wf approve${options} ${shellQuote(shortId(runId))} ${name}`;
+}
+
+/** A step that waits for approval: `go waits for approval: Ship it?`, and the commands to answer. */
+export type PendingApproval = { readonly text: string; readonly approve: string; readonly reject: string };
+
+/** The steps of a run that wait for approval. */
+export function pendingApprovals({ runId, steps }: RunSummary): readonly PendingApproval[] {
+  return steps
+    .filter(({ waitingFor }) => waitingFor === 'approval')
+    .map(({ name, approval }) => {
+      const prompt = approval?.prompt ?? '';
+      const approve = suggestApprove(runId, name);
+      const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
+      return { text: escapeControls(text), approve, reject: approve.replace('wf approve', 'wf reject') };
+    });
+}
