@@ -64,8 +64,18 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.keyboard.type('limit: 2\n');
       await page.keyboard.press('Escape');
-      await page.getByText('retryPolicy', { exact: true }).hover();
-      await page.getByText('Retries after a failure.').waitFor();
+      // The list of problems may still move the text away from the pointer.
+      await expect
+        .poll(async () => {
+          await page.mouse.move(0, 0);
+          await page.getByText('retryPolicy', { exact: true }).hover();
+          const explanation = page.getByText('Retries after a failure.');
+          return explanation.waitFor({ timeout: 1000 }).then(
+            () => true,
+            () => false,
+          );
+        })
+        .toBe(true);
       expect(await accessibilityProblems(page)).toEqual([]);
 
       await page.keyboard.type('limit: 3');
