@@ -108,12 +108,17 @@ export async function hasWorkflow(client: DaemonClient, name: string): Promise<b
 
 const everyRun = { workflow: null, statuses: null, from: null, to: null, limit: Number.POSITIVE_INFINITY } as const;
 
-function queryOf({ workflow, statuses, from, to }: RunFilter, limit: number, cursor: string | null): URLSearchParams {
+function queryOf(
+  { workflow, statuses, from, to, waiting }: RunFilter,
+  limit: number,
+  cursor: string | null,
+): URLSearchParams {
   return new URLSearchParams({
     steps: 'true',
     limit: String(limit),
     ...(workflow === null ? {} : { workflow }),
     ...(statuses === null ? {} : { status: statuses.join(',') }),
+    ...(waiting ? { waiting: 'true' } : {}),
     ...(from === null ? {} : { from: new Date(from).toISOString() }),
     ...(to === null ? {} : { to: new Date(to).toISOString() }),
     ...(cursor === null ? {} : { cursor }),

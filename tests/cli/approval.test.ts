@@ -27,6 +27,7 @@ describe('a step that waits for approval', () => {
       expect((await place.wf('status', 'r1')).stdout).toContain(
         'go waits for approval: Ship 99?\n  approve: wf approve r1 go',
       );
+      expect((await place.wf('history', '--waiting')).stdout).toMatch(/r1 .* running .* approve: wf approve r1 go\n$/);
       const faulty = await place.wf('approve', 'r1', '-p', 'WY=x', '-p', 'N=two');
       expect([faulty.code, faulty.stdout]).toEqual([2, '']);
       expect(faulty.stderr).toBe(
@@ -39,6 +40,7 @@ describe('a step that waits for approval', () => {
       const { steps, waitingFor } = await place.json('status', 'r1');
       expect([waitingFor, steps[1]?.outputs]).toEqual([undefined, { SUM: '99', WHY: 'it is time', N: '3' }]);
       expect(steps[1]?.approval).toMatchObject({ answer: 'approved', comment: 'checked', prompt: 'Ship 99?' });
+      expect(await place.json('history', '--waiting')).toEqual([]);
       const again = await place.wf('reject', 'r1', 'go');
       expect([again.code, again.stderr]).toEqual([
         2,

@@ -89,6 +89,7 @@ test(
         ['history'],
         ['history', 'flaky', '--json'],
         ['history', '--status', 'failed', '--last', '1h'],
+        ['history', '--waiting'],
         ['history', 'wait'],
         ['history', '--limit', '1'],
         ['history', 'nobody'],

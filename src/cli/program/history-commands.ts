@@ -31,6 +31,7 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
     .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('list past runs, newest first')
     .option('--status <status>', 'only runs of this status (failed, succeeded, ...; repeatable)', append)
+    .option('--waiting', 'only runs in which a step waits for approval')
     .option('--last <time>', 'only runs of the last 30m, 12h, 7d, 2w')
     .option('--from <time>', 'only runs since a day or time: 2026-03-01, 2026-03-01T10:30')
     .option('--to <time>', 'only runs until a day (included) or time')

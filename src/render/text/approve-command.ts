@@ -13,13 +13,13 @@ export function suggestApprove(runId: string, step: string, options = ''): strin
 /** A step that waits for approval: `go waits for approval: Ship it?`, and the commands to answer. */
 export type PendingApproval = { readonly text: string; readonly approve: string; readonly reject: string };
 
-/** The steps of a run that wait for approval. */
-export function pendingApprovals({ runId, steps }: RunSummary): readonly PendingApproval[] {
+/** The steps of a run that wait for approval. `options`: those by which a command reaches the run. */
+export function pendingApprovals({ runId, steps }: RunSummary, options = ''): readonly PendingApproval[] {
   return steps
     .filter(({ waitingFor }) => waitingFor === 'approval')
     .map(({ name, approval }) => {
       const prompt = approval?.prompt ?? '';
-      const approve = suggestApprove(runId, name);
+      const approve = suggestApprove(runId, name, options);
       const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
       return { text: escapeControls(text), approve, reject: approve.replace('wf approve', 'wf reject') };
     });

@@ -1,6 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
+import { pendingApprovals } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime, formatDuration } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
@@ -10,29 +11,42 @@ import { paintStatus, statusText } from './recap.ts';
 
 const plain = (text: string): string => text;
 
-/** Renders past runs, one per line: id, workflow, time, status and reason. Ends with a line break. */
-export function renderHistory(runs: readonly RunSummary[], { color }: Pick<Terminal, 'color'>): string {
+/**
+ * Renders past runs, one per line: id, workflow, time, status and reason. Ends with a line break. `commandOptions`: those by
+ * which another command reaches the runs.
+ */
+export function renderHistory(
+  runs: readonly RunSummary[],
+  { color }: Pick<Terminal, 'color'>,
+  commandOptions = '',
+): string {
   const colors = createColors(color);
   const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', ''].map((text) => ({ text, paint: colors.dim }));
-  return renderTable([heads, ...runs.map((run) => row(run, colors))]);
+  return renderTable([heads, ...runs.map((run) => row(run, { colors, commandOptions }))]);
 }
 
-function row(run: RunSummary, colors: ChalkInstance): readonly Cell[] {
+type Look = { readonly colors: ChalkInstance; readonly commandOptions: string };
+
+function row(run: RunSummary, { colors, commandOptions }: Look): readonly Cell[] {
   return [
     { text: shortId(run.runId), paint: plain },
     { text: escapeControls(run.workflow), paint: colors.bold },
     { text: dateAndTime(Date.parse(run.createdAt)), paint: plain },
     { text: statusText(run.status), paint: (text) => paintStatus(run.status, colors, text) },
     { text: run.durationMs === null ? '' : formatDuration(run.durationMs), paint: plain },
-    { text: escapeControls(note(run)), paint: colors.dim },
+    { text: escapeControls(note(run, commandOptions)), paint: colors.dim },
   ];
 }
 
-/** Returns the reason for a failure: the first failed step, else the message of the run; and damage of its files. */
-function note(run: RunSummary): string {
+/**
+ * Returns the reason for a failure: the first failed step, else the message of the run; the commands to approve what waits;
+ * and damage of its files.
+ */
+function note(run: RunSummary, commandOptions: string): string {
   const failed = [...run.steps, ...run.handlers].find(({ status }) => status === 'failed');
   const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);
-  return [why, ...run.warnings].filter((text) => text !== '').join('; ');
+  const pending = pendingApprovals(run, commandOptions).map(({ approve }) => `approve: ${approve}`);
+  return [why, ...pending, ...run.warnings].filter((text) => text !== '').join('; ');
 }
 
 function failureText({ name, error }: StepSummary): string {

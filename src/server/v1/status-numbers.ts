@@ -1,4 +1,4 @@
-import type { RunStatus, StepStatus } from '../../core/run/run.ts';
+import type { RunStatus, StepStatus, WaitingFor } from '../../core/run/run.ts';
 
 /** A status of the v1 API: a number and its text. */
 export type NumberedStatus = { readonly Status: number; readonly StatusText: string };
@@ -31,15 +31,16 @@ export function runStatus(status: RunStatus | null): NumberedStatus {
   }
 }
 
-/** Converts the status of a step or handler. */
-export function stepStatus(status: StepStatus): NumberedStatus {
+/** Converts the status of a step or handler; `waitingFor`: of a waiting step. */
+export function stepStatus(status: StepStatus, waitingFor: WaitingFor = 'retry'): NumberedStatus {
   switch (status) {
     case 'pending':
     case 'scheduled':
       return notStarted;
     case 'running':
-    case 'waiting':
       return running;
+    case 'waiting':
+      return { ...running, StatusText: `waiting for ${waitingFor}` };
     case 'failed':
       return failed;
     case 'canceled':

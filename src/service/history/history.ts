@@ -14,6 +14,8 @@ export type RunFilter = {
   readonly from: number | null;
   readonly to: number | null;
   readonly limit: number;
+  /** Only runs in which a step waits for approval. */
+  readonly waiting?: boolean;
   /** Only runs after this position in the list. */
   readonly behind?: RunPlace | null;
 };
@@ -99,7 +101,7 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
 async function* select(
   { archive }: LostRunTools,
   cwd: string,
-  { workflow, statuses, from, to, limit, behind = null }: RunFilter,
+  { workflow, statuses, from, to, limit, waiting = false, behind = null }: RunFilter,
   read: History['read'],
 ): AsyncIterable<PastRun> {
   const ids = archive.list();
@@ -114,10 +116,12 @@ async function* select(
     if (from !== null && time < from) return;
     if (to !== null && time > to) continue;
     if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
+    if (waiting && !archive.mayGoOn(runId)) continue;
     seen += 1;
     if (seen % runsAtOnce === 0) await nextTurn();
     const run = await read(runId);
     if (run === null || (statuses !== null && !statuses.includes(run.state.status))) continue;
+    if (waiting && run.state.held === 0) continue;
     left -= 1;
     yield run;
   }

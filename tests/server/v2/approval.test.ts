@@ -34,6 +34,19 @@ test('a step is approved once, with its inputs', async () => {
   expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ status: 'succeeded' });
 });
 
+test('the list of runs has those that wait', async () => {
+  const world = await apiWorld(files);
+  await waiting(world, 'gate', 'r');
+  await waiting(world, 'named', 'n');
+  const list = async (query: string) =>
+    jsonOf<{ runs: readonly { runId: string }[] }>(await world.ask('GET', `/api/v2/runs?${query}`)).runs;
+  expect((await list('waiting=true')).map(({ runId }) => runId).sort()).toEqual(['n', 'r']);
+  await world.ask('POST', '/api/v2/runs/r/steps/go/reject', { body: {} });
+  await world.ask('POST', '/api/v2/runs/n/stop');
+  await world.runs.settled();
+  expect([await list('waiting=true'), (await list('waiting=false')).length]).toEqual([[], 2]);
+});
+
 test('only users whom the approval names may answer', async () => {
   const world = await apiWorld(files);
   await waiting(world, 'named', 'r');
@@ -46,6 +59,13 @@ test('only users whom the approval names may answer', async () => {
 test('the v1 API answers the only step that waits', async () => {
   const world = await apiWorld(files);
   await waiting(world, 'gate', 'r');
+  const { DAG } = jsonOf<{ DAG: { Status: { Nodes: readonly object[] } } }>(
+    await world.ask('GET', '/api/v1/dags/gate'),
+  );
+  expect(DAG.Status.Nodes).toMatchObject([
+    { Status: 1, StatusText: 'waiting for approval' },
+    { Status: 0, StatusText: 'not started' },
+  ]);
   const act = (fields: object) => world.ask('POST', '/api/v1/dags/gate', { body: { 'request-id': 'r', ...fields } });
   expect((await act({ action: 'approve' })).status).toBe(400);
   expect((await act({ action: 'approve', params: 'WHY=now', step: 'go' })).status).toBe(200);

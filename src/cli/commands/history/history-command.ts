@@ -13,24 +13,25 @@ export type HistoryOptions = AccessOptions & {
   readonly from?: string;
   readonly to?: string;
   readonly limit: number;
+  readonly waiting?: true;
   readonly json?: true;
 };
 
 /** Lists past runs, newest first. */
 export async function historyCommand(options: HistoryOptions, console: Console): Promise<number> {
   const { out, err, outTerminal } = console;
-  const { name, limit, json } = options;
+  const { name, limit, json, waiting } = options;
   const { from, to } = timeLimits(options, Date.now());
   const statuses = options.status === undefined ? null : options.status.map(asStatus);
-  return withService(options, console, async ({ runs: { list } }) => {
-    const runs = await list({ workflow: name, statuses, from, to, limit });
+  return withService(options, console, async ({ runs: { list }, commandOptions }) => {
+    const runs = await list({ workflow: name, statuses, from, to, limit, ...(waiting ? { waiting } : {}) });
     if (json) {
       out.write(`${JSON.stringify(runs, null, 2)}\n`);
     } else if (runs.length === 0) {
       err.write('no runs\n');
     } else {
       const { renderHistory } = await import('../../../render/views/history-table.ts');
-      out.write(renderHistory(runs, outTerminal));
+      out.write(renderHistory(runs, outTerminal, commandOptions));
     }
     return exitCodes.succeeded;
   });

@@ -32,6 +32,7 @@ async function pageReply(
   const wanted: RunFilter = {
     workflow,
     statuses: null,
+    waiting: query.waiting,
     from: readMoment('from', query.from),
     to: readMoment('to', query.to),
     behind: readPlace(query.cursor),
