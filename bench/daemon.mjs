@@ -7,9 +7,9 @@ const launcher = join(import.meta.dirname, '../bin/wf.js');
 
 /**
  * Starts `wf serve` in a folder with the given number of trivial workflows and those in `more`; resolves when it
- * listens.
+ * listens. `options`: further arguments.
  */
-export async function startDaemon(folder, count, more = {}) {
+export async function startDaemon(folder, count, more = {}, options = []) {
   const [dags, home] = ['dags', 'daemon-home'].map((name) => join(folder, name));
   mkdirSync(dags, { recursive: true });
   for (let i = 0; i < count; i += 1) {
@@ -17,15 +17,18 @@ export async function startDaemon(folder, count, more = {}) {
     writeFileSync(join(dags, `w${String(i).padStart(4, '0')}.yaml`), text);
   }
   for (const [name, text] of Object.entries(more)) writeFileSync(join(dags, name), text);
-  const daemon = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--dags', dags], {
+  const daemon = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--dags', dags, ...options], {
     env: { ...process.env, WF_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const kill = () => daemon.kill('SIGKILL');
+  process.once('exit', kill);
   const url = await printedUrl(daemon);
   const close = async () => {
     const ended = once(daemon, 'exit');
     daemon.kill('SIGTERM');
     await ended;
+    process.off('exit', kill);
   };
   return { url, pid: daemon.pid, close };
 }

@@ -30,9 +30,9 @@ const taken = 'HTTP/1.1 204 No Content\r\n\r\n';
 /**
  * The same run with its logs forwarded to a failing sink, and without. Compares the time of the step; or, for `share`,
  * the time that a second of the step would take on one core shared with `wf`: the most by which `wf` can slow a step,
- * whatever else the machine is doing.
+ * whatever else the machine is doing. `target`: the largest ratio.
  */
-export async function forwardedTo(kind, folder, what) {
+export async function forwardedTo(kind, folder, what, target) {
   const [file, notes] = [join(folder, 'workflow.yaml'), join(folder, 'notes')];
   writeFileSync(file, `steps:\n  - name: work\n    script: |${script.replaceAll('\n', '\n      ')}`);
   const { port, close } = await open(sinks[kind]);
@@ -46,7 +46,7 @@ export async function forwardedTo(kind, folder, what) {
     WF_LOG_FORWARDING_MONITOR_ENABLED: 'false',
     WF_LOG_FORWARDING_HTTP_URL: `http://127.0.0.1:${port}`,
   };
-  return { ours: { ...base, env }, base, close };
+  return { ours: { ...base, env }, peers: [{ ...base, peer: 'not forwarded', target }], close };
 }
 
 /** The duration of the step, and the share of it for which `wf` had a core. */

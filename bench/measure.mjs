@@ -3,33 +3,31 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Times two programs against each other: alternately, `runs` times each after a warm-up. Resolves to the median ratio
- * of neighbours, which share the state of the machine, and the median times in ms. The time is from start to end, or
- * the result of a program's `ownTime`, in ms, read after its end. `cleanUp` is called after each program, outside its
- * time. With `isLeast` it resolves to the least times and their ratio, for differences smaller than the noise of the
- * machine, which can only add to a time.
+ * Times programs in turn, in an order that alternates, `runs` times each after a warm-up. Resolves to the median time of
+ * the first in ms, and to those of the others, its peers, with the median ratio of neighbours, which share the state of
+ * the machine. The time is from start to end, or the result of a program's `ownTime`, in ms, read after its end.
+ * `cleanUp` is called after each program, outside its time. With `isLeast` it resolves to the least times and their
+ * ratio, for differences smaller than the noise of the machine, which can only add to a time.
  */
-export async function compare(ours, base, { runs, cleanUp, isLeast = false }) {
-  const pairs = [];
+export async function compare(programs, { runs, cleanUp, isLeast = false }) {
+  const times = programs.map(() => []);
   for (let run = 0; run <= runs; run += 1) {
-    const order = run % 2 === 0 ? [ours, base] : [base, ours];
-    const ms = new Map();
+    const order = run % 2 === 0 ? programs : programs.toReversed();
     for (const program of order) {
       const whole = await time(program);
-      ms.set(program, program.ownTime?.(program.env) ?? whole);
+      const ms = program.ownTime?.(program.env) ?? whole;
+      if (run > 0) times[programs.indexOf(program)].push(ms);
       cleanUp();
     }
-    if (run > 0) pairs.push({ ours: ms.get(ours), base: ms.get(base) });
   }
-  if (isLeast) {
-    const [oursMs, baseMs] = ['ours', 'base'].map((name) => Math.min(...pairs.map((pair) => pair[name])));
-    return { ratio: oursMs / baseMs, oursMs, baseMs };
-  }
-  return {
-    ratio: median(pairs.map((pair) => pair.ours / pair.base)),
-    oursMs: median(pairs.map((pair) => pair.ours)),
-    baseMs: median(pairs.map((pair) => pair.base)),
-  };
+  const [ours, ...others] = times;
+  const typical = isLeast ? (values) => Math.min(...values) : median;
+  const peers = others.map((values, at) => {
+    const { peer, target } = programs[at + 1];
+    const ms = typical(values);
+    return { peer, target, ms, ratio: isLeast ? typical(ours) / ms : median(ours.map((own, i) => own / values[i])) };
+  });
+  return { oursMs: typical(ours), peers };
 }
 
 /** Peak resident memory of a Node program, without its children, in MB. */

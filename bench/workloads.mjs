@@ -1,132 +1,198 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endTogether } from './end-together.mjs';
 import { forwardedTo } from './forwarding.mjs';
-import { listingOf } from './listing.mjs';
+import { listingOf, runningRunOf } from './listing.mjs';
 import { makeHistory } from './past-runs.mjs';
+import { againstMake, bareNode, independent, layers, outputChain, wf, workflowFile } from './programs.mjs';
 
 /**
- * The workloads: `ours` and `base` are built in a folder of the workload (`close`: what to shut down with them);
- * `target` limits the ratio of their times (null: report only), `memoryTarget` the peak memory of `wf` in MB. Workloads
- * with `makesFiles` run in memory, those with `isLarge` are removed after each run, and those with `keepsHome` keep
- * their files; `isLeast` compares the least times. make runs its recipes in a shell, as usual.
+ * The workloads, by group: `programs` builds `ours` and its `peers` in a folder of the workload (`close`: what to shut
+ * down with them); `once` measures by itself. The `target` of a peer limits the ratio of the times, `memoryTarget` the
+ * peak memory of `wf` in MB. Workloads with `makesFiles` create files, those with `isLarge` are removed after each run,
+ * and those with `keepsHome` keep their files; `isLeast` compares the least times.
  */
 export const workloads = [
   {
     name: 'version',
-    what: 'wf --version / node -e 0',
+    what: 'wf --version',
     runs: 31,
-    target: 1.1,
-    programs: () => ({ ours: wf('--version'), base: bareNode }),
+    programs: () => ({ ours: wf('--version'), peers: [bareNode(1.1)] }),
+  },
+  {
+    name: 'validate',
+    what: 'wf validate, one step',
+    runs: 31,
+    programs: (folder) => ({ ours: wf('validate', oneStep(folder)), peers: [bareNode(2)] }),
+  },
+  {
+    name: 'validate',
+    what: 'wf validate, 1,000 steps',
+    runs: 11,
+    programs: (folder) => {
+      const { ours, peers } = againstMake(folder, { jobs: 1, steps: layers(100, 10, 2) });
+      const [node, launcher, , file] = ours.command;
+      const read = peers.map((peer) => ({ ...peer, peer: `${peer.peer} -n`, command: [...peer.command, '-n'] }));
+      return { ours: { command: [node, launcher, 'validate', file] }, peers: read };
+    },
   },
   {
     name: 'run',
-    what: 'wf run, one step / node -e 0',
+    what: 'wf run, one step',
     runs: 31,
-    target: 1.5,
     makesFiles: true,
-    programs: (folder) => ({
-      ours: wf('run', workflowFile(folder, {}, [{ name: 'one', command: 'true', depends: [] }])),
-      base: bareNode,
-    }),
+    programs: (folder) => ({ ours: wf('run', oneStep(folder)), peers: [bareNode(1.6)] }),
   },
-  {
-    name: 'listing',
-    what: 'a listing of 1,000 workflows / bare node:http',
-    runs: 5,
-    // 0.7 of the throughput of a bare server.
-    target: 1.43,
-    programs: (folder) => listingOf(1000, folder),
-  },
-  {
-    name: 'W1',
-    what: '1,000 independent steps, two at once / make -j2',
-    runs: 5,
-    target: 3.0,
-    memoryTarget: 75,
-    makesFiles: true,
-    programs: (folder) => againstMake(folder, 2, independent(1000, 'true')),
-  },
-  {
-    name: 'W2',
-    what: 'a chain of 500 / make',
-    runs: 5,
-    target: 2.8,
-    makesFiles: true,
-    programs: (folder) => againstMake(folder, 1, layers(500, 1, 1)),
-  },
-  {
-    name: 'W3',
-    what: '100 layers of 100, two at once / make -j2',
-    runs: 3,
-    target: 3.3,
-    memoryTarget: 160,
-    makesFiles: true,
-    programs: (folder) => againstMake(folder, 2, layers(100, 100, 2)),
-  },
-  {
-    name: 'W4',
-    what: '200 times sleep 0.1, all at once / make -j200',
-    runs: 5,
-    target: 2.4,
-    makesFiles: true,
-    programs: (folder) => againstMake(folder, 200, independent(200, 'sleep 0.1'), { maxActiveRuns: 0 }),
-  },
+].map((each) => ({ ...each, group: 'start' }));
+
+workloads.push(
   ...[
-    { what: 'a step that prints 1 GB / shell redirect', target: 1.1, ownTime: stepTime },
+    {
+      name: 'W1',
+      what: '1,000 independent steps, two at once',
+      runs: 5,
+      memoryTarget: 75,
+      programs: (folder) => againstMake(folder, { jobs: 2, steps: independent(1000, 'true'), target: 2.2 }),
+    },
+    {
+      name: 'W2',
+      what: 'a chain of 500',
+      runs: 5,
+      programs: (folder) => againstMake(folder, { jobs: 1, steps: layers(500, 1, 1), target: 2.2 }),
+    },
+    {
+      name: 'W3',
+      what: '100 layers of 100, two at once',
+      runs: 3,
+      memoryTarget: 160,
+      programs: (folder) => againstMake(folder, { jobs: 2, steps: layers(100, 100, 2), target: 2.4 }),
+    },
+    {
+      name: 'W4',
+      what: '200 times sleep 0.1, all at once',
+      runs: 5,
+      programs: (folder) => {
+        const steps = independent(200, 'sleep 0.1');
+        return againstMake(folder, { jobs: 200, steps, settings: { maxActiveRuns: 0 }, target: 1.5 });
+      },
+    },
+    {
+      name: 'outputs',
+      what: 'a chain of 200, each with the output of the one before',
+      runs: 5,
+      programs: (folder) => againstMake(folder, { jobs: 1, steps: outputChain(200) }),
+    },
+  ].map((each) => ({ ...each, group: 'steps', makesFiles: true })),
+  ...[
+    { what: 'a step that prints 1 GB', target: 1.1, ownTime: stepTime },
     // Includes the start of Node, which is a tenth of the whole.
-    { what: '... with all of wf run, reporter quiet', target: null },
-  ].map((row) => ({
+    { what: '... with all of wf run, reporter quiet' },
+  ].map(({ what, target, ownTime }) => ({
+    group: 'output',
     name: 'output',
+    what,
     runs: 5,
     isLarge: true,
+    makesFiles: true,
     programs: (folder) => {
-      const file = workflowFile(folder, {}, [{ name: 'big', command: GIGABYTE, depends: [] }]);
+      const gigabyte = 'head -c 1000000000 /dev/zero';
+      const file = workflowFile(folder, {}, [{ name: 'big', command: gigabyte, depends: [] }]);
+      const redirect = ['sh', '-c', `${gigabyte} > "$0"`, join(folder, 'home/redirected')];
       return {
-        ours: { ...wf('run', '--reporter', 'quiet', file), ownTime: row.ownTime },
-        base: { command: ['sh', '-c', `${GIGABYTE} > "$0"`, join(folder, 'home/redirected')] },
+        ours: { ...wf('run', '--reporter', 'quiet', file), ownTime },
+        peers: [{ peer: 'shell redirect', target, command: redirect }],
       };
     },
-    ...row,
   })),
-  ...['status', 'status workflow-3', 'history --limit 20', 'history workflow-3 --limit 20', 'logs @latest', 'list'].map(
-    (command) => ({
-      name: 'history',
-      what: `wf ${command}, of 10,000 runs / node -e 0`,
-      runs: 15,
-      target: 2.0,
-      keepsHome: true,
-      programs: (folder) => {
-        const home = join(folder, 'home');
-        if (!existsSync(join(home, 'runs'))) makeHistory(home, 10_000);
-        return { ours: wf(...command.split(' ')), base: bareNode };
-      },
-    }),
+  ...pastRuns('history', 10_000),
+  ...pastRuns('history-50k', 50_000),
+  {
+    group: 'list',
+    name: 'list',
+    what: 'wf list, 1,000 workflows',
+    runs: 11,
+    keepsHome: true,
+    programs: (folder) => {
+      const dags = join(folder, 'home');
+      for (let at = 0; at < 1000; at += 1)
+        writeFileSync(join(dags, `w${at}.yaml`), 'steps:\n  - name: a\n    command: b\n');
+      return { ours: wf('list', '--dags', dags), peers: [bareNode()] };
+    },
+  },
+  {
+    group: 'list',
+    name: 'listing',
+    what: '3,000 listings of 1,000 workflows over the API',
+    runs: 5,
+    // 0.7 of the throughput of a bare server.
+    programs: (folder) => listingOf(1000, folder, 1.43),
+  },
+  ...[2000, 10_000].flatMap((count) =>
+    [
+      { path: '', what: 'requests for' },
+      { path: '/view', what: 'requests for the view of' },
+    ].map(({ path, what }) => ({
+      group: 'running',
+      name: `running-${count}`,
+      folder: `running-${count}${path.replace('/', '-')}`,
+      what: `30 ${what} a running run of ${count.toLocaleString('en')}`,
+      runs: 5,
+      programs: (folder) => runningRunOf(count, folder, path),
+    })),
   ),
+  {
+    group: 'together',
+    name: 'together',
+    what: 'longest wait of /health while 200 runs end, 800 wait',
+    once: (folder) => endTogether(folder, { active: 200, waiting: 800 }),
+  },
   ...['hanging', 'slow', 'dead'].flatMap((kind) => [
     {
+      group: 'forwarding',
       name: 'forwarding',
-      what: `a step, its lines sent to a ${kind} sink / not`,
+      what: `a step, its lines sent to a ${kind} sink`,
       runs: 9,
       isLeast: true,
-      target: 1.01,
-      programs: (folder) => forwardedTo(kind, folder, 'time'),
+      programs: (folder) => forwardedTo(kind, folder, 'time', 1.01),
     },
     {
+      group: 'forwarding',
       name: 'forwarding',
       what: '... if it shared one core with all of wf',
       runs: 5,
-      target: 1.02,
-      programs: (folder) => forwardedTo(kind, folder, 'share'),
+      programs: (folder) => forwardedTo(kind, folder, 'share', 1.02),
     },
   ]),
-];
+);
 
-const GIGABYTE = 'head -c 1000000000 /dev/zero';
+function oneStep(folder) {
+  return workflowFile(folder, {}, [{ name: 'one', command: 'true', depends: [] }]);
+}
 
-const bareNode = { command: [process.execPath, '-e', '0'] };
-
-function wf(...args) {
-  return { command: [process.execPath, join(import.meta.dirname, '../bin/wf.js'), ...args] };
+/** Commands about many past runs, which share one home. */
+function pastRuns(group, count) {
+  const commands = [
+    'status',
+    'status workflow-3',
+    'history --limit 20',
+    'history --status failed',
+    'history workflow-3 --limit 20',
+    'logs @latest',
+    'list',
+    'gc --keep 100000',
+  ];
+  return commands.map((command) => ({
+    group,
+    name: group,
+    what: `wf ${command}, ${count.toLocaleString('en')} runs`,
+    runs: 15,
+    keepsHome: true,
+    programs: (folder) => {
+      const home = join(folder, 'home');
+      if (!existsSync(join(home, 'runs'))) makeHistory(home, count);
+      return { ours: wf(...command.split(' ')), peers: [bareNode(2)] };
+    },
+  }));
 }
 
 /** Time in ms from the decision to start the only step of the only run to its end. */
@@ -141,46 +207,4 @@ function stepTime({ WF_HOME }) {
       .map((event) => [event.type, event.at]),
   );
   return at.get('step.finished') - at.get('step.scheduled');
-}
-
-/** The same steps for both; `jobs` at once. */
-function againstMake(folder, jobs, steps, settings = { maxActiveRuns: jobs }) {
-  return {
-    ours: wf('run', workflowFile(folder, settings, steps)),
-    base: { command: ['make', '-rRs', `-j${jobs}`, '-f', makefile(folder, steps)] },
-  };
-}
-
-function independent(count, command) {
-  return Array.from({ length: count }, (_, at) => ({ name: `s${at}`, command, depends: [] }));
-}
-
-/** Each step depends on `fanIn` neighbours in the previous layer. */
-function layers(depth, width, fanIn) {
-  const name = (layer, at) => `s${layer * width + (at % width)}`;
-  return Array.from({ length: depth * width }, (_, index) => {
-    const [layer, at] = [Math.floor(index / width), index % width];
-    const depends = layer === 0 ? [] : Array.from({ length: fanIn }, (_, next) => name(layer - 1, at + next));
-    return { name: name(layer, at), command: 'true', depends };
-  });
-}
-
-function workflowFile(folder, settings, steps) {
-  const file = join(folder, 'workflow.yaml');
-  const head = Object.entries(settings).map(([key, value]) => `${key}: ${value}\n`);
-  const body = steps.map(({ name, command, depends }) => {
-    const after = depends.length === 0 ? '' : `    depends: [${depends.join(', ')}]\n`;
-    return `  - name: ${name}\n    command: "${command}"\n${after}`;
-  });
-  writeFileSync(file, `${head.join('')}steps:\n${body.join('')}`);
-  return file;
-}
-
-/** The `;` makes make use a shell. */
-function makefile(folder, steps) {
-  const file = join(folder, 'Makefile');
-  const all = steps.map(({ name }) => name).join(' ');
-  const rules = steps.map(({ name, command, depends }) => `${name}: ${depends.join(' ')}\n\t${command};\n`);
-  writeFileSync(file, `.PHONY: all ${all}\nall: ${all}\n${rules.join('')}`);
-  return file;
 }
