@@ -4,7 +4,7 @@ import type { RunSummary } from '../core/run/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
-import type { RunFilter } from '../service/history/history.ts';
+import type { RunFilter } from '../service/history/select-runs.ts';
 import type { RunView, Service, WorkflowEntry } from '../service/service.ts';
 import { readTail } from '../store/log-ends.ts';
 import { createDaemonClient, type DaemonClient, segment } from './daemon-client.ts';

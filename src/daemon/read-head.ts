@@ -1,9 +1,8 @@
 import { isFinished } from '../core/run/run-state.ts';
 import { headOf } from '../core/run/summarize.ts';
 import type { RunHead } from '../core/run/summary.ts';
-import { WfError } from '../errors.ts';
-import { foldRun } from '../service/history/fold-run.ts';
-import { type PastRun, readPastRun, summarizePastRun } from '../service/history/past-run.ts';
+import { readPastRun, summarizePastRun } from '../service/history/past-run.ts';
+import { readFinished } from '../service/history/read-finished.ts';
 import type { RunArchive, StoredRun } from '../store/store.ts';
 
 /** A run as read from its files. */
@@ -24,17 +23,4 @@ export function readHead(archive: RunArchive, runId: string, isUnfinished = fals
   if (run === null) return null;
   const head = headOf(summarizePastRun(run, archive.timeOf(runId)));
   return { head, isFinished: isFinished(run.state), events: run.stored?.events ?? null };
-}
-
-/** Reads a run without its workflow; null if its state depends on the workflow. */
-function readFinished(archive: RunArchive, runId: string): PastRun | null {
-  try {
-    const { events, damage } = archive.readEvents(runId);
-    const types = new Set(events.map(({ type }) => type));
-    const isEnough = types.has('run.created') && types.has('run.finished') && !types.has('step.marked');
-    return isEnough ? { runId, state: foldRun(null, events).state, stored: null, damage } : null;
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
 }

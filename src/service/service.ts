@@ -5,8 +5,8 @@ import type { RunSummary } from '../core/run/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
 import type { Diagnostic, Place } from '../language/diagnostic.ts';
 import type { LogChunk, LogStream } from '../store/logs.ts';
-import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/log-view.ts';
+import type { RunFilter } from './history/select-runs.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { RunEvent, StoredEvent } from '../core/run/run.ts';
+import type { FinishedStatus, RunEvent, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
@@ -100,6 +100,8 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly timeOf: (runId: string) => number;
   /** Labels of runs, with as few reads as possible; the result returns null for a run whose label is unknown. */
   readonly labels: (runIds: readonly string[]) => (runId: string) => RunLabel | null;
+  /** The statuses of finished runs, without reading them; `runIds` must be all runs. */
+  readonly statuses: (runIds: readonly string[]) => RunStatuses;
   /** The first event of the run, by a small read; null if unknown. */
   readonly readCreated: (runId: string) => RunCreated | null;
   /** The events of the run, even if `read` refuses because the snapshot is lost. */
@@ -130,6 +132,16 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly declareGone: (runId: string) => void;
   /** False for a run that has certainly finished, judged by its directory alone. */
   readonly mayGoOn: (runId: string) => boolean;
+};
+
+/** What is remembered of the statuses of finished runs. Never throws: what is lost is read from the runs again. */
+export type RunStatuses = {
+  /** Null for a run that has changed since its status was remembered, or whose status was never remembered. */
+  readonly of: (runId: string) => FinishedStatus | null;
+  /** Remembers the status of a run that was read after `of` returned null for it. */
+  readonly keep: (runId: string, status: FinishedStatus) => void;
+  /** Stores what was kept. */
+  readonly save: () => void;
 };
 
 /** `unknown`: the owner belongs to another machine or namespace and cannot be reached. */

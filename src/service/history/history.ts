@@ -1,27 +1,10 @@
-import type { Owner, RunStatus, StoredEvent } from '../../core/run/run.ts';
+import type { Owner, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/run/summary.ts';
-import { nextTurn } from '../../turns.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, namesWorkflow, noSuchRun } from './run-reference.ts';
-
-/** Selects past runs; a null field does not limit. Times are milliseconds since 1970-01-01 UTC. */
-export type RunFilter = {
-  /** A workflow, by its name or file. */
-  readonly workflow: string | null;
-  readonly statuses: readonly RunStatus[] | null;
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly limit: number;
-  /** Only runs in which a step waits for approval. */
-  readonly waiting?: boolean;
-  /** Only runs after this position in the list. */
-  readonly behind?: RunPlace | null;
-};
-
-/** The position of a run in the list of all runs, newest first; the run may have been removed. */
-export type RunPlace = { readonly at: number; readonly runId: string };
+import { type RunFilter, type RunPlace, selectRuns } from './select-runs.ts';
 
 /** The filter that selects every run. */
 export const anyRun: RunFilter = {
@@ -55,9 +38,6 @@ export type History = {
   readonly summarize: (run: PastRun) => RunSummary;
 };
 
-/** Runs read per turn of the event loop. */
-const runsAtOnce = 20;
-
 /** Creates the history of an archive; `cwd`: the directory for relative paths of workflow files. */
 export function createHistory(tools: LostRunTools, cwd: string): History {
   const { archive } = tools;
@@ -68,7 +48,7 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
     if (verdict === 'alive') return run;
     return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
   };
-  const list = (filter: RunFilter) => select(tools, cwd, filter, read);
+  const list = (filter: RunFilter) => selectRuns(filter, { archive, cwd, read });
   const look = (word: string) => special(word, list) ?? readFound(findRunId(archive, word, cwd), read);
   return {
     read,
@@ -96,35 +76,6 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
     },
     summarize: (run) => summarizePastRun(run, archive.timeOf(run.runId)),
   };
-}
-
-async function* select(
-  { archive }: LostRunTools,
-  cwd: string,
-  { workflow, statuses, from, to, limit, waiting = false, behind = null }: RunFilter,
-  read: History['read'],
-): AsyncIterable<PastRun> {
-  const ids = archive.list();
-  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
-  const labelOf = workflow === null ? () => null : archive.labels(ids);
-  let left = limit;
-  let seen = 0;
-  for (const runId of ids) {
-    if (left <= 0) return;
-    if (!isMeant(labelOf(runId))) continue;
-    const time = from === null && to === null && behind === null ? 0 : archive.timeOf(runId);
-    if (from !== null && time < from) return;
-    if (to !== null && time > to) continue;
-    if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
-    if (waiting && !archive.mayGoOn(runId)) continue;
-    seen += 1;
-    if (seen % runsAtOnce === 0) await nextTurn();
-    const run = await read(runId);
-    if (run === null || (statuses !== null && !statuses.includes(run.state.status))) continue;
-    if (waiting && run.state.held === 0) continue;
-    left -= 1;
-    yield run;
-  }
 }
 
 function special(word: string, list: History['list']): Promise<PastRun | null> | null {

@@ -18,6 +18,7 @@ import { indexNewRun, knownRuns } from './listing/known-runs.ts';
 import { listRunIds } from './listing/run-ids.ts';
 import { listingOf } from './listing/run-listing.ts';
 import { timeOfRun } from './listing/run-time.ts';
+import { openStatuses } from './listing/status-file.ts';
 import { createRunLogs } from './logs/run-logs.ts';
 import { readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
@@ -60,6 +61,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const known = knownRuns(runsDir, runIds);
       return (runId) => known.labels.get(runId) ?? null;
     },
+    statuses: (runIds) => openStatuses(runsDir, runIds),
     readCreated: (runId) => readCreated(join(runsDir, runId)),
     readEvents: (runId) => readEvents(join(runsDir, runId)),
     followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),

@@ -1,6 +1,6 @@
 import { headOf } from '../../../core/run/summarize.ts';
 import type { RunHead, RunSummary } from '../../../core/run/summary.ts';
-import type { RunFilter, RunPlace } from '../../../service/history/history.ts';
+import type { RunFilter, RunPlace } from '../../../service/history/select-runs.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
@@ -31,7 +31,8 @@ async function pageReply(
 ): Promise<Reply> {
   const wanted: RunFilter = {
     workflow,
-    statuses: null,
+    statuses: query.status,
+    unknownToo: query.partial,
     waiting: query.waiting,
     from: readMoment('from', query.from),
     to: readMoment('to', query.to),

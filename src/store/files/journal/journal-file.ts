@@ -24,8 +24,8 @@ const quickFlushMs = 0.5;
 /** The only writer of one journal. Other processes always see whole lines, except after a crash. */
 export class JournalFile {
   readonly path: string;
+  readonly fd: number;
   readonly #calls: JournalCalls;
-  readonly #fd: number;
   #length: number;
   #seq: number;
   #isOpen = true;
@@ -36,7 +36,7 @@ export class JournalFile {
 
   constructor(position: JournalPosition, calls: JournalCalls) {
     this.path = position.path;
-    this.#fd = position.fd;
+    this.fd = position.fd;
     this.#length = position.length;
     this.#seq = position.seq;
     this.#calls = calls;
@@ -59,8 +59,8 @@ export class JournalFile {
   async sync(): Promise<void> {
     try {
       const before = process.hrtime.bigint();
-      if (this.#isDiskQuick) this.#calls.syncDataNow(this.#fd);
-      else await this.#calls.syncData(this.#fd);
+      if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
+      else await this.#calls.syncData(this.fd);
       this.#isDiskQuick = Number(process.hrtime.bigint() - before) < quickFlushMs * 1e6;
     } catch (error) {
       throw storageError('flush', this.path, error);
@@ -71,7 +71,7 @@ export class JournalFile {
     if (!this.#isOpen) return;
     // The descriptor is closed even if this fails.
     this.#isOpen = false;
-    closeSync(this.#fd);
+    closeSync(this.fd);
   }
 
   /**
@@ -89,7 +89,7 @@ export class JournalFile {
 
   #stat(): { readonly size: number; readonly nlink: number } {
     try {
-      return this.#calls.stat(this.#fd);
+      return this.#calls.stat(this.fd);
     } catch (error) {
       throw storageError('write', this.path, error);
     }
@@ -99,7 +99,7 @@ export class JournalFile {
     let written = 0;
     try {
       while (written < bytes.length) {
-        const taken = this.#calls.write(this.#fd, bytes, written);
+        const taken = this.#calls.write(this.fd, bytes, written);
         if (taken === 0) throw new Error('the system accepts no more bytes and gives no reason');
         written += taken;
       }
@@ -113,7 +113,7 @@ export class JournalFile {
   #cut(): void {
     this.#isTorn = true;
     try {
-      this.#calls.truncate(this.#fd, this.#length);
+      this.#calls.truncate(this.fd, this.#length);
       this.#isTorn = false;
     } catch {
       // Retried before the next write; until then readers take the partial line for one being written.

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { FinishedStatus, RunEvent } from '../../../core/run/run.ts';
 import { removeDirectory } from '../../../remove-file.ts';
 import { systemProblem } from '../../../system-problem.ts';
 import type { LogStore } from '../../logs.ts';
@@ -6,7 +7,7 @@ import type { RunJournal } from '../../store.ts';
 import { type Ownership, releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/owner-listener.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
-
+import { addStatus } from '../listing/status-file.ts';
 import { scratchPath } from '../run-directory.ts';
 import { createSync, type SyncParts } from './create-sync.ts';
 
@@ -25,12 +26,15 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const scratch = scratchPath(directory);
   const requests = createRequestListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
+  let status: FinishedStatus | null = null;
   // Last, so that processes that wait for the end of the run find it complete.
-  const release = (end: typeof close) => end(parts, commit.flush).finally(() => stopListening(requests.close));
+  const release = (end: (ended: RunJournalParts, flush: () => Promise<void>) => Promise<string | null>) =>
+    end(parts, commit.flush).finally(() => stopListening(requests.close));
   return {
     runId,
     append: (events) => {
       const stored = file.append(events);
+      status = statusAfter(events, status);
       const last = stored.at(-1);
       if (last !== undefined) commit.mark(last.seq);
       return stored;
@@ -43,7 +47,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     },
     listen: requests.listen,
     close: () => {
-      closing ??= release(close);
+      closing ??= release((ended, flush) => close(ended, flush, () => status));
       return closing;
     },
     handBack: async () => {
@@ -73,10 +77,21 @@ async function handBack({ file, ownership }: RunJournalParts, flush: () => Promi
   return null;
 }
 
+/** The status of the run after these events; null while it is not known from them alone. */
+function statusAfter(events: readonly RunEvent[], before: FinishedStatus | null): FinishedStatus | null {
+  let status = before;
+  for (const event of events) {
+    if (event.type === 'run.finished') ({ status } = event);
+    else if (event.type !== 'run.warned') status = null;
+  }
+  return status;
+}
+
 /** Completes all steps even if one fails, and then throws the last failure. */
 async function close(
-  { directory, file, ownership }: RunJournalParts,
+  { runId, directory, file, ownership }: RunJournalParts,
   flush: () => Promise<void>,
+  status: () => FinishedStatus | null,
 ): Promise<string | null> {
   const scratch = scratchPath(directory);
   let left: string | null = null;
@@ -85,6 +100,8 @@ async function close(
   } finally {
     // Checked first, since `rmSync` loads a module of its own even if there is nothing to remove.
     if (existsSync(scratch)) left = removeDirectory(scratch);
+    const end = status();
+    if (end !== null) addStatus(directory, runId, { status: end, fd: file.fd });
     file.close();
     storing('release', ownership.path, () => releaseOwner(ownership));
   }

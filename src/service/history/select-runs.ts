@@ -1,0 +1,104 @@
+import type { FinishedStatus, RunStatus } from '../../core/run/run.ts';
+import { isFinished } from '../../core/run/run-state.ts';
+import type { RunArchive, RunStatuses } from '../../store/store.ts';
+import { createSlices } from '../../turns.ts';
+import type { PastRun } from './past-run.ts';
+import { readFinished } from './read-finished.ts';
+import { namesWorkflow } from './run-reference.ts';
+
+/** Selects past runs; a null field does not limit. Times are milliseconds since 1970-01-01 UTC. */
+export type RunFilter = {
+  /** A workflow, by its name or file. */
+  readonly workflow: string | null;
+  readonly statuses: readonly RunStatus[] | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly limit: number;
+  /** Only runs in which a step waits for approval. */
+  readonly waiting?: boolean;
+  /** Only runs after this position in the list. */
+  readonly behind?: RunPlace | null;
+  /** Runs whose status is not remembered are selected whatever it is, so that the caller can limit how many are read. */
+  readonly unknownToo?: boolean;
+};
+
+/** The position of a run in the list of all runs, newest first; the run may have been removed. */
+export type RunPlace = { readonly at: number; readonly runId: string };
+
+export type SelectTools = {
+  readonly archive: RunArchive;
+  /** The directory for relative paths of workflow files. */
+  readonly cwd: string;
+  readonly read: (runId: string) => Promise<PastRun | null>;
+};
+
+/** The maximum time of reading runs per turn of the event loop. */
+const sliceMs = 10;
+
+/** Yields the selected runs, newest first. Reads only as many as needed. */
+export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: SelectTools): AsyncIterable<PastRun> {
+  const { statuses, limit, waiting = false } = filter;
+  const ids = archive.list();
+  const known = statuses === null ? null : archive.statuses(ids);
+  const pause = createSlices(sliceMs);
+  let left = limit;
+  try {
+    for (const runId of placedRuns(ids, filter, { archive, cwd })) {
+      if (left <= 0) return;
+      await pause();
+      if (waiting && !archive.mayGoOn(runId)) continue;
+      const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
+      const run = isOther ? null : await read(runId);
+      if (run === null) continue;
+      remember(run, known);
+      if (statuses !== null && !filter.unknownToo && !statuses.includes(run.state.status)) continue;
+      if (waiting && run.state.held === 0) continue;
+      left -= 1;
+      yield run;
+    }
+  } finally {
+    known?.save();
+  }
+}
+
+/** The runs of the workflow in the time, as far as that is known without reading them. */
+function* placedRuns(
+  ids: readonly string[],
+  { workflow, from, to, behind = null }: RunFilter,
+  { archive, cwd }: Pick<SelectTools, 'archive' | 'cwd'>,
+): Iterable<string> {
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
+  const labelOf = workflow === null ? () => null : archive.labels(ids);
+  for (const runId of ids) {
+    if (!isMeant(labelOf(runId))) continue;
+    const time = from === null && to === null && behind === null ? 0 : archive.timeOf(runId);
+    if (from !== null && time < from) return;
+    if (to !== null && time > to) continue;
+    if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
+    yield runId;
+  }
+}
+
+type Question = {
+  readonly runId: string;
+  readonly statuses: readonly RunStatus[];
+  readonly known: RunStatuses;
+  readonly archive: RunArchive;
+  readonly filter: RunFilter;
+};
+
+/** Whether a finished run certainly has another status: it is remembered, or its journal alone tells it. */
+function hasOther({ runId, statuses, known, archive, filter }: Question): boolean {
+  const status = known.of(runId);
+  if (status !== null) return !statuses.includes(status);
+  const run = filter.unknownToo ? null : readFinished(archive, runId);
+  if (run === null) return false;
+  remember(run, known);
+  return !statuses.includes(run.state.status);
+}
+
+/** A run that was found to be lost, on a disk that refuses writes, has no stored end. */
+function remember({ runId, state, stored }: PastRun, known: RunStatuses | null): void {
+  const hasEnd = stored === null || stored.events.some(({ type }) => type === 'run.finished');
+  if (hasEnd && isFinished(state)) known?.keep(runId, state.status as FinishedStatus);
+}
