@@ -19,6 +19,20 @@ export function markStep(id: string, step: string, status: MarkedStatus): Promis
   return ask(api.POST('/api/v2/runs/{id}/steps/{step}/mark', { params: { path: { id, step } }, body: { status } }));
 }
 
+/** Approves a step that waits for it. Inputs that are left out have their defaults. */
+export function approveStep(
+  id: string,
+  step: string,
+  body: { readonly inputs: Readonly<Record<string, string>>; readonly comment: string },
+): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/approve', { params: { path: { id, step } }, body }));
+}
+
+/** Rejects a step that waits for approval, so that it fails. */
+export function rejectStep(id: string, step: string, reason: string): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/reject', { params: { path: { id, step } }, body: { reason } }));
+}
+
 /** What of a run is run again: what did not succeed, one step and what follows it, or one step alone. */
 export type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
 

@@ -13,6 +13,7 @@ const keys = [
   ['s', 'start the workflow, or the one of the row'],
   ['r', 'retry what failed'],
   ['.', 'stop the run, after a question'],
+  ['a', 'answer an approval'],
   ['n, p', 'next and previous failed step'],
   ['1 … 3', 'graph, timeline, steps'],
   ['4 … 6', 'logs, details, source of the step'],

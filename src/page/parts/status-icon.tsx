@@ -21,6 +21,10 @@ const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   pending: <circle class="ring dashed" cx="8" cy="8" r="7" />,
   scheduled: ring('M6.5 5v6l4.5-3z'),
   running: ring('M8 3a5 5 0 0 1 0 10z', 'half'),
+  approval: [
+    <path key="p" d="M4.35 7.6h8.3v3.2c0 2.7-1.7 4.2-4 4.2-2 0-3.1-.9-4-2.6z" />,
+    <path key="f" class="line" d="M5.2 8V4.3M7.4 8V2.3M9.6 8V2.6M11.8 8.5V4.6M4.9 11.9 2.5 8.6" />,
+  ],
   waiting: ring('M8 4.2V8l2.6 1.8'),
 };
 

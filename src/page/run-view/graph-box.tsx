@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { drawing } from '../../render/report/graph/graph-items.ts';
-import { type StatusLook, stepLook } from '../../render/report/status-look.ts';
+import { presentLook, type StatusLook } from '../../render/report/status-look.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { cut } from '../../render/text/width.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
@@ -28,7 +28,7 @@ type StepBoxProps = {
 
 /** A step of a run, as a link that chooses it. */
 export function StepBox({ node, step, href, isSelected = false, isCritical }: StepBoxProps): JSX.Element {
-  const look = stepLook(step.status);
+  const look = presentLook(step);
   const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
     <a href={href} class={names.join(' ')}>

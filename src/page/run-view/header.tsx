@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { runLook, stepLook } from '../../render/report/status-look.ts';
+import { presentLook, runLook, type StatusKind, type StatusLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { MAX_TEXT, type RunHead, type StepView, shortened } from './view.ts';
 
 /** How many steps have each status. */
-export type StepCounts = ReadonlyMap<StepView['status'], number>;
+export type StepCounts = ReadonlyMap<string, { readonly look: StatusLook; readonly count: number }>;
 
 type HeaderProps = {
   readonly run: RunHead;
@@ -52,16 +52,20 @@ function outcomeText(run: RunHead, now: number): string {
 }
 
 /** Counts steps by status. */
-export function countSteps(steps: Iterable<Pick<StepView, 'status'>>): StepCounts {
-  const counts = new Map<StepView['status'], number>();
-  for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1);
+export function countSteps(steps: Iterable<StepView>): StepCounts {
+  const counts = new Map<string, { look: StatusLook; count: number }>();
+  for (const step of steps) {
+    const look = presentLook(step);
+    counts.set(look.word, { look, count: (counts.get(look.word)?.count ?? 0) + 1 });
+  }
   return counts;
 }
 
-const order: readonly StepView['status'][] = [
+const order: readonly StatusKind[] = [
   'failed',
   'canceled',
   'succeeded',
+  'approval',
   'running',
   'waiting',
   'scheduled',
@@ -72,23 +76,23 @@ const order: readonly StepView['status'][] = [
 
 /** How many steps have each status, as a bar and in words. */
 function Progress({ counts }: { counts: StepCounts }): JSX.Element {
-  const present = order.flatMap((status) => ({ status, count: counts.get(status) ?? 0 })).filter(({ count }) => count);
+  const present = [...counts.values()].sort((a, b) => order.indexOf(a.look.kind) - order.indexOf(b.look.kind));
   const total = present.reduce((sum, { count }) => sum + count, 0);
   let start = 0;
   return (
     <>
       <svg class="share" width="100%" height="6" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        {present.map(({ status, count }) => {
+        {present.map(({ look, count }) => {
           const x = start;
           start += (100 * count) / total;
-          return <rect key={status} class={status} x={x} y="0" width={start - x} height="6" />;
+          return <rect key={look.word} class={look.kind} x={x} y="0" width={start - x} height="6" />;
         })}
       </svg>
       <ul class="counts">
-        {present.map(({ status, count }) => (
-          <li key={status} class={status}>
-            <StatusIcon look={stepLook(status)} />
-            {count.toLocaleString('en')} {stepLook(status).word}
+        {present.map(({ look, count }) => (
+          <li key={look.word} class={look.kind}>
+            <StatusIcon look={look} />
+            {count.toLocaleString('en')} {look.word}
           </li>
         ))}
       </ul>

@@ -1,11 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook, stepLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { FactList, type ShowMoment } from './run-facts.tsx';
-import { type GraphNode, MAX_TEXT, type StepAttempt, type StepView, shortened } from './view.ts';
+import { type GraphNode, MAX_TEXT, type StepApproval, type StepAttempt, type StepView, shortened } from './view.ts';
 
 const MAX_COMMAND = 500;
+/** As `docker ps` shows it. */
+const SHORT_CONTAINER_ID = 12;
 const MAX_OUTPUT = 4096;
 const MAX_OUTPUTS = 20;
 
@@ -25,7 +27,7 @@ export function StepFacts({ step, node, moment, needs, place, child }: FactsProp
   return (
     <FactList
       facts={[
-        ['Status', stepLook(step.status).word],
+        ['Status', presentLook(step).word],
         ['Why', step.error && shortened(step.error, MAX_TEXT)],
         ['Description', node?.description],
         ['Runs', node && <code>{shortened(node.command, MAX_COMMAND)}</code>],
@@ -36,10 +38,34 @@ export function StepFacts({ step, node, moment, needs, place, child }: FactsProp
         ['Started', step.startedAt && moment(step.startedAt)],
         ['Finished', step.finishedAt && moment(step.finishedAt)],
         ['Took', step.durationMs !== null && formatDuration(step.durationMs)],
+        ['Repetitions', step.repetitions],
+        ['Tolerated by', step.tolerated && <code>{`continueOn.${step.tolerated}`}</code>],
+        ['Container', step.container && <code>{step.container.id.slice(0, SHORT_CONTAINER_ID)}</code>],
+        ['Image', step.container?.image && <code>{step.container.image}</code>],
+        ['Prompt', step.approval && shortened(step.approval.prompt, MAX_TEXT)],
+        ['Answer', step.approval && answerText(step.approval, moment)],
+        ['Comment', step.approval && shortened(step.approval.comment ?? '', MAX_TEXT)],
         ['Result', step.kept && 'kept from an earlier run'],
         ['Defined at', place],
       ]}
     />
+  );
+}
+
+/** Who answered an approval, and when: `approved by anna at 10:31`; null before the answer. */
+export function answerText({ answer, by, at }: StepApproval, moment: ShowMoment): ComponentChildren {
+  if (answer === null) return null;
+  return (
+    <>
+      {answer}
+      {by !== null && (
+        <>
+          {' by '}
+          <bdi>{by}</bdi>
+        </>
+      )}
+      {at !== null && <> at {moment(at)}</>}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { counted } from './step-text.ts';
@@ -9,7 +9,7 @@ type LineProps = { readonly step: StepView; readonly now: number; readonly name:
 
 /** A step in one line: its status, its name, why it is so, and how long it took. */
 export function StepLine({ step, now, name }: LineProps): JSX.Element {
-  const look = stepLook(step.status);
+  const look = presentLook(step);
   const why = [
     step.error,
     step.kept && 'kept from an earlier run',

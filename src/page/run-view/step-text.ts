@@ -1,4 +1,4 @@
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import type { StepView } from './view.ts';
 
@@ -6,13 +6,14 @@ import type { StepView } from './view.ts';
 export const DETAIL_ROOM = 'failed · 99m59s · 9';
 
 /** The few words beside the name of a step: `1.2s · 2 attempts`. */
-export function stepDetail({ status, durationMs, attempts, exitCode, kept }: StepView): string {
+export function stepDetail(step: StepView): string {
+  const { status, durationMs, attempts, exitCode, kept } = step;
   return [
     ...(kept ? ['kept'] : []),
     ...(status === 'failed' && exitCode !== null
       ? [`exit ${exitCode}`]
       : durationMs === null
-        ? [stepLook(status).word]
+        ? [presentLook(step).word]
         : []),
     ...(durationMs === null ? [] : [formatDuration(durationMs)]),
     ...(attempts > 1 ? [`×${attempts}`] : []),
@@ -20,8 +21,8 @@ export function stepDetail({ status, durationMs, attempts, exitCode, kept }: Ste
 }
 
 /** What a screen reader says of a step in the graph: `report: failed, needs load, index`. */
-export function stepTitle({ name, status }: Pick<StepView, 'name' | 'status'>, needs: readonly string[]): string {
-  return `${name}: ${stepLook(status).word}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
+export function stepTitle(step: StepView, needs: readonly string[]): string {
+  return `${step.name}: ${presentLook(step).word}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
 }
 
 /** `1 step`, `12 steps`. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { marks, percent, type TimeScale } from './time-scale.ts';
@@ -93,7 +93,7 @@ type RowProps = TimelineProps & {
 
 function Row({ row: { step, readyAt }, number, bars, scale, now, hrefOf, selected, critical }: RowProps): JSX.Element {
   const { name, status, durationMs, history } = step;
-  const look = stepLook(status);
+  const look = presentLook(step);
   const names = [critical.has(name) && 'critical', name === selected && 'selected'].filter(Boolean).join(' ');
   return (
     <tr class={names || undefined} aria-rowindex={number} data-name={name} data-status={status}>

@@ -7,6 +7,7 @@ export type RunView = Shown<api.RunView>;
 export type RunHead = Shown<api.RunHead>;
 export type StepView = Shown<api.StepView>;
 export type StepAttempt = Shown<api.StepAttempt>;
+export type StepApproval = NonNullable<StepView['approval']>;
 export type RunGraph = NonNullable<RunView['graph']>;
 export type GraphNode = RunGraph['nodes'][number];
 

@@ -12,6 +12,7 @@ import type { ShownRun } from '../data/run.ts';
 import { newRunId, type RetryPart, retryRun, stopRun } from '../data/run-actions.ts';
 import { isActive } from '../data/workflow-state.ts';
 import { counted } from '../run-view/step-text.ts';
+import { hrefOfStep } from './run-address.ts';
 
 const ConfirmDialog = lazy(() => import('../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
@@ -25,7 +26,10 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
   return (
     <>
       {isActive(head.status) ? (
-        <StopButton run={run} head={head} problem={problem} />
+        <>
+          <ApprovalLink head={head} />
+          <StopButton run={run} head={head} problem={problem} />
+        </>
       ) : (
         <>
           <RetryButtons head={head} chosen={chosen} problem={problem} />
@@ -42,6 +46,26 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
       )}
     </>
   );
+}
+
+/** Leads to the first step that waits for approval, where it is answered. */
+function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Element | null {
+  const [first] = waitingFor;
+  if (first === undefined) return null;
+  return (
+    <a class="button" data-key="a" href={hrefOfStep(first)} onClick={showStep}>
+      {waitingFor.length === 1 ? `Answer ${shortName(first)}` : `Answer ${waitingFor.length} approvals`}
+    </a>
+  );
+}
+
+/** On a narrow screen the step is below what is seen. */
+function showStep(): void {
+  document.querySelector('.step-pane')?.scrollIntoView({ block: 'nearest' });
+}
+
+function shortName(name: string): string {
+  return name.length > 24 ? `${name.slice(0, 24)}…` : name;
 }
 
 type ProblemSignal = { value: ApiProblem | null };
@@ -121,7 +145,7 @@ function RetryButtons({ head, chosen, problem }: RetryProps): JSX.Element {
     <>
       {chosen !== null && !chosen.startsWith('handlerOn.') && (
         <button type="button" disabled={isOff} onClick={() => void retry({ from: chosen })}>
-          Retry from {chosen.length > 24 ? `${chosen.slice(0, 24)}…` : chosen}
+          Retry from {shortName(chosen)}
         </button>
       )}
       {head.status !== 'succeeded' && (

@@ -118,12 +118,13 @@ function useAnnouncements(head: RunHead, steps: readonly StepView[]): void {
   }, [head.status, failed]);
 }
 
-/** Without a choice: what failed first, else what runs, else the last that ran. */
+/** Without a choice: what failed first, else what waits for approval, else what runs, else the last that ran. */
 function firstOfInterest(steps: readonly StepView[]): StepView | null {
   const started = steps.filter(({ startedAt }) => startedAt !== null);
   const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
   return (
     steps.find(({ status }) => status === 'failed') ??
+    steps.find(({ waitingFor }) => waitingFor === 'approval') ??
     newest.find(({ status }) => status === 'running') ??
     newest[0] ??
     steps[0] ??

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook, stepLook } from '../../render/report/status-look.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
@@ -11,6 +11,7 @@ import { useQuery } from '../parts/use-query.ts';
 const SourceText = lazy(() => import('../run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
+const Approval = lazy(() => import('./approval.tsx').then((part) => part.Approval));
 const StepMenu = lazy(() => import('./run-menus.tsx').then((part) => part.StepMenu));
 const AttemptLogs = lazy(() => import('../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
@@ -24,7 +25,7 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
   const source = place === null ? undefined : view?.sources[place.source];
   const names = ['Logs', 'Details', ...(source === undefined ? [] : ['Source'])];
   const tab = names.find((name) => name.toLowerCase() === query['tab']) ?? 'Logs';
-  const look = stepLook(step.status);
+  const look = presentLook(step);
   const child = view?.subRuns.find((each) => each.step === step.name)?.run.runId ?? step.child;
   return (
     <section class="card pane step-pane" aria-labelledby="step-title">
@@ -47,6 +48,11 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           <StepMenu run={run} head={head} step={step} />
         </ErrorBoundary>
       </div>
+      {step.approval !== undefined && (
+        <ErrorBoundary>
+          <Approval step={step} approval={step.approval} head={head} />
+        </ErrorBoundary>
+      )}
       {tab === 'Logs' && <StepLogs run={run} step={step} head={head} />}
       {tab === 'Details' && (
         <ErrorBoundary>

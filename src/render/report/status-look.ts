@@ -1,7 +1,7 @@
-import type { RunStatus, StepStatus } from '../../core/run/run.ts';
+import type { RunStatus, StepStatus, WaitingFor } from '../../core/run/run.ts';
 
 /** The class that colours a status, which is also the name of its sign. */
-export type StatusKind = StepStatus | 'partly';
+export type StatusKind = StepStatus | 'partly' | 'approval';
 
 /** What a status looks like, and what it is called. */
 export type StatusLook = { readonly kind: StatusKind; readonly word: string };
@@ -21,6 +21,19 @@ const stepWords: Readonly<Record<StepStatus, string>> = {
 /** The look of a step or handler. */
 export function stepLook(status: StepStatus): StatusLook {
   return { kind: status, word: stepWords[status] };
+}
+
+type StepAtWork = {
+  readonly status: StepStatus;
+  readonly waitingFor?: WaitingFor | undefined;
+  readonly service?: { readonly ready: boolean } | undefined;
+};
+
+/** The look of a step at this moment: also whether it waits for approval, and whether a service is ready. */
+export function presentLook({ status, waitingFor, service }: StepAtWork): StatusLook {
+  if (waitingFor === 'approval') return { kind: 'approval', word: 'awaiting approval' };
+  if (status === 'running' && service?.ready === true) return { kind: status, word: 'ready' };
+  return stepLook(status);
 }
 
 /** The look of a run. */

@@ -1,0 +1,176 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { ApiProblem } from '../api/problem.ts';
+import type { RunHead, StepView } from '../api/types.ts';
+import { isOffline } from '../data/connection.ts';
+import { isReadOnly } from '../data/daemon.ts';
+import { approveStep, rejectStep } from '../data/run-actions.ts';
+import { session } from '../data/session.ts';
+import { type Field, faultOf } from '../data/start-form.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { FieldInput } from '../parts/param-inputs.tsx';
+import { Moment } from '../parts/time.tsx';
+import { useQuery } from '../parts/use-query.ts';
+import { answerText } from '../run-view/step-details.tsx';
+import type { StepApproval } from '../run-view/view.ts';
+
+type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };
+
+/** The approval of a step: its prompt, and the answer or the form for one. */
+export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
+  // Outside of the form, which leaves when somebody else answers first.
+  const problem = useSignal<ApiProblem | null>(null);
+  const isWaiting = step.waitingFor === 'approval';
+  const kind = isWaiting ? 'approval' : step.status;
+  const names = approval.input.map(({ name }) => name);
+  const isShownBeside = isWaiting && names.some((name) => faultOf(name, problem.value?.message ?? '') !== null);
+  return (
+    <section class={`approval-pane ${kind}`} aria-label={`Approval of ${step.name}`}>
+      {approval.prompt !== '' && <p class="prompt">{approval.prompt}</p>}
+      {isWaiting ? (
+        <Question step={step} approval={approval} head={head} problem={problem} />
+      ) : (
+        approval.answer !== null && (
+          <p>
+            {answerText(approval, (at) => (
+              <Moment at={at} />
+            ))}
+          </p>
+        )
+      )}
+      {!isWaiting && approval.comment && <p class="quiet">{approval.comment}</p>}
+      {problem.value !== null && !isShownBeside && (
+        <p class="action-problem" role="alert">
+          {problem.value.message}
+          {problem.value.help && `. ${problem.value.help}`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+type QuestionProps = ApprovalProps & { readonly problem: { value: ApiProblem | null } };
+
+/** The form of an approval for who may answer it, else who may. */
+function Question({ step, approval, head, problem }: QuestionProps): JSX.Element {
+  const { input, allowed, until } = approval;
+  const values = useSignal<Readonly<Record<string, string>>>({});
+  const comment = useSignal('');
+  const [, change] = useQuery();
+  const isPending = useSignal(false);
+  const isAsking = useSignal(false);
+  const send = async (answer: () => Promise<unknown>) => {
+    if (isPending.value) return;
+    isPending.value = true;
+    problem.value = null;
+    // Otherwise a step that starts after the answer would be shown instead of it.
+    change({ step: step.name });
+    try {
+      await answer();
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+    }
+    isPending.value = false;
+  };
+  const approve = (event: Event) => {
+    event.preventDefault();
+    void send(() => approveStep(head.runId, step.name, { inputs: values.value, comment: comment.value }));
+  };
+  const reject = () => {
+    isAsking.value = false;
+    void send(() => rejectStep(head.runId, step.name, comment.value));
+  };
+  const setValue = (name: string, value: string | null) => {
+    const { [name]: _, ...rest } = values.value;
+    values.value = value === null ? rest : { ...rest, [name]: value };
+  };
+  const isOff = isPending.value || isOffline.value;
+  const about = <About allowed={allowed} until={until} />;
+  if (isReadOnly.value || !mayAnswer(allowed)) {
+    return (
+      <>
+        {about}
+        {input.length > 0 && <p class="quiet">It asks for {input.map(({ name }) => name).join(', ')}.</p>}
+      </>
+    );
+  }
+  return (
+    <form class="start-form" noValidate onSubmit={approve}>
+      {about}
+      {input.map((rule) => (
+        <FieldInput
+          key={rule.name}
+          field={fieldOf(rule)}
+          value={values.value[rule.name]}
+          fault={faultOf(rule.name, problem.value?.message ?? '')}
+          onValue={(value) => setValue(rule.name, value)}
+        />
+      ))}
+      <div class="field">
+        <label for="approval-comment">Comment</label>
+        <textarea
+          id="approval-comment"
+          rows={2}
+          value={comment.value}
+          onInput={(event) => {
+            comment.value = event.currentTarget.value;
+          }}
+        />
+      </div>
+      <div class="form-buttons">
+        <button type="submit" class="main" disabled={isOff}>
+          {isPending.value ? 'Sending' : 'Approve'}
+        </button>
+        <button type="button" class="danger" disabled={isOff} onClick={() => (isAsking.value = true)}>
+          Reject
+        </button>
+      </div>
+      {isAsking.value && (
+        <ConfirmDialog
+          title={`Reject ${step.name}?`}
+          action="Reject the step"
+          onConfirm={reject}
+          onCancel={() => (isAsking.value = false)}
+        >
+          <p>
+            The step fails, and the steps after it do not run.
+            {comment.value.trim() === '' && ' You have not written a comment that says why.'}
+          </p>
+        </ConfirmDialog>
+      )}
+    </form>
+  );
+}
+
+/** Whether this login may answer, as far as the page knows; the daemon decides. */
+function mayAnswer(allowed: readonly string[]): boolean {
+  const name = session.value?.name ?? null;
+  return allowed.length === 0 || name === null || allowed.includes(name);
+}
+
+/** Who may answer, and until when. */
+function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>): JSX.Element | null {
+  if (allowed.length === 0 && until === null) return null;
+  return (
+    <p class="quiet">
+      {allowed.length > 0 && `Only ${allowed.join(', ')} may answer. `}
+      {until !== null && (
+        <>
+          It times out at <Moment at={until} />.
+        </>
+      )}
+    </p>
+  );
+}
+
+/** An input as a field of a form. */
+function fieldOf({ name, default: standard, ...rule }: StepApproval['input'][number]): Field {
+  const accepts = {
+    ...rule,
+    name,
+    default: standard,
+    required: rule.required === true,
+    secret: false,
+  } as Field['accepts'];
+  return { key: name, label: name, standard, isEvaluated: false, isOpen: false, isPositional: false, accepts };
+}
