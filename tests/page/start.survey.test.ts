@@ -150,4 +150,24 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
       { expected: [/status of 400/] },
     );
   });
+
+  it('leaves alone what the file fixes', async () => {
+    const fixed = `
+params: { DAY: monday }
+runConfig: { disableParamEdit: true, disableRunIdEdit: true }
+steps:
+  - name: show
+    command: echo "on $DAY $EXTRA"
+`;
+    await withPage({ 'fixed.yaml': fixed }, async ({ open }) => {
+      const page = await open('/w/fixed.yaml/start?p.DAY=sunday');
+      await page.getByText('The file fixes the parameters').waitFor();
+      expect(await page.getByLabel('DAY', { exact: true }).isDisabled()).toBe(true);
+      expect(await page.getByLabel('DAY', { exact: true }).getAttribute('placeholder')).toBe('monday');
+      expect(await page.getByRole('button', { name: 'Add a parameter' }).count()).toBe(0);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.locator('.log-line', { hasText: 'on monday' }).waitFor();
+    });
+  });
 });

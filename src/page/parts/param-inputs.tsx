@@ -8,19 +8,20 @@ type InputProps = {
   readonly field: Field;
   readonly value: string | undefined;
   readonly fault: string | null;
+  readonly isDisabled?: boolean;
   /** Null: as the file has it. */
   readonly onValue: (value: string | null) => void;
 };
 
 /** A parameter: empty, it keeps its default, unless an empty value was chosen. */
-export function FieldInput({ field, value, fault, onValue }: InputProps): JSX.Element {
+export function FieldInput({ field, value, fault, isDisabled = false, onValue }: InputProps): JSX.Element {
   const id = `param-${field.key}`;
   const isEmpty = value === '';
   return (
     <div class="field">
       <div class="field-head">
         <label for={id}>{field.label}</label>
-        {choicesOf(field) === null && (isEmpty || field.standard !== '') && (
+        {!isDisabled && choicesOf(field) === null && (isEmpty || field.standard !== '') && (
           <button type="button" class="plain" onClick={() => onValue(value === undefined ? '' : null)}>
             {value === undefined ? 'Use an empty value' : 'Use the default'}
           </button>
@@ -32,6 +33,7 @@ export function FieldInput({ field, value, fault, onValue }: InputProps): JSX.El
         value={value ?? ''}
         placeholder={isEmpty ? 'empty' : field.standard}
         isInvalid={fault !== null}
+        isDisabled={isDisabled}
         onValue={(text) => onValue(text === '' && value !== '' ? null : text)}
       />
       {field.accepts?.description !== undefined && <p class="field-note">{field.accepts.description}</p>}
@@ -48,15 +50,16 @@ type ValueProps = {
   readonly value: string;
   readonly placeholder: string;
   readonly isInvalid: boolean;
+  readonly isDisabled?: boolean;
   readonly onValue: (text: string) => void;
 };
 
 /** The control for what a parameter accepts: a choice, a number, a hidden text, or any text. */
 function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Element {
-  const { id, value, placeholder, isInvalid, onValue } = props;
+  const { id, value, placeholder, isInvalid, isDisabled = false, onValue } = props;
   const { accepts } = field;
   const choices = choicesOf(field);
-  const shared = { id, value, 'aria-invalid': isInvalid, 'aria-describedby': `${id}-note` };
+  const shared = { id, value, disabled: isDisabled, 'aria-invalid': isInvalid, 'aria-describedby': `${id}-note` };
   if (choices !== null) {
     return (
       <select {...shared} onChange={(event) => onValue(event.currentTarget.value)}>
@@ -86,6 +89,7 @@ function ValueInput(props: ValueProps): JSX.Element {
     <textarea
       id={props.id}
       aria-label={props.label}
+      disabled={props.isDisabled}
       rows={Math.min(lines, 12)}
       value={props.value}
       placeholder={props.placeholder}

@@ -36,11 +36,13 @@ type StartFormProps = {
 /** The fields of a start, and what starts it. */
 export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
   const fields = useMemo(() => fieldsOf(workflow), [workflow]);
-  const filled = useSignal<Filled>(filledByLink(fields, query));
+  const filled = useSignal<Filled>(filledByLink(fields, workflow.runConfig?.disableParamEdit ? {} : query));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
   // Made once, so that a double click starts one run.
-  const runId = useMemo(newRunId, [workflow.id]);
+  const newId = useMemo(newRunId, [workflow.id]);
+  const { disableParamEdit = false, disableRunIdEdit = false } = workflow.runConfig ?? {};
+  const runId = disableRunIdEdit ? null : newId;
   const params = useComputed(() => givenParams(fields, filled.value));
   const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
   const start = async (event: Event) => {
@@ -66,18 +68,23 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   };
   return (
     <form class="start-form" noValidate onSubmit={(event) => void start(event)}>
-      <PastRuns workflow={workflow} onChoose={(run) => (filled.value = filledByRun(fields, run))} />
+      {disableParamEdit ? (
+        <p class="quiet">The file fixes the parameters: it has runConfig.disableParamEdit.</p>
+      ) : (
+        <PastRuns workflow={workflow} onChoose={(run) => (filled.value = filledByRun(fields, run))} />
+      )}
       {fields.length === 0 && <p class="quiet">This workflow declares no parameters.</p>}
       {fields.map((field) => (
         <FieldInput
           key={field.key}
           field={field}
+          isDisabled={disableParamEdit}
           value={filled.value.values[field.key]}
           fault={fault(field.key)}
           onValue={(value) => setValue(field.key, value)}
         />
       ))}
-      <FreeParams workflow={workflow} filled={filled} fault={fault} />
+      {!disableParamEdit && <FreeParams workflow={workflow} filled={filled} fault={fault} />}
       {problem.value !== null && !isShownBeside && <ProblemBox problem={problem.value} />}
       <div class="form-buttons">
         <button type="submit" class="main" disabled={isPending.value || isOffline.value}>
@@ -94,9 +101,9 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   );
 }
 
-/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
-function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
-  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
+/** Starts a run of a workflow, with an id of its own if `runId` is null. Parameters are given one by one, so that no value is read as several. */
+function startRun(name: string, runId: string | null, params: readonly string[] | null): Promise<RunSummary> {
+  const body = { ...(runId === null ? {} : { runId }), ...(params === null ? {} : { params: [...params] }) };
   return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
 }
 

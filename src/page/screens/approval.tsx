@@ -18,7 +18,7 @@ type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval;
 
 /** The approval of a step: its prompt, and the answer or the form for one. */
 export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
-  // Outside of the form, which leaves when somebody else answers first.
+  // Outside of the form, which leaves when another user answers first.
   const problem = useSignal<ApiProblem | null>(null);
   const isWaiting = step.waitingFor === 'approval';
   const kind = isWaiting ? 'approval' : step.status;

@@ -16,6 +16,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly dotenv?: DotenvRead;
   /** Null: a new id. */
   readonly runId: string | null;
+  /** The id was made here: no client chose it. */
+  readonly hasNewId?: boolean;
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
@@ -34,7 +36,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, strict = false, retry, dotenv, onApproval } = request;
   checkGivenParams(workflow, params);
-  if (request.runId !== null && trigger !== 'schedule') refuseRunId(workflow);
+  if (request.runId !== null && request.hasNewId !== true && trigger !== 'schedule') refuseRunId(workflow);
   refuseMasked(params);
   refuseUnusable(params);
   return {

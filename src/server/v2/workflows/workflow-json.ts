@@ -69,6 +69,7 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
     handlers: Object.values(workflow?.handlers ?? {}).flatMap((handler) => (handler === null ? [] : stepView(handler))),
     graph: workflow === null ? null : graphView(buildGraph(workflow)),
     queue: workflow?.queue === undefined ? null : { name: workflow.queue, ...parts.queueNamed(workflow.queue) },
+    ...(workflow?.runConfig === undefined ? {} : { runConfig: workflow.runConfig }),
     active: parts.runIndex.activeOf(listed.file).map(({ runId }) => runId),
   };
 }
