@@ -124,6 +124,30 @@ describe('a step that waits for approval', () => {
     });
   });
 
+  it('never shows an input that is secret', async () => {
+    const secret = `steps:
+  - {name: go, approval: {input: [{name: PIN, secret: true}]}}
+  - {name: use, depends: go, command: 'echo "PIN is $PIN"; printf "$PIN" | wc -c'}
+`;
+    await withPlace({ 'secret.yaml': secret }, async (place) => {
+      const run = await begin(place, 'secret.yaml');
+      const approved = await place.wf('approve', 'r1', '-p', 'PIN=hunter22', '--json');
+      expect((await run.ended).code).toBe(0);
+      expect(run.printed()).toMatch(/\| PIN is \*\*\*\n.*\| 8\n/);
+      const shown = [
+        approved,
+        await run.ended,
+        await place.wf('status', 'r1'),
+        await place.wf('status', 'r1', '--json'),
+      ];
+      expect(shown.filter(({ stdout }) => stdout.includes('hunter22'))).toEqual([]);
+      const kept = readdirSync(place.runsDir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name));
+      expect(kept.filter((path) => readFileSync(path, 'utf8').includes('hunter22'))).toEqual([]);
+    });
+  });
+
   it('does not use the time limit of the run', async () => {
     const limited =
       'timeoutSec: 1\nsteps:\n  - {name: go, approval: {timeoutSec: 1.5, onTimeout: approve}}\n  - {name: after, depends: go, command: "true"}\n';
