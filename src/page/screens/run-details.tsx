@@ -4,6 +4,7 @@ import { to } from '../api/address.ts';
 import type { RunHead, StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { Moment } from '../parts/time.tsx';
+import { Instances } from '../run-view/instances.tsx';
 import { RunFacts, RunParams } from '../run-view/run-facts.tsx';
 import { AttemptLine, StepFacts, StepOutputs } from '../run-view/step-details.tsx';
 
@@ -22,6 +23,7 @@ export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): J
         place={null}
         child={step.child && <a href={to.run(step.child)}>{shortId(step.child)}</a>}
       />
+      {step.items !== undefined && <Instances items={step.items} />}
       <StepOutputs step={step} />
       {step.history.length > 1 && (
         <ol class="attempt-list" aria-label="Attempts">

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Instances } from '../../page/run-view/instances.tsx';
 import { LogText } from '../../page/run-view/log-text.tsx';
 import { Spans } from '../../page/run-view/spans.tsx';
 import { AttemptLine, StepFacts, StepOutputs } from '../../page/run-view/step-details.tsx';
@@ -84,6 +85,7 @@ export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartP
           place={placeLink(node, places)}
           child={child && <code>{reportHint(child)}</code>}
         />
+        {step.items !== undefined && <Instances items={step.items} />}
         <StepOutputs step={step} />
         <Attempts step={step} report={report} logs={logs} />
       </div>
