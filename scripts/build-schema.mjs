@@ -54,7 +54,8 @@ function withGroups({ properties, ...map }) {
 function isLeftOut(keyword, part) {
   const read = ['patternProperties', 'anyOf', 'x-alias-of', 'x-seconds'];
   if (keyword === 'additionalProperties') return part === false;
-  if (keyword === 'allOf') return part.every((item) => item.anyOf !== undefined);
+  if (keyword === 'allOf')
+    return part.some((item) => item.anyOf !== undefined || item.then?.properties?.with !== undefined);
   return DOCUMENTATION.includes(keyword) || read.includes(keyword);
 }
 

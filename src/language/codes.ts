@@ -27,6 +27,7 @@ export const diagnosticCodes = [
   'wrong-type',
   'wrong-value',
   'conflicting-keys',
+  'differs-from-dagu',
   // its meaning
   'no-steps',
   'reserved-name',

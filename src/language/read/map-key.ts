@@ -1,6 +1,7 @@
 import type { Node, Pair, YAMLMap } from 'yaml';
 import { isAlias, isScalar } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
+import { executorOfType } from '../dagu/step-types.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path } from '../problem.ts';
 import type { KnownKey } from '../schema/schema.ts';
@@ -152,18 +153,25 @@ function resolveKey(reader: Reader, node: Node | null): Node | null {
 
 /** Settings of an executor are read by the schema of its type, which may come after them. */
 export function schemaFor(key: string, node: YAMLMap, schema: Schema): Schema {
-  if (schema.allOf === undefined || schema.properties?.config === undefined || canonicalKey(key) !== 'config')
-    return schema;
+  const isStep = schema.properties?.with !== undefined;
+  const holdsSettings = canonicalKey(key) === 'config' || (isStep && canonicalKey(key) === 'with');
+  if (!holdsSettings || schema.properties?.type === undefined || schema.properties.config === undefined) return schema;
   const type = node.items.find((pair) => isScalar(pair.key) && canonicalKey(textOf(pair.key)) === 'type')?.value;
-  const config = isScalar(type) ? executorConfigSchema(textOf(type)) : null;
+  const name = !isScalar(type) ? null : isStep ? executorOfType(textOf(type)) : textOf(type);
+  const config = typeof name === 'string' ? executorConfigSchema(name) : null;
   return config === null ? schema : withConfig(schema, config);
 }
 
-const withConfigs = new WeakMap<Schema, Schema>();
+const withConfigs = new WeakMap<Schema, WeakMap<Schema, Schema>>();
 
+/** The map with the schema of the settings; in a step, `config` is another name of `with`. */
 function withConfig(schema: Schema, config: Schema): Schema {
-  const made = withConfigs.get(config) ?? { ...schema, properties: { ...schema.properties, config } };
-  withConfigs.set(config, made);
+  const kept = withConfigs.get(schema) ?? new WeakMap<Schema, Schema>();
+  withConfigs.set(schema, kept);
+  const isStep = schema.properties?.with !== undefined;
+  const settings = isStep ? { with: config, config: { ...config, 'x-alias-of': 'with' } } : { config };
+  const made = kept.get(config) ?? { ...schema, properties: { ...schema.properties, ...settings } };
+  kept.set(config, made);
   return made;
 }
 

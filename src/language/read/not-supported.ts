@@ -11,16 +11,15 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     artifacts: 'Copy the files in a command of the step.',
-    'otel ssh notOn logOutput': '',
+    'otel ssh notOn': '',
   },
   step: {
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',
     dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',
-    'queue labels overlapPolicy maxOutputSize otel runConfig logOutput catchupWindow': '',
+    'queue labels overlapPolicy maxOutputSize otel runConfig catchupWindow': '',
   },
   handlerOn: { wait: '' },
-  secrets: { 'provider key options': 'Write "env: NAME" or "file: PATH".' },
 };
 
 /** Keys of Dagu 2 that are not planned. */
@@ -28,15 +27,17 @@ const refused: { readonly [map: string]: Table } = {
   top: {
     stepTypes: 'Write "functions".',
     webhook: 'Start runs with the API.',
-    workerSelector: 'All runs are on this machine.',
-    's3 redis kubernetes llm harness harnesses': 'Write a command, or a step with "executor: http".',
+    's3 redis kubernetes': 'Write a command.',
+    'llm harness harnesses': 'Write a step with "executor: http".',
   },
   step: {
-    workerSelector: 'All runs are on this machine.',
     rewindTo: 'wf retry --from STEP runs a step and everything after it again.',
     routes: 'Give each of the alternative steps its own "preconditions".',
-    'llm messages tools agent value shellPackages': 'Write a command, or a step with "executor: http".',
+    'llm messages tools agent': 'Write a step with "executor: http".',
+    value: 'Write a command that prints the value, with "output: NAME".',
+    shellPackages: 'Write a command that installs them, or "container: {image: IMAGE}".',
   },
+  secrets: { options: 'Write "env: NAME" or "file: PATH".' },
 };
 
 /** Advice for a key that the map at `path` does not have; null if the format has no such key. */
@@ -55,9 +56,13 @@ function helpIn(table: Table | undefined, canonical: string): string | null {
   return entry?.[1] ?? null;
 }
 
+function isTable(key: string): boolean {
+  return Object.hasOwn(planned, key) || Object.hasOwn(refused, key);
+}
+
 function mapAt(path: Path): string | null {
   if (path.length === 0) return 'top';
   if (path.length === 2 && (path[0] === 'steps' || path[0] === 'handlerOn')) return 'step';
   const key = path.findLast((part) => typeof part === 'string');
-  return typeof key === 'string' && Object.hasOwn(planned, key) && key !== 'step' && key !== 'top' ? key : null;
+  return typeof key === 'string' && key !== 'step' && key !== 'top' && isTable(key) ? key : null;
 }

@@ -1,6 +1,7 @@
 import type { Document } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
 import type { DiagnosticCode } from '../codes.ts';
+import { readDaguKeys } from '../dagu/read-keys.ts';
 import type { Source } from '../diagnostic.ts';
 import type { Path, Problem, Spot } from '../problem.ts';
 import { problem } from '../problem.ts';
@@ -73,10 +74,18 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     return { file: empty, problems: [...result.problems, notAMap(source, result.value)] };
   const setting = settingOf(result.problems, result.value);
   if (setting !== null) return { file: empty, problems: [setting] };
-  const { raw, damaged, lost, problems } = validate(source, result.value, result.spellings);
+  const dagu = readDaguKeys(source, result.value, result.spellings);
+  const { raw, damaged, lost, problems } = validate(source, result.value, dagu.spellings);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
-  const file = { source, document, raw, isReadable, damaged: new Set([...result.damaged, ...damaged]), lost };
-  return { file, problems: [...result.problems, ...problems] };
+  const file = {
+    source,
+    document,
+    raw,
+    isReadable,
+    damaged: new Set([...result.damaged, ...dagu.damaged, ...damaged]),
+    lost,
+  };
+  return { file, problems: [...result.problems, ...dagu.problems, ...problems] };
 }
 
 /** Whether the names of all steps of a file are known, so that references to other names can be reported. */

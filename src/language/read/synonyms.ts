@@ -19,7 +19,7 @@ type Table = { readonly [names: string]: string | readonly [key: string | null, 
  */
 const ofSteps: Table = {
   'needs dependsOn deps dependencies requires after upstream': 'depends',
-  'cmd bash exec shellCommand': 'command',
+  'cmd bash shellCommand': 'command',
   'cwd workdir working-directory chdir directory': 'dir',
   'timeout timeoutSeconds timeLimit timeout-minutes': ['timeoutSec', 'timeoutSec: 30'],
   'environment vars variables': 'env',
@@ -36,7 +36,6 @@ const ofSteps: Table = {
   'outputs register': ['output', 'output: NAME'],
   'image docker': ['executor', 'executor: {type: docker, config: {image: IMAGE}}'],
   'uses action': [null, 'Write the work of the action as "command", "script" or "executor".'],
-  with: ['executor', 'executor: {type: TYPE, config: {...}}'],
   'log logs logFile': ['stdout', 'stdout: FILE'],
   'onFailure onError onSuccess onExit finally': [
     null,

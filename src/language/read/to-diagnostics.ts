@@ -1,6 +1,7 @@
 import type { Document } from 'yaml';
+import { pathOfDagu } from '../dagu/paths.ts';
 import type { Diagnostic, Place, Source } from '../diagnostic.ts';
-import type { Path, Problem, Spot } from '../problem.ts';
+import { type Path, type Problem, pathMark, type Spot } from '../problem.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { lineIndex } from './line-index.ts';
 import { read } from './read.ts';
@@ -143,15 +144,16 @@ type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Rang
 function positionsOf(source: Source, document: Document.Parsed | undefined): Positions {
   const positions = new Map<string, { key: Range; value: Range }>();
   if (document === undefined) return positions;
-  read(source, document, workflowSchema, (path, key, value) => positions.set(path.join('\0'), { key, value }));
+  read(source, document, workflowSchema, (path, key, value) => positions.set(pathMark(path), { key, value }));
   return positions;
 }
 
 /** The range of a value, or of the nearest enclosing value that has one. */
 function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range | null {
-  for (let length = path.length; length > 0; length--) {
-    const found = positions.get(path.slice(0, length).join('\0'));
-    if (found !== undefined) return found[length === path.length ? part : 'key'];
+  const written = pathOfDagu(path, (prefix) => positions.has(pathMark(prefix)));
+  for (let length = written.length; length > 0; length--) {
+    const found = positions.get(pathMark(written.slice(0, length)));
+    if (found !== undefined) return found[length === written.length ? part : 'key'];
   }
   return null;
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/workflow.ts';
+import { refusedValue } from '../dagu/refused-values.ts';
 import type { Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path, Problem } from '../problem.ts';
@@ -61,6 +62,14 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
   const value = valueAt(root, path);
   const subject = subjectOf(path, root, spellings);
   const at = (part: 'key' | 'value') => ({ source, path, part });
+  const refused = refusedValue(path, value);
+  if (refused !== null) {
+    const { what, help } = refused;
+    return problem('not-supported', at('value'), `${what ?? subject} is not supported`, {
+      label: 'not supported',
+      help,
+    });
+  }
   switch (error.keyword) {
     case 'required': {
       const message = `${subject} needs "${String(error.params.missingProperty)}"`;

@@ -94,7 +94,8 @@ function childOf(schema: Schema, name: string): { name: string; schema: Schema }
 }
 
 function isExecutor(schema: Schema): boolean {
-  return schema.properties?.type !== undefined && schema.properties.config !== undefined;
+  const { type, config, with: ofStep } = schema.properties ?? {};
+  return type !== undefined && config !== undefined && ofStep === undefined;
 }
 
 function childNames(schema: Schema): string[] {

@@ -1,0 +1,157 @@
+import type { Json } from '../../core/workflow.ts';
+import type { Source } from '../diagnostic.ts';
+import { type Path, type Problem, pathMark, problem } from '../problem.ts';
+import { isJsonObject } from '../raw.ts';
+import { canonicalKey } from '../read/canonical-key.ts';
+import { differences, isExec } from './differences.ts';
+import { executorOfType } from './step-types.ts';
+
+/** What was found in a file while its keys of Dagu 2 were replaced. */
+export type DaguKeys = {
+  readonly problems: readonly Problem[];
+  /** The spellings of all keys, also of those that were replaced, by `pathMark` of the documented ones. */
+  readonly spellings: ReadonlyMap<string, string>;
+  /** Maps that lack a value which was invalid and is reported. */
+  readonly damaged: ReadonlySet<unknown>;
+};
+
+type JsonMap = Record<string, Json>;
+/** A map being changed, its path, and what is collected meanwhile. */
+type Target = {
+  readonly source: Source;
+  readonly map: JsonMap;
+  readonly path: Path;
+  readonly problems: Problem[];
+  readonly spellings: Map<string, string>;
+  readonly damaged: Set<unknown>;
+};
+
+/** A key that cannot be replaced, and why. */
+type Fault = {
+  readonly key: string;
+  readonly message: string;
+  readonly code?: 'conflicting-keys' | 'wrong-type' | 'missing-key';
+  readonly help?: string;
+};
+
+/** Replaces the keys of Dagu 2 in a file as read by the documented ones. `value` is changed. */
+export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<string, string>): DaguKeys {
+  const problems: Problem[] = [];
+  const spellings = new Map(written);
+  const damaged = new Set<unknown>();
+  if (!isJsonObject(value)) return { problems, spellings, damaged };
+  const warnings = differences(source, value, written);
+  const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
+  for (const key of ['steps', 'handlerOn']) {
+    for (const [path, step] of mapsIn(value[key], [key])) {
+      for (const change of [textCall, listOnly, typeWithSettings]) report(target(path, step), change);
+    }
+  }
+  report(target([], value as JsonMap), overlapPolicy);
+  for (const [path, secret] of mapsIn(value.secrets, ['secrets'])) report(target(path, secret), providedKey);
+  return { problems: [...problems, ...warnings], spellings, damaged };
+}
+
+/** The maps in a list or map, with their paths. */
+function mapsIn(value: Json | undefined, path: Path): [Path, JsonMap][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, entry]: [string, Json]): [Path, JsonMap][] =>
+    isJsonObject(entry) ? [[[...path, isList ? Number(key) : key], entry as JsonMap]] : [],
+  );
+}
+
+/** `overlapPolicy: all` lets every run wait, as `overlap: queue` does. */
+function overlapPolicy({ map, spellings }: Target): null {
+  const written = spellings.get('overlap') ?? '';
+  if (canonicalKey(written) === 'overlappolicy' && map.overlap === 'all') map.overlap = 'queue';
+  return null;
+}
+
+/** `call: TEXT` is `run: TEXT`. */
+function textCall(target: Target): Fault | null {
+  const { map } = target;
+  const { call } = map;
+  if (typeof call !== 'string') return null;
+  delete map.call;
+  if (map.run !== undefined) return { key: 'call', message: '"call" with text and "run" are the same key' };
+  return put(target, { key: 'run', value: call, written: 'call' });
+}
+
+/** `exec` is a `command` that can only be a list. */
+function listOnly({ map, path, spellings }: Target): Fault | null {
+  if (!isExec(path, spellings) || Array.isArray(map.command)) return null;
+  delete map.command;
+  const message = '"exec" must be a list: the program and its arguments';
+  return { key: 'command', message, code: 'wrong-type' };
+}
+
+/** `type` and `with` are the `type` and `config` of an `executor`. An unknown type is left to the schema. */
+function typeWithSettings(target: Target): Fault | null {
+  const { map, damaged } = target;
+  const { type, with: config } = map;
+  if (type === undefined) {
+    delete map.with;
+    if (config === undefined || damaged.has(map)) return null;
+    const message = '"with" holds the settings of a "type", which is missing';
+    return { key: 'with', message, code: 'missing-key', help: 'For example: type: http, with: {...}' };
+  }
+  const executor = typeof type === 'string' ? executorOfType(type) : undefined;
+  if (executor === undefined) return null;
+  delete map.type;
+  delete map.with;
+  if (map.executor !== undefined) return { key: 'type', message: '"type" and "executor" are the same key' };
+  if (executor === null) return subWorkflowFault(target, String(type), config);
+  const isContainer = map.container !== undefined && (executor === 'docker' || executor === 'command');
+  if (isContainer && config === undefined) return null;
+  if (config !== undefined) spell(target, ['executor', 'config'], 'with');
+  const value = { type: executor, ...(config === undefined ? {} : { config }) };
+  return put(target, { key: 'executor', value, written: 'type' });
+}
+
+/** A step type that runs another workflow says nothing that `call` or `run` does not say. */
+function subWorkflowFault({ map, damaged }: Target, type: string, config: Json | undefined): Fault | null {
+  const what = `a step of the type "${type}"`;
+  if (config !== undefined) return { key: 'with', message: `${what} has no settings: write "call" and "params"` };
+  if (map.run !== undefined || damaged.has(map)) return null;
+  return { key: 'type', message: `${what} needs "call", the workflow to run`, code: 'missing-key' };
+}
+
+/** `provider: env, key: NAME` is `env: NAME`. An unknown provider is left to the schema. */
+function providedKey(target: Target): Fault | null {
+  const { map } = target;
+  const { provider, key } = map;
+  if (provider === undefined && key === undefined) return null;
+  if (provider !== undefined && provider !== 'env' && provider !== 'file') return null;
+  delete map.provider;
+  delete map.key;
+  if (provider === undefined) {
+    return { key: 'key', message: '"key" needs "provider": env or file', code: 'missing-key' };
+  }
+  if (key === undefined) return { key: 'provider', message: '"provider" needs "key"', code: 'missing-key' };
+  const other = ['env', 'file'].find((name) => map[name] !== undefined);
+  if (other !== undefined) return { key: 'provider', message: `"provider" and "${other}" exclude each other` };
+  return put(target, { key: provider, value: key, written: 'key' });
+}
+
+function put(target: Target, { key, value, written }: { key: string; value: Json; written: string }): null {
+  target.map[key] = value;
+  spell(target, [key], written);
+  return null;
+}
+
+/** Messages name the key as the file has it. */
+function spell({ path, spellings }: Target, made: Path, written: string): void {
+  const spelling = spellings.get(pathMark([...path, written])) ?? written;
+  spellings.set(pathMark([...path, ...made]), spelling);
+}
+
+/** Reports what cannot be changed. The map then lacks a value. */
+function report(target: Target, change: (target: Target) => Fault | null): void {
+  const fault = change(target);
+  if (fault === null) return;
+  const { source, map, path, problems, damaged } = target;
+  damaged.add(map);
+  const spot = { source, path: [...path, fault.key], part: 'key' as const };
+  problems.push(problem(fault.code ?? 'conflicting-keys', spot, fault.message, { help: fault.help ?? null }));
+}
