@@ -25,9 +25,11 @@ describe('a step that waits for approval', () => {
       const run = await begin(place);
       expect(await place.json('status', 'r1')).toMatchObject({ status: 'running', waitingFor: ['go'] });
       expect((await place.wf('status', 'r1')).stdout).toContain(
-        'go waits for approval: Ship 99?\n  approve: wf approve r1 go',
+        'go waits for approval: Ship 99?\n  approve: wf approve -p WHY=... r1 go',
       );
-      expect((await place.wf('history', '--waiting')).stdout).toMatch(/r1 .* running .* approve: wf approve r1 go\n$/);
+      expect((await place.wf('history', '--waiting')).stdout).toMatch(
+        /r1 .* running .* approve: wf approve -p WHY=\.{3} r1 go\n$/,
+      );
       const faulty = await place.wf('approve', 'r1', '-p', 'WY=x', '-p', 'N=two');
       expect([faulty.code, faulty.stdout]).toEqual([2, '']);
       expect(faulty.stderr).toBe(

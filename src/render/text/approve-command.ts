@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 import { shortId } from './short-id.ts';
@@ -17,10 +17,18 @@ export type PendingApproval = { readonly text: string; readonly approve: string;
 export function pendingApprovals({ runId, steps }: RunSummary, options = ''): readonly PendingApproval[] {
   return steps
     .filter(({ waitingFor }) => waitingFor === 'approval')
-    .map(({ name, approval }) => {
+    .map((step) => {
+      const { name, approval } = step;
       const prompt = approval?.prompt ?? '';
-      const approve = suggestApprove(runId, name, options);
+      const approve = suggestApprove(runId, name, `${options}${neededInputs(step)}`);
+      const reject = suggestApprove(runId, name, options).replace('wf approve', 'wf reject');
       const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
-      return { text: escapeControls(text), approve, reject: approve.replace('wf approve', 'wf reject') };
+      return { text: escapeControls(text), approve, reject };
     });
+}
+
+/** Returns the options for the inputs that the approval of a step needs: ` -p WHY=...`, or nothing. */
+export function neededInputs({ approval }: StepSummary): string {
+  const needed = (approval?.input ?? []).filter(({ required, default: value }) => required === true && value === '');
+  return needed.map(({ name }) => ` -p ${name}=...`).join('');
 }

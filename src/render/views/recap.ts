@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
 import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
-import { suggestApprove } from '../text/approve-command.ts';
+import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
 import { formatDuration } from '../text/duration.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
@@ -118,9 +118,10 @@ function reasonLines(summary: RunSummary): readonly string[] {
 /** Returns what waits for approval, with the command that approves it. */
 function approvalLines({ summary }: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
   const waiting = summary.steps.filter(({ waitingFor }) => waitingFor === 'approval');
-  return waiting.flatMap(({ name, approval }) => {
+  return waiting.flatMap((step) => {
+    const { name, approval } = step;
     const prompt = escapeControls(approval?.prompt ?? '');
-    const command = suggestApprove(summary.runId, name, commands.options);
+    const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(step)}`);
     return [
       `${colors.bold(nameText(name))} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
       ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),
