@@ -1,10 +1,11 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
-import { nextTurn } from '../../turns.ts';
+import { createSlices } from '../../turns.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
+import { readFinished } from './read-finished.ts';
 import { namesWorkflow } from './run-reference.ts';
 
 export type RetentionRequest = {
@@ -17,7 +18,12 @@ export type RetentionRequest = {
   readonly spare: string | null;
   /** Aborting keeps the runs that are not removed yet. */
   readonly signal: AbortSignal;
+  /** Called before each of the runs that may go. */
+  readonly progress?: (done: number, total: number) => void;
 };
+
+/** The maximum time of removals per turn of the event loop. */
+const sliceMs = 10;
 
 /** A removed run; of a dry run, a run that would be removed. */
 export type RemovedRun = {
@@ -54,20 +60,23 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
   const removed: RemovedRun[] = [];
   const left = request.dryRun ? { bytes: 0, problems: [] } : tools.archive.finishRemovals();
   const problems = [...left.problems];
-  for (const group of groupsOf(request.workflow, tools)) {
+  const surplus = [...groupsOf(request.workflow, tools)].flatMap((group) => {
     const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
-    for (const candidate of candidatesOf(group, isTooMany, tools)) {
-      // Removing is synchronous: without a pause no signal would be handled.
-      await nextTurn();
-      if (request.signal.aborted) break;
-      if (candidate.runId === request.spare) continue;
-      try {
-        const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
-        if (run !== null) removed.push(run);
-      } catch (error) {
-        if (!(error instanceof WfError)) throw error;
-        problems.push(error.message);
-      }
+    return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
+  });
+  const pause = createSlices(sliceMs);
+  for (const [done, { candidate, isTooMany }] of surplus.entries()) {
+    request.progress?.(done, surplus.length);
+    // Removing is synchronous: without a pause no signal would be handled.
+    await pause();
+    if (request.signal.aborted) break;
+    if (candidate.runId === request.spare) continue;
+    try {
+      const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
+      if (run !== null) removed.push(run);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      problems.push(error.message);
     }
   }
   return { removed, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, left.bytes), problems };
@@ -124,7 +133,7 @@ async function removeIfOver(
   { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
   { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
 ): Promise<RemovedRun | null> {
-  const run = readPastRun(archive, runId);
+  const run = readForRemoval(archive, runId);
   const wasLost = run !== null && (await isLost(run, { archive, isAlive, isElsewhere }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
@@ -135,10 +144,15 @@ async function removeIfOver(
   // An owner in another namespace may have died after its last event and before it released the run.
   else await archive.judgeOwner(runId).catch(leaveToRemoval);
   const bytes = archive.remove(runId, () => {
-    const found = readPastRun(archive, runId);
+    const found = readForRemoval(archive, runId);
     return isOver(found) && found?.state.createdAt === run?.state.createdAt;
   });
   return bytes === null ? null : { runId, run, label, time, bytes };
+}
+
+/** The workflow of a finished run does not matter. */
+function readForRemoval(archive: RunArchive, runId: string): PastRun | null {
+  return readFinished(archive, runId) ?? readPastRun(archive, runId);
 }
 
 function lastTime(run: PastRun | null, time: number): number {

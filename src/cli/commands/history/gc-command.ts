@@ -7,6 +7,7 @@ import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
+import { createCountLine } from '../../terminal/count-line.ts';
 import { spanOption } from '../../time-options.ts';
 
 /** The options of `wf gc`; `name` is null for all workflows. */
@@ -29,13 +30,16 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
   const { createPast, createRetention, workflowPlaces } = await import('../../../app.ts');
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
   const keepRuns = config.settings.read('historyKeepRuns').value;
+  const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');
   const report = await createRetention(config).apply({
     rule: asked ?? { type: 'settings', keepRuns },
     workflow: name,
     dryRun,
     spare: null,
     signal: new AbortController().signal,
+    progress: progress.show,
   });
+  progress.clear();
   await show(report, { dryRun, json: options.json ?? false }, console);
   return report.problems.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
 }
