@@ -52,7 +52,7 @@ function withGroups({ properties, ...map }) {
 }
 
 function isLeftOut(keyword, part) {
-  const read = ['patternProperties', 'anyOf', 'x-alias-of', 'x-seconds'];
+  const read = ['patternProperties', 'anyOf', 'x-alias-of', 'x-seconds', 'x-number'];
   if (keyword === 'additionalProperties') return part === false;
   if (keyword === 'allOf')
     return part.some((item) => item.anyOf !== undefined || item.then?.properties?.with !== undefined);

@@ -168,6 +168,21 @@ export type OutputSource = (
 /** The login of an image registry. `auth`: user name and password with a colon between them, in base64. */
 export type RegistryAuth = { readonly username?: Template; readonly password?: Template; readonly auth?: Template };
 
+/** A key of a step whose number may be one variable. */
+export type NumberKey =
+  | 'timeoutSec'
+  | 'continueOn.exitCode'
+  | `retryPolicy.${'limit' | 'intervalSec' | 'maxIntervalSec' | 'backoff' | 'jitter' | 'exitCode'}`
+  | `repeatPolicy.${'limit' | 'intervalSec' | 'maxIntervalSec' | 'backoff' | 'exitCode'}`
+  | 'parallel.maxConcurrent'
+  | `service.${'intervalSec' | 'timeoutSec'}`;
+
+/** A number that a variable gives when the step starts; until then the step has the default. */
+export type NumberText = { readonly key: NumberKey; readonly text: Template };
+
+/** The value of a number that a variable gave. */
+export type NumberValue = { readonly key: NumberKey; readonly value: number };
+
 /** A node of the graph, or a handler. */
 export type Step = {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
@@ -215,6 +230,8 @@ export type Step = {
   /** Of an instance, which exists only in a run: the name of its fan-out. */
   readonly instanceOf?: string;
   readonly approval?: Approval;
+  /** Numbers that variables give; absent without any. */
+  readonly numbers?: readonly NumberText[];
 };
 
 /** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */

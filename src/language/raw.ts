@@ -15,23 +15,26 @@ type RawConditionMap = { readonly condition?: string; readonly expected?: string
 export type RawConditions = RawCondition | readonly RawCondition[];
 export type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
 
+/** A number, or a text that is one variable. */
+export type RawNumber = number | string;
+
 export type RawTolerance = {
   readonly failure?: boolean;
   readonly skipped?: boolean;
-  readonly exitCode?: number | readonly number[];
+  readonly exitCode?: RawNumber | readonly RawNumber[];
   readonly output?: TextOrList;
   readonly markSuccess?: boolean;
 };
 
 /** The keys of a policy that repeats something after waits. */
 export type RawWaits = {
-  readonly limit?: number;
-  readonly intervalSec?: number;
-  readonly backoff?: boolean | number;
-  readonly maxIntervalSec?: number;
-  readonly exitCode?: number | readonly number[];
+  readonly limit?: RawNumber;
+  readonly intervalSec?: RawNumber;
+  readonly backoff?: boolean | RawNumber;
+  readonly maxIntervalSec?: RawNumber;
+  readonly exitCode?: RawNumber | readonly RawNumber[];
 };
-export type RawRetry = RawWaits & { readonly jitter?: number };
+export type RawRetry = RawWaits & { readonly jitter?: RawNumber };
 export type RawRepeat = RawWaits & RawConditionMap & { readonly repeat?: boolean | 'while' | 'until' };
 
 /** A container to create, or to run in; a text is the name of a running one. */
@@ -72,8 +75,8 @@ export type RawService = {
     readonly line?: string;
     readonly healthy?: boolean;
   };
-  readonly intervalSec?: number;
-  readonly timeoutSec?: number;
+  readonly intervalSec?: RawNumber;
+  readonly timeoutSec?: RawNumber;
 };
 
 /** A scalar as written in the file; deeper values are passed on as JSON. */
@@ -89,7 +92,7 @@ export type RawMatrix = { readonly [axis: string]: readonly Json[] } & {
 export type RawFanOut = {
   readonly items?: string | readonly RawItem[];
   readonly matrix?: RawMatrix;
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: RawNumber;
   readonly failFast?: boolean;
 };
 
@@ -115,7 +118,7 @@ export type RawAction = {
   readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean };
   readonly mailOnError?: boolean;
   readonly env?: NamedTexts;
-  readonly timeoutSec?: number;
+  readonly timeoutSec?: RawNumber;
   readonly leaveBackground?: boolean;
   readonly call?: { readonly function?: string; readonly args?: TextMap };
   readonly run?: string;

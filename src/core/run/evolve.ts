@@ -163,9 +163,10 @@ function started(run: RunState, { step, at, process, child }: Event<'step.starte
   return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
 }
 
-function expanded(run: RunState, { step, at, attempt, items }: Event<'step.expanded'>): RunState {
+function expanded(run: RunState, event: Event<'step.expanded'>): RunState {
+  const { step, at, attempt, items } = event;
   const index = nodeIndex(run.graph, step);
-  const change = { status: 'running', attempt, startedAt: at, instances: newInstances(run, items) } as const;
+  const change = { status: 'running', attempt, startedAt: at, instances: newInstances(run, event) } as const;
   return addInstances(evolveNode(run, index, change), index, items);
 }
 

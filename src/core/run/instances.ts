@@ -9,10 +9,17 @@ import { withPlace } from './places.ts';
 import type { Item } from './run.ts';
 import { type Instances, initialStep, isActive, isSettled, type RunState, type StepState } from './run-state.ts';
 
+/** The one number that is of the fan-out itself; each instance evaluates the others. */
+const MAX_CONCURRENT = 'parallel.maxConcurrent';
+
 /** The instances of a fan-out that is to be expanded next; all of them may start. */
-export function newInstances({ graph }: RunState, items: readonly Item[]): Instances {
+export function newInstances(
+  { graph }: RunState,
+  { items, maxConcurrent }: { readonly items: readonly Item[]; readonly maxConcurrent?: number },
+): Instances {
   const ready = indexSet(items.length, items.keys());
-  return { first: graph.nodes.length, count: items.length, ready, active: 0, settled: 0, canceling: null };
+  const limit = maxConcurrent === undefined ? {} : { maxConcurrent };
+  return { first: graph.nodes.length, count: items.length, ready, active: 0, settled: 0, canceling: null, ...limit };
 }
 
 /** Adds the instances of a fan-out as nodes of the run. */
@@ -58,7 +65,8 @@ export function fanOutOf(run: RunState, { item }: StepState): StepState | null {
  */
 export function beforeItems(step: Step): Step {
   const preconditions = step.preconditions.filter((precondition) => !mentionsItem(precondition));
-  const isConstant = preconditions.length === 0 && !JSON.stringify(step.fanOut?.items).match(/[$`]/);
+  const isConstant =
+    preconditions.length === 0 && step.numbers === undefined && !JSON.stringify(step.fanOut?.items).match(/[$`]/);
   const dependent = new Set<string>();
   const env = step.env.filter(({ name, value }) => {
     const isDependent = mentions(value, (used) => isItemVariable(used) || dependent.has(used));
@@ -66,13 +74,19 @@ export function beforeItems(step: Step): Step {
     return !isDependent;
   });
   const dir = step.dir !== null && mentions(step.dir, isItemVariable) ? null : step.dir;
-  return { ...step, preconditions, dir, env: isConstant ? [] : env };
+  const { numbers: all, ...rest } = step;
+  const numbers = all?.filter(({ key }) => key === MAX_CONCURRENT);
+  const own = numbers === undefined || numbers.length === 0 ? {} : { numbers };
+  return { ...rest, ...own, preconditions, dir, env: isConstant ? [] : env };
 }
 
 /** An instance depends on its fan-out only: that started when the dependencies let it. */
 function instanceStep({ fanOut: _, ...step }: Step, key: string): Step {
   const preconditions = step.preconditions.filter(mentionsItem);
-  return { ...step, name: instanceName(step.name, key), instanceOf: step.name, depends: [step.name], preconditions };
+  const numbers = step.numbers?.filter((number) => number.key !== MAX_CONCURRENT);
+  const own = numbers === undefined ? {} : { numbers };
+  const name = instanceName(step.name, key);
+  return { ...step, ...own, name, instanceOf: step.name, depends: [step.name], preconditions };
 }
 
 function mentionsItem({ condition, expected }: Precondition): boolean {

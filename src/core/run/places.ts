@@ -19,7 +19,7 @@ export function withPlace(run: RunState, index: number, step: StepState): RunSta
 }
 
 function mayStartInstance(run: RunState, index: number, { instances }: StepState): boolean {
-  const { maxConcurrent = 0 } = nodeAt(run.graph, index).fanOut ?? {};
+  const maxConcurrent = instances?.maxConcurrent ?? nodeAt(run.graph, index).fanOut?.maxConcurrent ?? 0;
   if (instances === undefined || instances.canceling !== null || instances.active >= maxConcurrent) return false;
   return smallestIndex(instances.ready) !== null;
 }

@@ -47,7 +47,7 @@ export function neededFacts(
   step: Step,
   state: StepState,
   outcome: Outcome,
-): { readonly [fact in keyof AttemptFacts]-?: boolean } {
+): { readonly [fact in Exclude<keyof AttemptFacts, 'numbers'>]: boolean } {
   const isDecided = isRetried(step, state, outcome);
   const { repeat, retry, continueOn, approval } = step;
   return {

@@ -92,7 +92,8 @@ function keptItems(
     return isComplete || !isDone(instance) || unkept(instance).length > 0;
   };
   const kept = instances.filter((instance) => !runs(instance)).map(({ name }) => takenOver(run, name));
-  return [{ step: step.name, items, instances: kept }];
+  const { maxConcurrent } = step.instances ?? {};
+  return [{ step: step.name, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }), instances: kept }];
 }
 
 function plainItem({ key, value, masked }: Item): Item {

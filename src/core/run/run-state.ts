@@ -101,6 +101,8 @@ export type Instances = {
   readonly settled: number;
   /** Why no further instance starts although the run continues; null if they may. */
   readonly canceling: string | null;
+  /** Maximum number of instances running at once, if a variable gave it. */
+  readonly maxConcurrent?: number;
 };
 
 /** The item of an instance; `fanOut` is the node number of its step. */

@@ -1,4 +1,4 @@
-import type { HandlerKind, ItemValue, ParamRule } from '../workflow.ts';
+import type { HandlerKind, ItemValue, NumberValue, ParamRule } from '../workflow.ts';
 
 /**
  * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
@@ -106,6 +106,8 @@ export type AttemptFacts = {
   readonly prompt?: string;
   /** A random number from 0 (inclusive) to 1 (exclusive), for the `jitter` of a wait. */
   readonly random?: number;
+  /** The numbers of the step that variables gave; absent if one of them could not be evaluated. */
+  readonly numbers?: readonly NumberValue[];
 };
 
 /** Why a run is being ended early. */
@@ -193,6 +195,7 @@ export type Item = { readonly key: string; readonly value: ItemValue; readonly m
 export type RestoredItems = {
   readonly step: string;
   readonly items: readonly Item[];
+  readonly maxConcurrent?: number;
   readonly instances: readonly RestoredStep[];
 };
 
@@ -245,6 +248,7 @@ export type RunInput =
       readonly step: string;
       readonly attempt: number;
       readonly items: readonly Item[];
+      readonly maxConcurrent?: number;
     }
   | {
       readonly type: 'attempt-ended';
@@ -361,6 +365,8 @@ export type RunEvent =
       readonly step: string;
       readonly attempt: number;
       readonly items: readonly Item[];
+      /** Present if a variable gave it. */
+      readonly maxConcurrent?: number;
     }
   /** For the engine: end every running attempt at an instance of this fan-out, of which one failed. */
   | { readonly type: 'step.canceling'; readonly at: number; readonly step: string; readonly message: string }

@@ -1,5 +1,6 @@
 import { nodeIndex } from '../graph.ts';
 import { MAX_INSTANCES, MAX_ITEMS } from '../items.ts';
+import { withNumbers } from '../step-numbers.ts';
 import { handlerKind } from '../workflow.ts';
 import { answer, expire, hold, holdRestored, needsApproval } from './approval.ts';
 import { cancel, cancelFanOut, lose } from './cancel.ts';
@@ -112,9 +113,14 @@ function start(draft: Draft, { at, restored }: Input<'start'>): void {
   }
 }
 
-function restoreItems(draft: Draft, at: number, { step, items, instances }: RestoredItems): void {
-  record(draft, { type: 'step.expanded', at, step, attempt: 0, items });
+function restoreItems(draft: Draft, at: number, { step, items, instances, maxConcurrent }: RestoredItems): void {
+  record(draft, { type: 'step.expanded', at, step, attempt: 0, items, ...limitOf(maxConcurrent) });
   for (const instance of instances) record(draft, { type: 'step.restored', at, ...instance });
+}
+
+/** The number of instances at once, if a variable gave it. */
+function limitOf(maxConcurrent: number | undefined): { readonly maxConcurrent?: number } {
+  return maxConcurrent === undefined ? {} : { maxConcurrent };
 }
 
 function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
@@ -142,13 +148,13 @@ function attemptServing(draft: Draft, { at, step, attempt }: Input<'attempt-serv
     record(draft, { type: 'step.serving', at, step, attempt });
 }
 
-function itemsRead(draft: Draft, { at, step, attempt, items }: Input<'items-read'>): void {
+function itemsRead(draft: Draft, { at, step, attempt, items, maxConcurrent }: Input<'items-read'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
   const problem = isEnding(draft.run, state) ? null : tooManyItems(draft.run, items.length);
   if (isEnding(draft.run, state)) settle(draft, at, state, { status: 'canceled', message: 'stopped' });
   else if (problem !== null) settle(draft, at, state, { status: 'failed', reason: 'error', message: problem });
-  else record(draft, { type: 'step.expanded', at, step, attempt, items });
+  else record(draft, { type: 'step.expanded', at, step, attempt, items, ...limitOf(maxConcurrent) });
 }
 
 function tooManyItems({ graph, nodes }: RunState, count: number): string | null {
@@ -163,10 +169,13 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
   const outcome = serviceOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
-  const node = stepNode(draft.run, step);
+  const written = stepNode(draft.run, step);
+  const node = withNumbers(written, facts?.numbers ?? []);
+  // Without the numbers of its policies, the attempt has failed for good.
+  const isLast = isEnding(draft.run, state) || (written.numbers !== undefined && facts?.numbers === undefined);
   // The policies of a fan-out hold for each of its instances.
   const next =
-    isEnding(draft.run, state) || node.fanOut !== undefined
+    isLast || node.fanOut !== undefined
       ? { why: null, ...lastResult(node, outcome, facts) }
       : followUp(node, state, outcome, facts);
   const { why, tolerated } = next;

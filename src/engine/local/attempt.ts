@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { failed } from '../../core/run/outcome.ts';
 import type { AttemptFacts, Item, Outcome } from '../../core/run/run.ts';
+import { numberValues, withNumbers } from '../../core/step-numbers.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
-import type { Service, Step, Workflow } from '../../core/workflow.ts';
+import type { NumberValue, Service, Step, Workflow } from '../../core/workflow.ts';
 import type {
   Attempt,
   Executor,
@@ -73,7 +74,9 @@ type AttemptContext = {
   readonly service: ServiceCalls;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
   /** Which facts the step's policies need after this outcome. */
-  readonly neededFacts: (outcome: Outcome) => NeededFacts;
+  readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
+  /** Limits the time of the attempt from now on, for a limit that a variable gives. */
+  readonly limitTime: (timeoutMs: number) => void;
 };
 
 /**
@@ -84,25 +87,31 @@ export type AttemptReport = {
   readonly outcome: Outcome;
   readonly facts: AttemptFacts;
   readonly items?: readonly Item[];
+  /** Of a fan-out, if a variable gave it. */
+  readonly maxConcurrent?: number;
 };
 
 /**
  * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
  * is an outcome; a rejection is an internal error.
  */
-export async function runAttempt(context: AttemptContext): Promise<AttemptReport> {
-  const { step, output, secrets, variables } = context;
+export async function runAttempt(written: AttemptContext): Promise<AttemptReport> {
+  const { output, secrets, variables } = written;
+  let context = written;
   try {
-    const { scope, env } = variables.forStep(stepEnvironment(context));
-    if (step.env.length > 0) await addStepEnv(step.env, { scope, env, capture: captureFor(context) });
-    secrets.learnStep(step, env, scope);
-    const cwd = stepDirectory(context.workflow, step, scope);
-    const refusal = await checkPreconditions(context, scope, env, cwd);
+    const { scope, env } = variables.forStep(stepEnvironment(written));
+    if (written.step.env.length > 0) await addStepEnv(written.step.env, { scope, env, capture: captureFor(written) });
+    secrets.learnStep(written.step, env, scope);
+    const cwd = stepDirectory(written.workflow, written.step, scope);
+    const refusal = await checkPreconditions(written, scope, env, cwd);
     if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
     if (refusal !== null) return reportOf(refusal);
+    const { step, numbers } = evaluatedNumbers(written, scope);
+    context = { ...written, step };
     if (step.fanOut !== undefined) {
       const items = await readItems(step.fanOut, { scope, env, capture: captureFor(context), secrets });
-      return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items };
+      const limit = numbers === undefined ? {} : { maxConcurrent: step.fanOut.maxConcurrent };
+      return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items, ...limit };
     }
     const outcome = await withCopies(context, scope, cwd, async () => {
       env['PWD'] = cwd;
@@ -111,13 +120,27 @@ export async function runAttempt(context: AttemptContext): Promise<AttemptReport
       output.settle();
       return afterEnd(outcome, context);
     });
-    return await withFacts(context, outcome, { scope, env, cwd });
+    const report = await withFacts(context, outcome, { scope, env, cwd });
+    return numbers === undefined ? report : { ...report, facts: { ...report.facts, numbers } };
   } catch (error) {
     if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
     return reportOf(afterEnd(failed(error.message), context));
   } finally {
     output.close();
   }
+}
+
+/** The step with the numbers that variables give. Throws an `EvaluationProblem`. */
+function evaluatedNumbers(
+  { step, limitTime }: AttemptContext,
+  scope: Scope,
+): { readonly step: Step; readonly numbers?: readonly NumberValue[] } {
+  if (step.numbers === undefined) return { step };
+  const read = numberValues(step.numbers, scope);
+  if ('problem' in read) throw new EvaluationProblem(read.problem);
+  const made = withNumbers(step, read.values);
+  if (step.numbers.some(({ key }) => key === 'timeoutSec')) limitTime(made.timeoutMs);
+  return { step: made, numbers: read.values };
 }
 
 /** A step that only asks for an approval has no work; a service is watched while it works. */
@@ -161,7 +184,7 @@ async function withFacts(
   { scope, env, cwd }: { scope: Scope; env: Environment; cwd: string },
 ): Promise<AttemptReport> {
   const { step, signal, output } = context;
-  const needed = context.neededFacts(outcome);
+  const needed = context.neededFacts(step, outcome);
   const { stdoutPath, stderrPath } = output.log;
   try {
     const facts = await attemptFacts(step, needed, outcome, {

@@ -361,9 +361,10 @@ export class LocalRun {
       ready: () => this.#post({ type: 'attempt-serving', at: this.#options.clock.now(), step: name, attempt: number }),
       giveUp: () => this.#attempts.end(name, 'unready'),
     };
-    const { outcome, facts, items }: AttemptReport = signals.signal.aborted
+    const limitTime = (timeoutMs: number) => this.#attempts.limit(name, timeoutMs);
+    const { outcome, facts, items, maxConcurrent }: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#runner.attempt({ step, number, signals, run: this.result, started, contained, service });
+      : await this.#runner.attempt({ step, number, signals, run: this.result, started, contained, service, limitTime });
     this.#attempts.leave(name);
     if (step.service !== undefined && signals.kill.aborted && this.result.cancellation?.force !== true)
       this.#warn(name, `killed: it did not end within ${this.#request.workflow.graceMs / 1000}s`);
@@ -371,7 +372,15 @@ export class LocalRun {
     if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
     const at = this.#options.clock.now();
     this.#background.ended(name, at);
-    if (items !== undefined) this.#post({ type: 'items-read', at, step: name, attempt: number, items });
+    if (items !== undefined)
+      this.#post({
+        type: 'items-read',
+        at,
+        step: name,
+        attempt: number,
+        items,
+        ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+      });
     else this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome, facts });
   }
 

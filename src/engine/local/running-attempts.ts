@@ -43,7 +43,14 @@ export class RunningAttempts {
     const running = this.#running.get(step);
     if (running === undefined || running.end.aborted) return;
     running.finishesWhenStopped = options.finishesWhenStopped;
-    if (options.timeoutMs > 0) this.#after(running, options.timeoutMs, () => this.#end(running, 'timeout'));
+    this.limit(step, options.timeoutMs);
+  }
+
+  /** Limits the time of a started attempt from now on; 0: no limit. */
+  limit(step: string, timeoutMs: number): void {
+    const running = this.#running.get(step);
+    if (running === undefined || running.end.aborted || running.isEnding || timeoutMs === 0) return;
+    this.#after(running, timeoutMs, () => this.#end(running, 'timeout'));
   }
 
   /** Removes an attempt that has ended. */

@@ -42,6 +42,7 @@ export type AttemptRequest = {
   readonly started: Started;
   readonly contained: Attempt['contained'];
   readonly service: ServiceCalls;
+  readonly limitTime: (timeoutMs: number) => void;
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */
@@ -108,7 +109,8 @@ export class StepRunner {
     }
   }
 
-  async #attempt({ step, number, signals, run, started, contained, service }: AttemptRequest): Promise<AttemptReport> {
+  async #attempt(request: AttemptRequest): Promise<AttemptReport> {
+    const { step, number, signals, run, started, contained, service, limitTime } = request;
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
@@ -145,7 +147,8 @@ export class StepRunner {
         return runSubworkflow(this.#options, parent, { ...request, params }, attempt);
       },
       // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
-      neededFacts: (outcome) => neededFacts(step, stepState(run, step.name), outcome),
+      neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
+      limitTime,
     });
     this.#warnOfNul(step, report.outcome);
     return report;

@@ -1,7 +1,7 @@
+import { parseSpan } from '../../core/span.ts';
 import type { ExecutorSpec, Json, JsonObject, Workflow } from '../../core/workflow.ts';
 import type { NamedTexts, RawContainer, RawWorkflow } from '../raw.ts';
 import { asList } from '../raw.ts';
-import { parseSpan } from '../span.ts';
 
 /** `dir` of the step, and the directory of the file. */
 type Place = { readonly dir: string | undefined; readonly fileDir: string; readonly isService?: boolean };

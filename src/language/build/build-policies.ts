@@ -1,6 +1,7 @@
 import type { Precondition, RepeatPolicy, RetryPolicy, Tolerance, Waits } from '../../core/workflow.ts';
 import type { RawCondition, RawConditions, RawRepeat, RawRetry, RawTolerance, RawWaits } from '../raw.ts';
 import { asList } from '../raw.ts';
+import { fixedNumber, fixedNumbers } from './number-texts.ts';
 
 /** The factor of `backoff: true`, and the longest wait of a backoff without `maxIntervalSec`. */
 const DEFAULT_BACKOFF = 2;
@@ -28,7 +29,7 @@ export function toleranceOf(raw: string | RawTolerance | undefined): Tolerance {
   return {
     failure,
     skipped,
-    ...(exitCode === undefined ? {} : { exitCodes: asList(exitCode) }),
+    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
     ...(output === undefined ? {} : { output: asList(output) }),
     ...(markSuccess === true ? { markSuccess } : {}),
   };
@@ -36,11 +37,12 @@ export function toleranceOf(raw: string | RawTolerance | undefined): Tolerance {
 
 /** `retryPolicy` with its defaults. */
 export function retryOf(raw: RawRetry | undefined): RetryPolicy {
-  const { limit = 0, exitCode, jitter = 0 } = raw ?? {};
+  const { exitCode } = raw ?? {};
+  const jitter = fixedNumber(raw?.jitter) ?? 0;
   return {
-    limit,
+    limit: fixedNumber(raw?.limit) ?? 0,
     ...waitsOf(raw ?? {}),
-    ...(exitCode === undefined ? {} : { exitCodes: asList(exitCode) }),
+    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
     ...(jitter === 0 ? {} : { jitter }),
   };
 }
@@ -49,12 +51,13 @@ export function retryOf(raw: RawRetry | undefined): RetryPolicy {
 export function repeatOf(raw: RawRepeat | undefined): RepeatPolicy | null {
   const mode = raw === undefined ? 'once' : repeatMode(raw);
   if (raw === undefined || mode === 'once') return null;
-  const { condition, exitCode, limit } = raw;
+  const { condition, exitCode } = raw;
+  const limit = fixedNumber(raw.limit);
   return {
     ...waitsOf(raw),
     ...(mode === 'always' ? {} : { mode }),
     ...(condition === undefined ? {} : { condition: preconditionOf(raw) }),
-    ...(exitCode === undefined ? {} : { exitCodes: asList(exitCode) }),
+    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
     ...(limit === undefined ? {} : { limit }),
   };
 }
@@ -68,12 +71,12 @@ function repeatMode({ repeat, condition, expected, exitCode }: RawRepeat): 'once
   return condition !== undefined && expected !== undefined ? 'until' : 'while';
 }
 
-function waitsOf({ intervalSec = 0, backoff = false, maxIntervalSec }: RawWaits): Waits {
-  const factor = backoff === true ? DEFAULT_BACKOFF : backoff;
-  const longest = maxIntervalSec ?? (factor === false ? undefined : DEFAULT_MAX_INTERVAL_SEC);
+function waitsOf({ intervalSec, backoff = false, maxIntervalSec }: RawWaits): Waits {
+  const factor = typeof backoff === 'boolean' ? (backoff ? DEFAULT_BACKOFF : undefined) : fixedNumber(backoff);
+  const longest = fixedNumber(maxIntervalSec) ?? (backoff === false ? undefined : DEFAULT_MAX_INTERVAL_SEC);
   return {
-    intervalMs: toMs(intervalSec),
-    ...(factor === false ? {} : { backoff: factor }),
+    intervalMs: toMs(fixedNumber(intervalSec) ?? 0),
+    ...(factor === undefined ? {} : { backoff: factor }),
     ...(longest === undefined ? {} : { maxIntervalMs: toMs(longest) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Readiness, Service } from '../../core/workflow.ts';
 import type { RawAction, RawService } from '../raw.ts';
 import { toMs } from './build-policies.ts';
+import { fixedNumber } from './number-texts.ts';
 
 /** Longest time until the container of a service is ready by the conditions of the container itself. */
 const CONTAINER_TIMEOUT_SEC = 120;
@@ -13,10 +14,16 @@ export function isService({ service }: RawAction): boolean {
 /** What a service needs besides a step; nothing for other steps. */
 export function serviceOf(raw: RawAction): { readonly service?: Service } {
   if (!isService(raw)) return {};
-  const { readyWhen, intervalSec = 1, timeoutSec } = typeof raw.service === 'object' ? raw.service : {};
+  const { readyWhen, intervalSec, timeoutSec } = typeof raw.service === 'object' ? raw.service : {};
   const own = readyWhen === undefined ? ofContainer(raw) : readinessOf(readyWhen);
   const usualSec = readyWhen === undefined && own !== null ? CONTAINER_TIMEOUT_SEC : 60;
-  return { service: { readyWhen: own, intervalMs: toMs(intervalSec), timeoutMs: toMs(timeoutSec ?? usualSec) } };
+  return {
+    service: {
+      readyWhen: own,
+      intervalMs: toMs(fixedNumber(intervalSec) ?? 1),
+      timeoutMs: toMs(fixedNumber(timeoutSec) ?? usualSec),
+    },
+  };
 }
 
 function readinessOf({ command, port, http, line, healthy }: NonNullable<RawService['readyWhen']>): Readiness | null {

@@ -11,6 +11,7 @@ import { isService, serviceOf } from './build-service.ts';
 import { fanOutOf, type RawItems } from './fan-out.ts';
 import type { Functions } from './functions.ts';
 import { expandCall } from './functions.ts';
+import { fixedNumber, numberTextsOf } from './number-texts.ts';
 import { publishedOf } from './published.ts';
 
 /**
@@ -55,7 +56,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
     env: [...args, ...envOf(action.env)],
     signalOnStop: canonicalSignal(action.signalOnStop ?? 'SIGTERM') ?? 'SIGTERM',
-    timeoutMs: toMs(action.timeoutSec ?? 0),
+    timeoutMs: toMs(fixedNumber(action.timeoutSec) ?? 0),
     mailOn: {
       failure: action.mailOn?.failure ?? action.mailOnError ?? false,
       success: action.mailOn?.success ?? false,
@@ -64,6 +65,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
     ...serviceOf(action),
+    ...numberTextsOf({ ...raw, ...action }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { parseSpan } from '../../core/span.ts';
 import type {
   HandlerKind,
   MailSettings,
@@ -15,7 +16,6 @@ import { parseParamDefaults } from '../params.ts';
 import type { RawDotenv, RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
-import { parseSpan } from '../span.ts';
 import { secretInputs } from './approval.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';

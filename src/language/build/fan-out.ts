@@ -9,8 +9,8 @@ const DEFAULT_CONCURRENT = 10;
 
 /** `parallel` and `matrix` in any of their forms; null for a step that runs once. */
 export function fanOutOf(raw: RawItems): FanOut | null {
-  const { items, matrix, maxConcurrent = DEFAULT_CONCURRENT, failFast = false } = rawFanOut(raw) ?? {};
-  const policy = { maxConcurrent, failFast };
+  const { items, matrix, maxConcurrent, failFast = false } = rawFanOut(raw) ?? {};
+  const policy = { maxConcurrent: typeof maxConcurrent === 'number' ? maxConcurrent : DEFAULT_CONCURRENT, failFast };
   if (matrix !== undefined) return { items: combinations(matrix), isMatrix: true, ...policy };
   if (items === undefined) return null;
   return { items: typeof items === 'string' ? items : items.map(itemOf), ...policy };

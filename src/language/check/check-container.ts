@@ -1,9 +1,9 @@
+import { parseSpan } from '../../core/span.ts';
 import { isService } from '../build/build-service.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { RawContainer } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { parseSpan } from '../span.ts';
 import type { ActionEntry } from './action-entries.ts';
 import { patternProblem } from './pattern.ts';
 

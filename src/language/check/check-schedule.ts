@@ -1,8 +1,8 @@
+import { parseSpan } from '../../core/span.ts';
 import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from '../cron.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import type { TextOrList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { parseSpan } from '../span.ts';
 
 /** Checks the schedule of a file. */
 export function scheduleProblems(file: SpecFile): Problem[] {

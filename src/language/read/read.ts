@@ -1,5 +1,6 @@
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
+import { parseSpan } from '../../core/span.ts';
 import type { Json } from '../../core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
@@ -8,7 +9,6 @@ import { pathMark } from '../problem.ts';
 import type { KnownKey } from '../schema/schema.ts';
 import { resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { parseSpan } from '../span.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
@@ -81,10 +81,16 @@ function readPlain(reader: Reader, node: Node, place: Target): Json {
 
 /** A length such as `2d12h` counts as its seconds where a number of seconds is expected. */
 function scalarOf(node: Scalar, schema: Schema): Json {
-  const value = scalarValue(node, typesOf(schema), schema.enum);
+  const value = scalarValue(node, valueTypes(schema), schema.enum);
   if (schema['x-seconds'] !== true || typeof value !== 'string') return value;
   const spanMs = parseSpan(value);
   return spanMs === null ? value : spanMs / 1000;
+}
+
+/** A number that may be a variable is read as a number: `"3"` is one. */
+function valueTypes(schema: Schema): readonly string[] | null {
+  const types = typesOf(schema);
+  return schema['x-number'] === true ? (types ?? []).filter((type) => type !== 'string') : types;
 }
 
 /** No program accepts an argument or a variable that contains a zero byte. */

@@ -76,11 +76,12 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
       return problem('missing-key', at('key'), message);
     }
     case 'type': {
-      const message = `${subject} must be ${typeWords(error.params.type)}, not ${kindOf(value)}`;
+      const expected = typeWords(error.params.type, path);
+      const message = `${subject} must be ${expected}, not ${kindOf(value)}`;
       const shape = rightShape(path, value);
       const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
       return problem('wrong-type', at('value'), message, {
-        label: `expected ${typeWords(error.params.type)}`,
+        label: `expected ${expected}`,
         help: shape !== null ? `Write ${shape}` : isLength ? 'Write seconds, or a length such as 90s or 2d12h.' : null,
       });
     }
@@ -88,7 +89,8 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'const':
       return enumProblem(error, { source, path, part: 'value' }, { subject, value });
     case 'pattern':
-      // The only case in the schema: seconds, which may also be a text that a variable completes.
+      if (String(error.params.pattern).startsWith('^\\$')) return numberProblem(at('value'), { subject, value, path });
+      // The only other case in the schema: seconds, which may also be a text that a variable completes.
       return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
         label: 'expected a number',
       });
@@ -101,6 +103,18 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     default:
       return problem('wrong-value', at('value'), `${subject} is invalid (${error.keyword})`);
   }
+}
+
+/** A text in the place of a number that is no variable. */
+function numberProblem(
+  spot: Problem['spot'],
+  { subject, value, path }: EnumSubject & { readonly path: Path },
+): Problem {
+  const isLength = /Sec$/.test(String(path.at(-1)));
+  return problem('wrong-type', spot, `${subject} must be a number, or one variable, not "${String(value)}"`, {
+    label: 'expected a number or a variable',
+    help: isLength ? 'Write seconds, or a length such as 90s or 2d12h.' : null,
+  });
 }
 
 type EnumSubject = { readonly subject: string; readonly value: Json | undefined };
@@ -157,8 +171,13 @@ const typeNames: { readonly [type: string]: string } = {
   boolean: 'true or false',
 };
 
-function typeWords(type: unknown): string {
-  const types: readonly string[] = Array.isArray(type) ? type : String(type).split(',');
+/** Keys of which a text is only one variable. */
+const NUMBER_KEY = /^(?:limit|(?:interval|maxInterval|timeout)Sec|backoff|jitter|exitCode|maxConcurrent)$/;
+
+function typeWords(type: unknown, path: Path): string {
+  const all: readonly string[] = Array.isArray(type) ? type : String(type).split(',');
+  const isNumber = NUMBER_KEY.test(String(path.findLast((part) => typeof part === 'string')));
+  const types = isNumber ? all.filter((name) => name !== 'string') : all;
   // A missing value is never an error, so null is not listed.
   const words = types.filter((name) => name !== 'null').map((name: string) => typeNames[name] ?? name);
   return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -12,6 +12,7 @@ const NUMBER_TEXT = '^[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?$';
 type Node = Omit<Schema, 'allOf'> & {
   readonly pattern?: string;
   readonly 'x-seconds'?: boolean;
+  readonly 'x-number'?: boolean;
   readonly patternProperties?: { readonly [pattern: string]: unknown };
   readonly allOf?: readonly Node[];
   readonly anyOf?: readonly Node[];
@@ -48,8 +49,12 @@ function widened(schema: Node): Output {
   };
 }
 
-function widenedType({ type, pattern, enum: words, 'x-seconds': isLength }: Node): Output {
+function widenedType({ type, pattern, enum: words, 'x-seconds': isLength, 'x-number': isNumberText }: Node): Output {
   const types = type === undefined ? [] : [type].flat();
+  if (isNumberText === true) {
+    const others = [isLength ? LENGTH_TEXT : NUMBER_TEXT, ...(types.includes('boolean') ? [BOOLEAN_WORD] : [])];
+    return { type: types, pattern: [pattern, ...others].join('|') };
+  }
   if (types.includes('string')) {
     // If words or a pattern restrict the texts, a number cannot match.
     return pattern === undefined && words === undefined ? { type: unique([...types, 'number', 'boolean']) } : {};

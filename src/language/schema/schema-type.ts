@@ -17,6 +17,8 @@ export type Schema = {
   readonly 'x-alias-of'?: string;
   /** A number of seconds, for which a length such as `2d12h` may stand. */
   readonly 'x-seconds'?: true;
+  /** A number for which a text that is one variable may stand. */
+  readonly 'x-number'?: true;
 };
 
 const typeNames: { readonly [type: string]: string } = {

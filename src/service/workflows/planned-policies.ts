@@ -17,29 +17,30 @@ const MOST_ITEMS = 20;
 
 /** Describes the items, container, service and policies of a step, each in one line, with variables as written. */
 export function plannedPolicies(
-  { retry, repeat, continueOn, executor, service, fanOut }: Step,
+  { retry, repeat, continueOn, executor, service, fanOut, numbers = [] }: Step,
   shared: JsonObject | undefined,
 ): string[] {
   const parts = [
-    fanOut === undefined ? '' : fanOutText(fanOut),
+    fanOut === undefined ? '' : fanOutText(fanOut, numbers.find(({ key }) => key === 'parallel.maxConcurrent')?.text),
     executor.type === 'docker' ? containerText(executor.config, shared) : '',
     service === undefined ? '' : serviceText(service),
     retryText(retry),
     repeat === null ? '' : repeatText(repeat),
     toleranceText(continueOn),
+    ...numbers.flatMap(({ key, text }) => (key === 'parallel.maxConcurrent' ? [] : [`${key}: ${text}`])),
   ];
   return parts.filter((text) => text !== '');
 }
 
 /** Items that are known only during a run are shown as written. */
-function fanOutText({ items, isMatrix, maxConcurrent, failFast }: FanOut): string {
+function fanOutText({ items, isMatrix, maxConcurrent, failFast }: FanOut, limit: string | undefined): string {
   const shown = typeof items === 'string' ? [] : itemKeys(items, { isMatrix: isMatrix === true });
   const more = shown.length > MOST_ITEMS ? ', ...' : '';
   const what =
     typeof items === 'string'
       ? `runs for each item of ${items}`
       : `runs for each of ${items.length} items: ${shown.slice(0, MOST_ITEMS).join(', ')}${more}`;
-  return [what, `at most ${maxConcurrent} at once`, ...(failFast ? ['until one fails'] : [])].join('; ');
+  return [what, `at most ${limit ?? maxConcurrent} at once`, ...(failFast ? ['until one fails'] : [])].join('; ');
 }
 
 function containerText({ image, containerName, shared: isShared }: JsonObject, shared: JsonObject | undefined): string {

@@ -3,6 +3,7 @@ import { shellCodeIndex } from '../../../core/words/list-words.ts';
 import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
 import { assignments } from '../../build/assignments.ts';
 import type { RawItems } from '../../build/fan-out.ts';
+import { numberTextsOf } from '../../build/number-texts.ts';
 import type { Path } from '../../problem.ts';
 import { asList, executorType, type RawAction, type RawCondition, type TextOrList } from '../../raw.ts';
 import { shellUses, type VariableUse } from './shell-uses.ts';
@@ -38,6 +39,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value))),
     ...conditionUses(raw, shell),
     ...(raw.repeatPolicy === undefined ? [] : usesOfCondition(raw.repeatPolicy, ['repeatPolicy'], shell)),
+    ...(numberTextsOf(raw).numbers ?? []).flatMap(({ key, text }) => at(key.split('.'), templateUses(text))),
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
