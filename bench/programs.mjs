@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { versionOf } from './machine.mjs';
 
 /** The launcher of `wf`. */
-export const launcher = join(import.meta.dirname, '../bin/wf.js');
+const launcher = join(import.meta.dirname, '../bin/wf.js');
 
 /** `wf` with arguments. */
 export function wf(...args) {
