@@ -27,6 +27,13 @@ handlerOn:
     command: echo telling
 `;
 
+const fanOut = `
+steps:
+  - name: dump
+    parallel: [south, north, east]
+    command: sh -c 'echo "dump of $ITEM"; test "$ITEM" != south'
+`;
+
 describe('wf report', () => {
   it('writes the page beside the user and prints its name', () =>
     withPlace({ 'etl.yaml': flaky }, async ({ cwd, wf, json }) => {
@@ -61,6 +68,20 @@ describe('wf report', () => {
       expect(page).toContain('Loads rows');
       expect(page).toContain('<code>DAY</code></th><td><code>monday</code>');
       expect(page).toContain('<code>ROWS</code></th><td><pre tabindex="0">rows of monday</pre>');
+    }));
+
+  it('shows what an instance printed that failed, and which command prints the logs of all', () =>
+    withPlace({ 'fan.yaml': fanOut }, async ({ wf, json }) => {
+      await wf('run', 'fan.yaml');
+      const { runId } = await json('status');
+      const { stdout: page } = await wf('report', '-o', '-');
+      const failures = page.slice(page.indexOf('id="failures"'), page.indexOf('</article>'));
+
+      expect(failures).toContain('dump of south');
+      expect(failures).not.toContain('dump of north');
+      expect(page).toContain('3 instances: 1 failed, 2 succeeded');
+      expect(page).toContain(`wf logs ${shortId(runId)} dump`);
+      expect(page).not.toContain('It printed nothing');
     }));
 
   it('writes into a directory, over an older report, and to a name of its own', () =>

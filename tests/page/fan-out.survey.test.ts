@@ -8,7 +8,7 @@ const files = {
 steps:
   - name: dump
     parallel: { items: [north, south, { id: 3 }] }
-    command: sh -c 'test "$ITEM" != south'
+    command: sh -c 'echo "dump of $ITEM"; test "$ITEM" != south'
 `,
 };
 
@@ -22,6 +22,21 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
       expect(await rows.allTextContents()).toEqual(['dump[north]', 'dump[south]', 'dump[3]']);
       expect(await page.locator('.instances .why').allTextContents()).toEqual(['', 'exit 1', '{"id":"3"}']);
       expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+
+  it('shows what an instance printed, first of one that failed', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const page = await open(`/runs/${await start('stores')}`);
+      await page.locator('.run-header').getByText('Failed after').waitFor();
+      await page.locator('.failure').getByText('dump of south').waitFor();
+      await page.locator('.step-pane').getByText('dump of south').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByLabel('Instance').selectOption('north');
+      await page.locator('.step-pane').getByText('dump of north').waitFor();
+      await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe('north');
+      await page.reload();
+      await page.locator('.step-pane').getByText('dump of north').waitFor();
     });
   });
 });

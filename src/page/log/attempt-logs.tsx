@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { StepView } from '../api/types.ts';
+import type { StepAttempt, StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
 import { LogViewer } from './log-viewer.tsx';
@@ -8,9 +8,14 @@ import { showLog } from './shown-log.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
+/** A step or an instance of a fan-out, as far as its logs need it. */
+export type LoggedStep = Pick<StepView, 'name' | 'status'> & {
+  readonly history: readonly Pick<StepAttempt, 'attempt' | 'status' | 'startedAt' | 'finishedAt'>[];
+};
+
 type LogsProps = {
   readonly run: ShownRun;
-  readonly step: StepView;
+  readonly step: LoggedStep;
   readonly attempt: number;
   readonly runId: string;
 };

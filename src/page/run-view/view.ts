@@ -11,6 +11,13 @@ export type StepApproval = NonNullable<StepView['approval']>;
 export type RunGraph = NonNullable<RunView['graph']>;
 export type GraphNode = RunGraph['nodes'][number];
 
+/** Returns the node whose output explains a failure: of a fan-out its first instance that failed, else the step. */
+export function explainingNode<Node extends Pick<api.StepView, 'name' | 'attempts' | 'items'>>(
+  step: Shown<Node> | Node,
+): Pick<StepView, 'name' | 'attempts'> {
+  return step.items?.find(({ status }) => status === 'failed') ?? step;
+}
+
 /** Text that is longer is cut. */
 export const MAX_TEXT = 2000;
 

@@ -9,6 +9,7 @@ import { readTail } from '../log/log-api.ts';
 import { FailureBox } from '../run-view/failure-box.tsx';
 import { LastLines } from '../run-view/log-text.tsx';
 import { counted } from '../run-view/step-text.ts';
+import { explainingNode } from '../run-view/view.ts';
 import { hrefOfStep } from './run-address.ts';
 
 const MAX_FAILURES = 5;
@@ -31,7 +32,8 @@ export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly Ste
 }
 
 function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
-  const { name, attempts } = step;
+  const { name } = step;
+  const explaining = explainingNode(step);
   const child = run.view.value?.subRuns.find((each) => each.step === name)?.run;
   return (
     <FailureBox step={step} href={hrefOfStep(name)}>
@@ -42,7 +44,7 @@ function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element 
           </a>
         </p>
       )}
-      {attempts > 0 && <Tail run={run} step={name} attempt={attempts} />}
+      {explaining.attempts > 0 && <Tail run={run} step={explaining.name} attempt={explaining.attempts} />}
     </FailureBox>
   );
 }

@@ -13,6 +13,7 @@ const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.S
 
 const Approval = lazy(() => import('./approval.tsx').then((part) => part.Approval));
 const StepMenu = lazy(() => import('./run-menus.tsx').then((part) => part.StepMenu));
+const InstanceLogs = lazy(() => import('../log/instance-logs.tsx').then((part) => part.InstanceLogs));
 const AttemptLogs = lazy(() => import('../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
@@ -53,7 +54,12 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           <Approval step={step} approval={step.approval} head={head} />
         </ErrorBoundary>
       )}
-      {tab === 'Logs' && <StepLogs run={run} step={step} head={head} />}
+      {tab === 'Logs' && step.items !== undefined && (
+        <ErrorBoundary>
+          <InstanceLogs run={run} step={step} items={step.items} runId={head.runId} />
+        </ErrorBoundary>
+      )}
+      {tab === 'Logs' && step.items === undefined && <StepLogs run={run} step={step} head={head} />}
       {tab === 'Details' && (
         <ErrorBoundary>
           <StepDetails run={run} step={step} />

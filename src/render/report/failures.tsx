@@ -3,6 +3,7 @@ import type { StepSummary } from '../../core/run/summary.ts';
 import { FailureBox } from '../../page/run-view/failure-box.tsx';
 import { LastLines } from '../../page/run-view/log-text.tsx';
 import { counted } from '../../page/run-view/step-text.ts';
+import { explainingNode } from '../../page/run-view/view.ts';
 import { readExcerpt } from '../../store/log-ends.ts';
 import type { LogFile, RunLogs } from '../../store/logs.ts';
 import { createLineSplitter } from '../text/lines.ts';
@@ -34,7 +35,7 @@ export async function readTails({ view, logs, children }: ReportView, steps: rea
   const tails = new Map<string, readonly string[]>();
   const { runId } = view.run;
   for (const step of failedOf(steps.map((each) => each.step))) {
-    tails.set(tailKey(runId, step.name), await tailOf(logs, step));
+    tails.set(tailKey(runId, step.name), await tailOf(logs, explainingNode(step)));
     await addChildTails(children.get(step.name), tails);
   }
   return tails;
@@ -45,7 +46,7 @@ async function addChildTails(child: ChildView | undefined, tails: Map<string, re
   const { runId, steps, handlers } = child.summary;
   for (const step of failedOf([...steps, ...handlers])) {
     const inner = child.children.get(step.name);
-    if (inner === undefined) tails.set(tailKey(runId, step.name), await tailOf(child.logs, step));
+    if (inner === undefined) tails.set(tailKey(runId, step.name), await tailOf(child.logs, explainingNode(step)));
     else await addChildTails(inner, tails);
   }
 }

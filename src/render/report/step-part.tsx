@@ -37,7 +37,7 @@ export function logKey({ step, attempt, stream }: LogName): string {
 /** Reads what is shown of the logs of a step: a quarter of the share from the start, the rest from the end. */
 export async function readLogs({ logs }: ReportView, step: StepView, share: LogShare): Promise<ShownLogs> {
   const shown = new Map<string, LogExcerpt>();
-  if (logs === null) return shown;
+  if (logs === null || step.items !== undefined) return shown;
   for (const { attempt } of shownAttempts(step)) {
     for (const stream of ['stdout', 'stderr'] as const) {
       const log = { step: step.name, attempt, stream };
@@ -87,7 +87,14 @@ export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartP
         />
         {step.items !== undefined && <Instances items={step.items} />}
         <StepOutputs step={step} />
-        <Attempts step={step} report={report} logs={logs} />
+        {step.items === undefined ? (
+          <Attempts step={step} report={report} logs={logs} />
+        ) : (
+          <p class="note">
+            The logs of its instances:{' '}
+            <code>{logsHint(report.view.run.runId, { step: name, attempt: null, stream: null })}</code>
+          </p>
+        )}
       </div>
     </details>
   );

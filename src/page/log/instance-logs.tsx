@@ -1,0 +1,77 @@
+import type { JSX } from 'preact';
+import { presentLook } from '../../render/report/status-look.ts';
+import type { StepView } from '../api/types.ts';
+import type { ShownRun } from '../data/run.ts';
+import { useQuery } from '../parts/use-query.ts';
+import { AttemptLogs, type LoggedStep } from './attempt-logs.tsx';
+
+type Instance = NonNullable<StepView['items']>[number];
+
+type InstanceLogsProps = {
+  readonly run: ShownRun;
+  readonly step: StepView;
+  readonly items: readonly Instance[];
+  readonly runId: string;
+};
+
+/** The logs of one instance of a fan-out: the chosen one, else the first that failed, else one that is running. */
+export function InstanceLogs({ run, step, items, runId }: InstanceLogsProps): JSX.Element {
+  const [query, change] = useQuery();
+  const named = items.find(({ key }) => key === query['item']);
+  const usual = items.find(({ status }) => status === 'failed') ?? items.find(({ status }) => status === 'running');
+  const instance = named ?? usual ?? items[0];
+  if (instance === undefined) return <p class="note">{step.error ?? 'There are no items.'}</p>;
+  const { name, key, attempts } = instance;
+  const attempt = Math.min(Number(query['attempt']) || attempts, attempts);
+  return (
+    <>
+      <div class="attempts">
+        <label>
+          Instance{' '}
+          <select value={key} onChange={({ currentTarget }) => change({ item: currentTarget.value, attempt: '' }, '')}>
+            {items.map((each) => (
+              <option key={each.key} value={each.key}>
+                {each.key} ({presentLook(each).word})
+              </option>
+            ))}
+          </select>
+        </label>
+        {attempts > 1 && (
+          <label>
+            Attempt{' '}
+            <select
+              value={String(attempt)}
+              onChange={({ currentTarget }) => change({ attempt: currentTarget.value }, '')}
+            >
+              {Array.from({ length: attempts }, (_, before) => (
+                <option key={before}>{before + 1}</option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      {attempts === 0 ? (
+        <p class="note">{instance.error ?? 'The instance has not started.'}</p>
+      ) : (
+        <AttemptLogs
+          key={`${name} ${attempt}`}
+          run={run}
+          step={loggedInstance(instance)}
+          attempt={attempt}
+          runId={runId}
+        />
+      )}
+    </>
+  );
+}
+
+/** A view has no history of an instance: all attempts before the last have ended. */
+function loggedInstance({ name, status, attempts, startedAt, finishedAt }: Instance): LoggedStep {
+  const history = Array.from({ length: attempts }, (_, before) => {
+    const isLast = before + 1 === attempts;
+    const end = isLast ? finishedAt : startedAt;
+    const failed = isLast && status !== 'failed' ? null : ('failed' as const);
+    return { attempt: before + 1, status: failed, startedAt, finishedAt: end };
+  });
+  return { name, status, history };
+}
