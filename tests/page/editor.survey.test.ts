@@ -54,12 +54,12 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       await openEditor(page);
       const options = page.locator('.cm-tooltip-autocomplete [role="option"]');
 
-      await page.keyboard.type('    retr');
+      await page.keyboard.type('    retryP');
       await expect.poll(() => options.allTextContents()).toEqual(['retryPolicymap']);
       await options.first().click();
       await page.keyboard.press('Control+Space');
-      await expect.poll(() => options.first().textContent()).toBe('limitwhole number');
-      expect(await options.allTextContents()).toContain('intervalSecnumber');
+      await expect.poll(() => options.first().textContent()).toBe('limitwhole number or text');
+      expect(await options.allTextContents()).toContain('intervalSecnumber or text');
       expect(await options.allTextContents()).not.toContain('dirtext');
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.keyboard.type('limit: 2\n');
@@ -96,10 +96,10 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       const options = page.locator('.cm-tooltip-autocomplete [role="option"]');
 
       await page.keyboard.type('    repeatPolicy: {limi');
-      await expect.poll(() => options.allTextContents()).toEqual(['limitwhole number']);
+      await expect.poll(() => options.allTextContents()).toEqual(['limitwhole number or text']);
       await options.first().click();
       await page.keyboard.type('4, inter');
-      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber');
+      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or text');
       await options.first().click();
       await page.keyboard.type('2');
       await expect
