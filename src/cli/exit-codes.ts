@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import type { ErrorCode } from '../errors.ts';
 
 /** The exit codes. 0 includes runs whose failures the workflow tolerates. */

@@ -9,7 +9,7 @@ import {
   stepStatuses,
   type Trigger,
 } from '../core/run/run.ts';
-import type { ApprovalSummary, InstanceSummary, RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { ApprovalSummary, InstanceSummary, RunSummary, StepSummary } from '../core/summary/summary.ts';
 import type { ItemValue } from '../core/workflow.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import type { LoggedRun } from '../service/history/attempts.ts';
 import { foldRun } from '../service/history/fold-run.ts';
 import type { RunLogs } from '../store/logs.ts';

@@ -1,6 +1,6 @@
 import type { ClientSettings } from '../config/client-settings.ts';
 import { isFinished } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';

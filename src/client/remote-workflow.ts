@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { plainStep, plainWorkflow } from '../core/plain-workflow.ts';
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import { handlerName, type Step, type Workflow } from '../core/workflow.ts';
 import { isNotFound, WfError } from '../errors.ts';
 import type { Source } from '../language/diagnostic.ts';

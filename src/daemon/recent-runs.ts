@@ -1,4 +1,4 @@
-import type { RunHead } from '../core/run/summary.ts';
+import type { RunHead } from '../core/summary/summary.ts';
 import { WfError } from '../errors.ts';
 import type { RecentRun } from '../service/served.ts';
 import type { RunArchive } from '../store/store.ts';

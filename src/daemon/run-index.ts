@@ -1,4 +1,4 @@
-import type { RunHead } from '../core/run/summary.ts';
+import type { RunHead } from '../core/summary/summary.ts';
 import type { ServedRuns } from '../service/served.ts';
 import { createSlices } from '../turns.ts';
 import { readHead } from './read-head.ts';

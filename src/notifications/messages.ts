@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import { expandText } from '../core/words/interpolate.ts';
 import type { Json, Notification, NotificationEvent } from '../core/workflow.ts';
 import { headerPairs, type Pairs, SettingProblem } from '../executors/http/header-fields.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../core/summary/summary.ts';
 import type { NotificationEvent } from '../core/workflow.ts';
 import { pendingApprovals } from '../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../render/text/duration.ts';

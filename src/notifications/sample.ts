@@ -1,4 +1,4 @@
-import type { RunSummary, StepSummary } from '../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../core/summary/summary.ts';
 import type { Notification, NotificationEvent, Workflow } from '../core/workflow.ts';
 import type { Notice, Notify } from '../engine/engine.ts';
 import { type Delivery, type NotifierOptions, sendOne, summaryOf } from './send-notifications.ts';

@@ -1,5 +1,5 @@
-import { summarize } from '../core/run/summarize.ts';
-import type { RunSummary } from '../core/run/summary.ts';
+import { summarize } from '../core/summary/summarize.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import { expandText } from '../core/words/interpolate.ts';
 import { PathProblem } from '../core/words/json-path.ts';
 import type { Notification, NotificationEvent } from '../core/workflow.ts';

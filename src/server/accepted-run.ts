@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { History } from '../service/history/history.ts';
 import type { ServedRuns } from '../service/served.ts';

@@ -1,5 +1,5 @@
 import type { RunStatus, StoredEvent } from '../core/run/run.ts';
-import type { RunHead } from '../core/run/summary.ts';
+import type { RunHead } from '../core/summary/summary.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { Suspensions } from '../store/store.ts';
 import type { PastRun } from './history/past-run.ts';

@@ -1,7 +1,7 @@
 import type { RetrySelection } from '../core/run/retry.ts';
 import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger } from '../core/run/run.ts';
 import type { RunState } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/run/summary.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
 import type { Diagnostic, Place } from '../language/diagnostic.ts';
 import type { LogChunk, LogStream } from '../store/logs.ts';

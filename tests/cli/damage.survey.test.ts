@@ -11,7 +11,7 @@ import { statusCommand } from '../../src/cli/commands/history/status-command.ts'
 import { configFor } from '../../src/cli/reference.ts';
 import type { Console } from '../../src/cli/terminal/console.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { WfError } from '../../src/errors.ts';
 import type { History } from '../../src/service/history/history.ts';
 import { retryRequest } from '../../src/service/runs/retry-run.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { noSchedule } from '../../src/core/workflow.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';

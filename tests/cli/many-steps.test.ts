@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { readProcess } from '../../src/processes/process-table.ts';
 import { startWf, wf, withDirectory } from '../support/wf.ts';
 

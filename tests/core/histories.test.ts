@@ -5,7 +5,7 @@ import { buildGraph } from '../../src/core/graph.ts';
 import { evolve } from '../../src/core/run/evolve.ts';
 import type { RunEvent } from '../../src/core/run/run.ts';
 import { initialRun } from '../../src/core/run/run-state.ts';
-import { summarize } from '../../src/core/run/summarize.ts';
+import { summarize } from '../../src/core/summary/summarize.ts';
 import { eventKinds } from '../support/event-kinds.ts';
 import { type Recording, recordings } from './recordings.ts';
 

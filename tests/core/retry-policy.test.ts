@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summarizeStep } from '../../src/core/run/summarize.ts';
+import { summarizeStep } from '../../src/core/summary/summarize.ts';
 import type { Tolerance } from '../../src/core/workflow.ts';
 import { DrivenRun, told } from '../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { writeRecord } from '../../src/daemon/schedule/schedule-record.ts';
 import { durableText } from '../../src/store/files/disk/durable-text.ts';
 import { eventually, journalOf, untilGone, untilOver } from '../support/background-runs.ts';

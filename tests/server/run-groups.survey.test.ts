@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { ownGroup } from '../../src/processes/run-group.ts';
 import { eventually, journalOf, untilGone } from '../support/background-runs.ts';
 import { act, type Daemon, type DaemonPlace, daemonUrl, withDaemons } from '../support/daemon.ts';

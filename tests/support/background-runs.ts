@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../src/core/run/summary.ts';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import type { Place } from './past-runs.ts';
 

@@ -1,8 +1,8 @@
 import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
-import { summarize } from '../../core/run/summarize.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import { summarize } from '../../core/summary/summarize.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { ActiveRun, ChildWatcher, OnChild } from '../../engine/engine.ts';
 import type { Reporter } from '../../render/reporters/reporter.ts';
 import type { LogFollower } from '../../store/logs.ts';

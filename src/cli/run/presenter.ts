@@ -1,7 +1,7 @@
-import { originsOf } from '../../core/run/origin.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import { originsOf } from '../../core/summary/origin.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Source } from '../../language/diagnostic.ts';
 import { locateSteps } from '../../language/locate.ts';

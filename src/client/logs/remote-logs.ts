@@ -1,7 +1,7 @@
 import { endsAttempt } from '../../core/run/attempt-end.ts';
 import { isNamed } from '../../core/run/named-step.ts';
 import { isFinished } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
 import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/history/log-view.ts';
 import { whyNothing } from '../../service/history/why-nothing.ts';

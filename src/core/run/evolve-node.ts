@@ -1,6 +1,6 @@
 import { itemAt, withItem } from '../data/vector.ts';
+import { countInstance } from '../fan-out/instances.ts';
 import { nodeAt } from '../graph.ts';
-import { countInstance } from './instances.ts';
 import { withPlace } from './places.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { isActive, isServing, isSettled } from './run-state.ts';

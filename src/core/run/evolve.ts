@@ -1,8 +1,8 @@
+import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
-import { addInstances, cancelInstances, newInstances } from './instances.ts';
 import type { EarlierEnd, EarlierResult, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
 import { isSettled, stepNode, stepState } from './run-state.ts';

@@ -1,5 +1,5 @@
 import { itemAt } from '../data/vector.ts';
-import { splitInstanceName } from '../instance-name.ts';
+import { splitInstanceName } from '../fan-out/instance-name.ts';
 import { type RunState, stepNode, stepState } from './run-state.ts';
 
 /** The node of a run that a user names: a step, a handler, or an instance by its key or index. Null if it has none. */

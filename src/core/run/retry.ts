@@ -1,7 +1,7 @@
+import { fanOutOf } from '../fan-out/instances.ts';
 import type { Graph } from '../graph.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
-import { fanOutOf } from './instances.ts';
-import { originOf } from './origin.ts';
+import { originOf } from '../summary/origin.ts';
 import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
 import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 

@@ -1,10 +1,10 @@
 import { smallestIndex } from '../data/index-set.ts';
 import { itemAt } from '../data/vector.ts';
+import { fanOutResult } from '../fan-out/fan-out-result.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { isBlocking } from './evolve-node.ts';
-import { fanOutResult } from './fan-out-result.ts';
 import type { ToleratedBy } from './run.ts';
 import { type RunState, type StepState, stepNode } from './run-state.ts';
 

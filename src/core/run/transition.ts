@@ -1,14 +1,14 @@
+import { fanOutResult } from '../fan-out/fan-out-result.ts';
+import { fanOutOf } from '../fan-out/instances.ts';
+import { MAX_INSTANCES, MAX_ITEMS } from '../fan-out/items.ts';
 import { nodeIndex } from '../graph.ts';
-import { MAX_INSTANCES, MAX_ITEMS } from '../items.ts';
 import { withNumbers } from '../step-numbers.ts';
 import { handlerKind } from '../workflow.ts';
 import { answer, expire, hold, holdRestored, needsApproval } from './approval.ts';
 import { cancel, cancelFanOut, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
-import { fanOutResult } from './fan-out-result.ts';
 import { beginHandling, continueHandling, initialize } from './handling.ts';
-import { fanOutOf } from './instances.ts';
 import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RestoredItems, RunEvent, RunInput } from './run.ts';
 import {

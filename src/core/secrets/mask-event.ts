@@ -1,4 +1,4 @@
-import { itemText } from '../items.ts';
+import { itemText } from '../fan-out/items.ts';
 import type { EarlierEnd, Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
 import type { ItemScalar } from '../workflow.ts';
 import { mask } from './mask-stream.ts';

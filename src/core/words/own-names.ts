@@ -1,4 +1,4 @@
-import { isItemVariable } from '../items.ts';
+import { isItemVariable } from '../fan-out/items.ts';
 import { allSteps, type Step, type Workflow } from '../workflow.ts';
 
 /** A workflow, with the parameters of a run as its steps get them: a named one reads `NAME=value`. */

@@ -1,5 +1,5 @@
-import { itemParams, itemVariables } from '../../core/items.ts';
-import { beforeItems, fanOutOf } from '../../core/run/instances.ts';
+import { beforeItems, fanOutOf } from '../../core/fan-out/instances.ts';
+import { itemParams, itemVariables } from '../../core/fan-out/items.ts';
 import { failed } from '../../core/run/outcome.ts';
 import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';

@@ -1,5 +1,5 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { pendingApprovals } from '../../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../../render/text/duration.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';

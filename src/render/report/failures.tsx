@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { StepSummary } from '../../core/run/summary.ts';
+import type { StepSummary } from '../../core/summary/summary.ts';
 import { FailureBox } from '../../page/run-view/failure-box.tsx';
 import { LastLines } from '../../page/run-view/log-text.tsx';
 import { counted } from '../../page/run-view/step-text.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { GraphNode, RunView, StepView } from '../../page/run-view/view.ts';
 import type { LogStream, RunLogs } from '../../store/logs.ts';
 

@@ -1,5 +1,5 @@
-import { splitInstanceName } from '../../core/instance-name.ts';
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { stepStatusText } from '../text/step-text.ts';

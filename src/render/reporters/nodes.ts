@@ -1,4 +1,4 @@
-import { splitInstanceName } from '../../core/instance-name.ts';
+import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 
 /** The steps and handlers of a workflow by their names in events. */

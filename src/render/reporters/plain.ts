@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { splitInstanceName } from '../../core/instance-name.ts';
+import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
 import { endsAttempt } from '../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Place } from '../../language/diagnostic.ts';
 

@@ -1,4 +1,4 @@
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 import { shortId } from './short-id.ts';

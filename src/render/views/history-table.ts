@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { pendingApprovals } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';

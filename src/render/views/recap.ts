@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';

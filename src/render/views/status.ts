@@ -9,7 +9,7 @@ import {
   type StepState,
   steps,
 } from '../../core/run/run-state.ts';
-import { reachedHandlers } from '../../core/run/summarize.ts';
+import { reachedHandlers } from '../../core/summary/summarize.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
 import { nodesByName } from '../reporters/nodes.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';

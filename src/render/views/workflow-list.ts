@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Schedule } from '../../core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';

@@ -1,4 +1,4 @@
-import type { StepSummary } from '../../core/run/summary.ts';
+import type { StepSummary } from '../../core/summary/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import { isNotFound, WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';

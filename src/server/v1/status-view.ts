@@ -1,6 +1,6 @@
-import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-history.ts';
 import type { Param } from '../../core/run/run.ts';
-import type { RunHead, StepSummary } from '../../core/run/summary.ts';
+import { type AttemptRecord, attemptHistory } from '../../core/summary/attempt-history.ts';
+import type { RunHead, StepSummary } from '../../core/summary/summary.ts';
 import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import { WfError } from '../../errors.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';

@@ -1,5 +1,5 @@
-import { type AttemptRecord, attemptHistory } from '../../core/run/attempt-history.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import { type AttemptRecord, attemptHistory } from '../../core/summary/attempt-history.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { readRegular } from '../../regular-file.ts';

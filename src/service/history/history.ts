@@ -1,6 +1,6 @@
 import type { Owner, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, namesWorkflow, noSuchRun } from './run-reference.ts';

@@ -1,6 +1,6 @@
 import type { RunState } from '../../core/run/run-state.ts';
-import { summarize } from '../../core/run/summarize.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import { summarize } from '../../core/summary/summarize.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, StoredRun } from '../../store/store.ts';

@@ -1,7 +1,7 @@
-import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/run/attempt-history.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { type RunState, stepState } from '../../core/run/run-state.ts';
-import { summarizeStep } from '../../core/run/summarize.ts';
+import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/summary/attempt-history.ts';
+import { summarizeStep } from '../../core/summary/summarize.ts';
 import { evolveIfFit } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
 import { MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';

@@ -1,7 +1,7 @@
 import { type Graph, nodeAt } from '../../core/graph.ts';
-import type { AttemptRecord } from '../../core/run/attempt-history.ts';
 import type { StepState } from '../../core/run/run-state.ts';
-import type { RunSummary, StepSummary } from '../../core/run/summary.ts';
+import type { AttemptRecord } from '../../core/summary/attempt-history.ts';
+import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import { stepTitle } from '../../render/text/step-text.ts';
 import type { DrawnRun } from './draw-run.ts';

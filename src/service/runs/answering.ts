@@ -2,7 +2,7 @@ import { isStep } from '../../core/graph.ts';
 import { checkParam } from '../../core/param-rule.ts';
 import type { ApprovalAnswer, Outputs } from '../../core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import type { ApprovalInput } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';

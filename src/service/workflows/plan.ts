@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isItemVariable } from '../../core/fan-out/items.ts';
 import { buildGraph } from '../../core/graph.ts';
-
-import { isItemVariable } from '../../core/items.ts';
 
 import type { Plan, PlannedStep } from '../../core/plan.ts';
 

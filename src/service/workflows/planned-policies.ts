@@ -1,4 +1,4 @@
-import { itemKeys } from '../../core/items.ts';
+import { itemKeys } from '../../core/fan-out/items.ts';
 import type {
   FanOut,
   JsonObject,

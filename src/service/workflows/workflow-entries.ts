@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/run/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
 import type { RunArchive, Suspensions } from '../../store/store.ts';
 import type { History } from '../history/history.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planRetry } from '../../../src/core/run/retry.ts';
 import { isHeld, stepState } from '../../../src/core/run/run-state.ts';
-import { summarize } from '../../../src/core/run/summarize.ts';
+import { summarize } from '../../../src/core/summary/summarize.ts';
 import type { Approval } from '../../../src/core/workflow.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { success } from '../../support/outcome.ts';

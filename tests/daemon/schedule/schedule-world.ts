@@ -1,4 +1,4 @@
-import type { RunHead } from '../../../src/core/run/summary.ts';
+import type { RunHead } from '../../../src/core/summary/summary.ts';
 import { noSchedule, type Schedule } from '../../../src/core/workflow.ts';
 import { createScheduler, type Scheduler, type SchedulerParts } from '../../../src/daemon/schedule/scheduler.ts';
 import type { SchedulerEvent } from '../../../src/daemon/schedule/scheduler-event.ts';

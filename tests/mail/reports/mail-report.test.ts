@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
 import { attachLogs } from '../../../src/mail/reports/mail-notice.ts';
 import { type ReportFacts, renderMailReport } from '../../../src/mail/reports/mail-report.ts';
 import { createLogFile } from '../../../src/store/files/logs/log-file.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/core/run/summary.ts';
+import type { RunSummary } from '../../../src/core/summary/summary.ts';
 import { createQuietReporter } from '../../../src/render/reporters/quiet.ts';
 import { tellEtl } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';

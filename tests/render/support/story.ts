@@ -1,7 +1,7 @@
 import { buildGraph } from '../../../src/core/graph.ts';
 import type { RunEvent } from '../../../src/core/run/run.ts';
 import { initialRun } from '../../../src/core/run/run-state.ts';
-import type { RunSummary, StepSummary } from '../../../src/core/run/summary.ts';
+import type { RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
 import type { Recap, Reporter } from '../../../src/render/reporters/reporter.ts';
 

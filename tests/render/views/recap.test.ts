@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/core/run/summary.ts';
+import type { RunSummary } from '../../../src/core/summary/summary.ts';
 import type { Recap } from '../../../src/render/reporters/reporter.ts';
 import { renderRecap } from '../../../src/render/views/recap.ts';
 import { etlEnd } from '../support/etl.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../../core/run/summary.ts';
+import type { RunSummary } from '../../../core/summary/summary.ts';
 import { renderReport } from '../../../render/report/report.tsx';
 import type { ReportAssets, ReportView } from '../../../render/report/view.ts';
 import { shortId } from '../../../render/text/short-id.ts';

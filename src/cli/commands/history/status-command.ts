@@ -1,5 +1,5 @@
-import { originsOf } from '../../../core/run/origin.ts';
 import { isFinished } from '../../../core/run/run-state.ts';
+import { originsOf } from '../../../core/summary/origin.ts';
 import { isNotFound } from '../../../errors.ts';
 import type { Recap } from '../../../render/reporters/reporter.ts';
 import type { RunService, RunView } from '../../../service/service.ts';

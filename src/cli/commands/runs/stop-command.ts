@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../core/run/summary.ts';
+import type { RunSummary } from '../../../core/summary/summary.ts';
 import { systemClock } from '../../../engine/clock.ts';
 import { WfError } from '../../../errors.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';

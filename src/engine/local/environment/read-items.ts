@@ -1,4 +1,4 @@
-import { itemKeys, itemsInText, itemText } from '../../../core/items.ts';
+import { itemKeys, itemsInText, itemText } from '../../../core/fan-out/items.ts';
 import type { Item } from '../../../core/run/run.ts';
 import type { FanOut, ItemScalar, ItemValue } from '../../../core/workflow.ts';
 import { EvaluationProblem } from './environment.ts';

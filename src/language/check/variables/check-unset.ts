@@ -1,4 +1,4 @@
-import { isItemVariable } from '../../../core/items.ts';
+import { isItemVariable } from '../../../core/fan-out/items.ts';
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
 import { rawFanOut } from '../../build/fan-out.ts';

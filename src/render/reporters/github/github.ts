@@ -1,6 +1,6 @@
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
-import type { StepSummary } from '../../../core/run/summary.ts';
+import type { StepSummary } from '../../../core/summary/summary.ts';
 import type { Workflow } from '../../../core/workflow.ts';
 import { suggestApprove } from '../../text/approve-command.ts';
 import { createColors } from '../../text/colors.ts';

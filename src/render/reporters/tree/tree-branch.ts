@@ -1,4 +1,4 @@
-import { instanceName } from '../../../core/instance-name.ts';
+import { instanceName } from '../../../core/fan-out/instance-name.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { allSteps, type Workflow } from '../../../core/workflow.ts';

@@ -1,5 +1,5 @@
 import type { RetrySelection } from '../../../core/run/retry.ts';
-import type { RunSummary } from '../../../core/run/summary.ts';
+import type { RunSummary } from '../../../core/summary/summary.ts';
 import type { AcceptedRun } from '../../../service/service.ts';
 import { acceptedRun, isStartOf } from '../../accepted-run.ts';
 import type { Bodies } from '../../generated/requests.mjs';

@@ -1,5 +1,5 @@
-import { headOf } from '../../../core/run/summarize.ts';
-import type { RunHead, RunSummary } from '../../../core/run/summary.ts';
+import { headOf } from '../../../core/summary/summarize.ts';
+import type { RunHead, RunSummary } from '../../../core/summary/summary.ts';
 import type { RunFilter, RunPlace } from '../../../service/history/select-runs.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { readQuery } from '../../requests.ts';

@@ -1,5 +1,5 @@
 import type { StepStatus } from '../../../core/run/run.ts';
-import type { RunSummary } from '../../../core/run/summary.ts';
+import type { RunSummary } from '../../../core/summary/summary.ts';
 import { handlerKind } from '../../../core/workflow.ts';
 import { anyRun } from '../../../service/history/history.ts';
 import type { RunPlace } from '../../../service/history/select-runs.ts';

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { splitInstanceName } from '../../../core/instance-name.ts';
+import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
 import { handlerNames, type Workflow } from '../../../core/workflow.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';

@@ -1,13 +1,13 @@
 import { indexSet, withIndex, withoutIndex } from '../data/index-set.ts';
 import { itemAt, withItem, withMore } from '../data/vector.ts';
 import { nodeAt, withNodes } from '../graph.ts';
-import { instanceName } from '../instance-name.ts';
-import { isItemVariable } from '../items.ts';
+import { withPlace } from '../run/places.ts';
+import type { Item } from '../run/run.ts';
+import { type Instances, initialStep, isActive, isSettled, type RunState, type StepState } from '../run/run-state.ts';
 import { mentionsIn } from '../words/mentions.ts';
 import type { Precondition, Step } from '../workflow.ts';
-import { withPlace } from './places.ts';
-import type { Item } from './run.ts';
-import { type Instances, initialStep, isActive, isSettled, type RunState, type StepState } from './run-state.ts';
+import { instanceName } from './instance-name.ts';
+import { isItemVariable } from './items.ts';
 
 /** The one number that is of the fan-out itself; each instance evaluates the others. */
 const MAX_CONCURRENT = 'parallel.maxConcurrent';

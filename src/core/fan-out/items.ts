@@ -1,4 +1,4 @@
-import type { ItemValue, Json, JsonObject } from './workflow.ts';
+import type { ItemValue, Json, JsonObject } from '../workflow.ts';
 
 /** Maximum number of items of a step, and of instances of a run. */
 export const MAX_ITEMS = 1000;

@@ -1,5 +1,5 @@
-import type { RunState, StepState } from './run-state.ts';
-import { steps } from './run-state.ts';
+import type { RunState, StepState } from '../run/run-state.ts';
+import { steps } from '../run/run-state.ts';
 
 /** The run that made the attempts of a restored step, and therefore has its logs; null for a step of the run itself. */
 export function originOf({ retryOf }: RunState, { restored, origin }: StepState): string | null {

@@ -1,4 +1,4 @@
-import type { Outcome, StoredEvent } from './run.ts';
+import type { Outcome, StoredEvent } from '../run/run.ts';
 
 /** One attempt at a step or handler, as recorded in the events. Times are milliseconds since 1970-01-01 UTC. */
 export type AttemptRecord = {

@@ -1,7 +1,7 @@
+import { initHandler } from '../run/handling.ts';
+import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
+import { heldSteps, instancesOf, stepNode, stepState, steps } from '../run/run-state.ts';
 import { type Approval, handlerName } from '../workflow.ts';
-import { initHandler } from './handling.ts';
-import type { AskedApproval, RunState, StepState } from './run-state.ts';
-import { heldSteps, instancesOf, stepNode, stepState, steps } from './run-state.ts';
 import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */

@@ -1,7 +1,7 @@
+import type { AttemptResult } from '../run/attempt-result.ts';
+import type { ToleratedBy } from '../run/run.ts';
+import { instancesOf, type RunState, type StepState, stepNode } from '../run/run-state.ts';
 import type { Json, JsonObject } from '../workflow.ts';
-import type { AttemptResult } from './attempt-result.ts';
-import type { ToleratedBy } from './run.ts';
-import { instancesOf, type RunState, type StepState, stepNode } from './run-state.ts';
 
 /** Maximum number of instances named in a message. */
 const MOST_NAMES = 10;

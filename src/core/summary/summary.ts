@@ -1,4 +1,3 @@
-import type { ApprovalInput, ItemValue } from '../workflow.ts';
 import type {
   ApprovalAnswer,
   ContainerRef,
@@ -12,7 +11,8 @@ import type {
   ToleratedBy,
   Trigger,
   WaitingFor,
-} from './run.ts';
+} from '../run/run.ts';
+import type { ApprovalInput, ItemValue } from '../workflow.ts';
 
 /** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
 export type StepSummary = {
