@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Outcome, StoredEvent } from '../../src/core/run/run.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { ActiveRun, Notify, RetryChild, RunRequest } from '../../src/engine/engine.ts';
-import type { Capture } from '../../src/engine/local/attempt.ts';
+import type { Capture } from '../../src/engine/local/attempt/attempt-context.ts';
 import type { FindSubworkflow } from '../../src/engine/local/engine-options.ts';
 import { createLocalEngine } from '../../src/engine/local/local.ts';
 import { WfError } from '../../src/errors.ts';

@@ -4,7 +4,7 @@ import type { Executor } from '../../executors/executor.ts';
 import type { RunStore } from '../../store/store.ts';
 import type { Clock } from '../clock.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
-import type { Capture } from './attempt.ts';
+import type { Capture } from './attempt/attempt-context.ts';
 import type { Environment } from './environment/environment.ts';
 import type { OpenPipes } from './output/masked-output.ts';
 

@@ -1,24 +1,13 @@
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
-import type {
-  CancelReason,
-  FinishedStatus,
-  Outcome,
-  Outputs,
-  RunEvent,
-  RunInput,
-  StoredEvent,
-} from '../../core/run/run.ts';
+import type { CancelReason, FinishedStatus, Outputs, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
 import { initialRun, isFinished, isHeld, type RunState, stepNode } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
-import { handlerKind, type Step } from '../../core/workflow.ts';
+import type { Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
-import type { Attempt, Started } from '../../executors/executor.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
-import { createTurns } from '../../turns.ts';
 import type { Engine, GivenAnswer, Notice, RunRequest, RunWatcher } from '../engine.ts';
-import type { AttemptReport, ServiceCalls } from './attempt.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -32,6 +21,7 @@ import { RunRecord } from './run-record.ts';
 import { RunTimers } from './run-timers.ts';
 import { RunningAttempts } from './running-attempts.ts';
 import { RunParts } from './shared-parts.ts';
+import { StepAttempts } from './step-attempts.ts';
 import { StepRunner } from './step-runner.ts';
 import { unattendedAnswer } from './unattended-answer.ts';
 
@@ -41,18 +31,8 @@ const flushDelayMs = 10;
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;
 
-/** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
-const maxStartsPerTurn = 8;
-
 /** The time of a timer that does not fire. */
 const never = Number.MAX_SAFE_INTEGER;
-
-const notStarted: Outcome = {
-  status: 'canceled',
-  message: 'stopped before it started',
-  exitCode: null,
-  signal: null,
-};
 
 /** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
 type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -82,14 +62,13 @@ export class LocalRun {
   readonly #runner: StepRunner;
   readonly #watcher: RunWatcher;
   readonly #attempts: RunningAttempts;
+  readonly #stepAttempts: StepAttempts;
   readonly #background: Background;
   readonly #shared = new RunParts();
   readonly #notices: Notices;
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
-  readonly #gate: DescriptorGate;
-  readonly #takeTurn = createTurns(maxStartsPerTurn);
   readonly #mailbox = new Mailbox<Message>((message) => this.#read(message));
   #isFlushDue = false;
   /** All steps and handlers have ended; their background processes are being ended. */
@@ -111,7 +90,6 @@ export class LocalRun {
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     this.#runner = new StepRunner(options, request, { journal, secrets, warn, shared: this.#shared });
     this.#watcher = watcher;
-    this.#gate = gate;
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
     this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
@@ -120,6 +98,18 @@ export class LocalRun {
     this.#notices = new Notices(options.notify, warn);
     const onFailure = (error: WfError) => this.#storageFailed(error);
     this.#record = new RunRecord(initialRun(buildGraph(workflow), workflow), { journal, secrets, onFailure });
+    this.#stepAttempts = new StepAttempts({
+      clock: options.clock,
+      graceMs: workflow.graceMs,
+      record: this.#record,
+      secrets,
+      runner: this.#runner,
+      running: this.#attempts,
+      background: this.#background,
+      gate,
+      post: (input) => this.#post(input),
+      warn,
+    });
     this.finished = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -269,7 +259,7 @@ export class LocalRun {
         this.#limit.start(this.#request.workflow.timeoutMs);
         break;
       case 'step.scheduled':
-        this.#guard(this.#attempt(event.step, event.attempt));
+        this.#guard(this.#stepAttempts.make(event.step, event.attempt));
         break;
       case 'step.ending':
         this.#attempts.end(event.step);
@@ -330,64 +320,6 @@ export class LocalRun {
   #publish(step: string, outputs: Outputs): void {
     const { instanceOf, published } = stepNode(this.result, step);
     if (instanceOf === undefined && published === undefined) this.#runner.set(outputs);
-  }
-
-  async #attempt(name: string, number: number): Promise<void> {
-    const step = stepNode(this.result, name);
-    const signals = this.#attempts.enter(name);
-    const isHandler = handlerKind(name) !== null;
-    // Flush what this attempt depends on, so that a crash cannot lose it while the attempt's effects survive.
-    if (isHandler) await this.#record.flush();
-    else if (number > 1 || step.depends.length > 0) await this.#record.flushResults([name, ...step.depends]);
-    await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
-    // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
-    const isCounted = step.executor.type !== 'workflow';
-    if (isCounted) await this.#gate.enter(signals.signal);
-    this.#attempts.begin(name, {
-      timeoutMs: step.timeoutMs,
-      finishesWhenStopped: step.repeat !== null || step.service !== undefined,
-    });
-    const started: Started = (process, child) => this.#started(name, number, process, child);
-    const contained: Attempt['contained'] = ({ container, daemon }) =>
-      this.#post({
-        type: 'attempt-contained',
-        at: this.#options.clock.now(),
-        step: name,
-        attempt: number,
-        container,
-        daemon,
-      });
-    const service: ServiceCalls = {
-      ready: () => this.#post({ type: 'attempt-serving', at: this.#options.clock.now(), step: name, attempt: number }),
-      giveUp: () => this.#attempts.end(name, 'unready'),
-    };
-    const limitTime = (timeoutMs: number) => this.#attempts.limit(name, timeoutMs);
-    const { outcome, facts, items, maxConcurrent }: AttemptReport = signals.signal.aborted
-      ? { outcome: notStarted, facts: {} }
-      : await this.#runner.attempt({ step, number, signals, run: this.result, started, contained, service, limitTime });
-    this.#attempts.leave(name);
-    if (step.service !== undefined && signals.kill.aborted && this.result.cancellation?.force !== true)
-      this.#warn(name, `killed: it did not end within ${this.#request.workflow.graceMs / 1000}s`);
-    if (isCounted) this.#gate.leave();
-    if ('outputs' in outcome) this.#secrets.learn(outcome.outputs);
-    const at = this.#options.clock.now();
-    this.#background.ended(name, at);
-    if (items !== undefined)
-      this.#post({
-        type: 'items-read',
-        at,
-        step: name,
-        attempt: number,
-        items,
-        ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-      });
-    else this.#post({ type: 'attempt-ended', at, step: name, attempt: number, outcome, facts });
-  }
-
-  #started(step: string, attempt: number, ...[process, child]: Parameters<Started>): void {
-    if (process) this.#background.add(step, process);
-    const link = child === undefined ? {} : { child };
-    this.#post({ type: 'attempt-started', at: this.#options.clock.now(), step, attempt, process, ...link });
   }
 
   #timeOut(): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/run/run.ts';
 import { stepState } from '../../../src/core/run/run-state.ts';
-import type { Capture } from '../../../src/engine/local/attempt.ts';
+import type { Capture } from '../../../src/engine/local/attempt/attempt-context.ts';
 import { WfError } from '../../../src/errors.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Readiness } from '../../../core/workflow.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Attempt, Containment } from '../../../executors/executor.ts';
-import { lineTest } from '../attempt-facts.ts';
+import { lineTest } from '../attempt/attempt-facts.ts';
 import type { Captured } from '../environment/precondition.ts';
 
 /** Checks once whether a service is ready: null, or the reason why not. Ends soon after the signal. */

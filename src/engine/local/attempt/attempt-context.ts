@@ -1,0 +1,139 @@
+import { resolve } from 'node:path';
+import type { Outcome } from '../../../core/run/run.ts';
+import { expandText } from '../../../core/words/interpolate.ts';
+import type { Step, Workflow } from '../../../core/workflow.ts';
+import type {
+  Attempt,
+  Executor,
+  RunScope,
+  Scope,
+  Started,
+  SubworkflowRequest,
+  SubworkflowResult,
+} from '../../../executors/executor.ts';
+import type { EndSignal } from '../../../processes/end-signal.ts';
+import type { RunJournal } from '../../../store/store.ts';
+import type { Clock } from '../../clock.ts';
+import type { Environment } from '../environment/environment.ts';
+import type { Captured } from '../environment/precondition.ts';
+import type { RunSecrets } from '../environment/run-secrets.ts';
+import type { RunVariables } from '../environment/variables.ts';
+import type { AttemptOutput } from '../output/attempt-output.ts';
+import type { ServiceAttempt } from '../service/serve.ts';
+import type { RunParts } from '../shared-parts.ts';
+import type { NeededFacts } from './attempt-facts.ts';
+
+/** Runs a shell command and captures its output; for backticks and `condition` commands. */
+export type Capture = (
+  command: string,
+  options: {
+    readonly env: Environment;
+    readonly cwd: string;
+    readonly shell: string;
+    /** The command's `$1`, `$2`... */
+    readonly params?: readonly string[];
+    readonly signal?: AbortSignal;
+  },
+) => Promise<Captured>;
+
+/** Reports of an attempt at a service. */
+export type ServiceCalls = Pick<ServiceAttempt, 'ready' | 'giveUp'>;
+
+/** Context of one attempt, provided by its run. */
+export type AttemptContext = {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  readonly step: Step;
+  readonly number: number;
+  /** The variables of an instance of a fan-out; else empty. */
+  readonly itemVariables: Environment;
+  /** Steps whose preconditions were met: retries and repetitions do not check them again. */
+  readonly admitted: Set<string>;
+  /** Already open; closed by the attempt. */
+  readonly output: AttemptOutput;
+  readonly secrets: RunSecrets;
+  readonly journal: RunJournal;
+  readonly variables: RunVariables;
+  readonly executor: Executor;
+  readonly capture: Capture;
+  readonly signal: EndSignal;
+  readonly kill: EndSignal;
+  readonly started: Started;
+  readonly contained: Attempt['contained'];
+  readonly parts: RunParts;
+  readonly clock: Clock;
+  readonly service: ServiceCalls;
+  readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
+  /** Which facts the step's policies need after this outcome. */
+  readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
+  /** Limits the time of the attempt from now on, for a limit that a variable gives. */
+  readonly limitTime: (timeoutMs: number) => void;
+};
+
+/** What the variables of a step give its attempt: how to look them up, the environment, the working directory. */
+export type StepPlace = { readonly scope: Scope; readonly env: Environment; readonly cwd: string };
+
+/** Backticks in a step's `env` run in the same directory as those in the workflow's `env`. */
+export function captureFor({ workflow, step, signal, capture, variables }: AttemptContext) {
+  const shell = step.shell ?? workflow.shell;
+  return (command: string, env: Environment) =>
+    capture(command, { env, cwd: workflow.dir, shell, params: variables.args, signal: signal.toAbortSignal() });
+}
+
+/** Runs a command of a condition in the directory of the step. */
+export function captureIn(context: AttemptContext, own: Pick<StepPlace, 'env' | 'cwd'>, command: string) {
+  const { step, workflow, signal, capture, variables } = context;
+  const shell = step.shell ?? workflow.shell;
+  return capture(command, { ...own, shell, params: variables.args, signal: signal.toAbortSignal() });
+}
+
+/** The variables that `wf` itself gives an attempt. */
+export function stepEnvironment({ step, number, itemVariables, output: { log } }: AttemptContext): Environment {
+  return {
+    ...itemVariables,
+    WF_STEP: step.name,
+    WF_ATTEMPT: String(number),
+    WF_LOG_FILE: log.stdoutPath,
+    DAG_EXECUTION_LOG_PATH: log.stdoutPath,
+  };
+}
+
+/** The absolute working directory of a step. */
+export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
+  if (step.dir === null) return workflow.dir;
+  const dir = expandText(step.dir, scope);
+  const home = scope('HOME');
+  if (home !== undefined && (dir === '~' || dir.startsWith('~/'))) return resolve(home, dir.slice(2));
+  return resolve(workflow.dir, dir);
+}
+
+/** The attempt as its executor sees it. */
+export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
+  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started, contained } =
+    context;
+  const attempt: Attempt = {
+    runId,
+    workflow,
+    step,
+    number,
+    ...own,
+    params: variables.args,
+    expand: (text) => expandText(text, own.scope),
+    holdsSecret: (text) => secrets.shared.mask(text) !== text,
+    log: output.log,
+    write: output.write,
+    started,
+    contained,
+    shared: context.parts.forAttempt(() => runScope(context)),
+    scratch: journal.scratch,
+    signal,
+    kill,
+    runWorkflow: (request) => context.runWorkflow(request, attempt),
+  };
+  return attempt;
+}
+
+function runScope({ variables }: AttemptContext): RunScope {
+  const { scope, env } = variables.forStep({});
+  return { scope, env, expand: (text) => expandText(text, scope) };
+}

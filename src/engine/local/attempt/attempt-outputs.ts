@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { failed } from '../../../core/run/outcome.ts';
+import type { Outcome } from '../../../core/run/run.ts';
+import { expandText } from '../../../core/words/interpolate.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
+import type { Scope } from '../../../executors/executor.ts';
+import { OutputCopy } from '../output/output-copy.ts';
+import { MAX_OUTPUT_BYTES } from '../output/output-text.ts';
+import type { publishedOutputs } from '../output/published-outputs.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import { afterEnd } from './attempt-outcome.ts';
+
+/** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
+export async function withCopies(
+  context: AttemptContext,
+  scope: Scope,
+  cwd: string,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { step, output } = context;
+  const hasCopies = step.stdout !== null || step.stderr !== null;
+  if (hasCopies && !existsSync(cwd)) return failed(`directory "${cwd}" does not exist`);
+  const copies: OutputCopy[] = [];
+  const { log } = output;
+  let outcome: Outcome;
+  try {
+    if (step.stdout !== null) copies.push(new OutputCopy(log.stdoutPath, resolve(cwd, expandText(step.stdout, scope))));
+    if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
+    outcome = await withOutput(await work(), { context, scope, cwd });
+  } catch (error) {
+    if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
+    outcome = failed(error.message);
+  }
+  const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));
+  const problem = ends.find((found) => found !== null) ?? null;
+  return problem !== null && outcome.status === 'succeeded' ? afterEnd(failed(problem), context) : outcome;
+}
+
+type OutputContext = { readonly context: AttemptContext; readonly scope: Scope; readonly cwd: string };
+
+async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome> {
+  if (outcome.status !== 'succeeded' && outcome.status !== 'failed') return outcome;
+  const read = await readOutputs(own);
+  if ('outputs' in read) return { ...outcome, outputs: { ...outcome.outputs, ...read.outputs } };
+  return outcome.status === 'succeeded' ? failed(read.problem) : outcome;
+}
+
+async function readOutputs({ context, scope, cwd }: OutputContext): ReturnType<typeof publishedOutputs> {
+  const { step, output, workflow } = context;
+  if (step.published !== undefined) {
+    const { publishedOutputs } = await import('../output/published-outputs.ts');
+    const maxBytes = workflow.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+    return publishedOutputs(step.published, { output, scope, cwd, maxBytes });
+  }
+  if (step.output === null) return { outputs: {} };
+  const read = output.text(step.output, 'stdout');
+  return 'text' in read ? { outputs: { [step.output]: read.text } } : read;
+}

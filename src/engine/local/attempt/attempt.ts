@@ -1,0 +1,164 @@
+import { failed } from '../../../core/run/outcome.ts';
+import type { AttemptFacts, Item, Outcome } from '../../../core/run/run.ts';
+import { numberValues, withNumbers } from '../../../core/step-numbers.ts';
+import { PathProblem } from '../../../core/words/json-path.ts';
+import type { NumberValue, Service, Step } from '../../../core/workflow.ts';
+import type { Attempt, Scope } from '../../../executors/executor.ts';
+import { canceled } from '../../../processes/end-signal.ts';
+import { EvaluationProblem } from '../environment/environment.ts';
+import { firstUnmet } from '../environment/precondition.ts';
+import { readItems } from '../environment/read-items.ts';
+import { addStepEnv } from '../environment/step-env.ts';
+import type { ServiceAttempt } from '../service/serve.ts';
+import {
+  type AttemptContext,
+  captureFor,
+  captureIn,
+  makeAttempt,
+  type StepPlace,
+  stepDirectory,
+  stepEnvironment,
+} from './attempt-context.ts';
+import { attemptFacts } from './attempt-facts.ts';
+import { afterEnd, withCause } from './attempt-outcome.ts';
+import { withCopies } from './attempt-outputs.ts';
+
+/**
+ * The result of an attempt: its outcome, and what the step's policies ask besides; of a fan-out its items, if they could
+ * be read.
+ */
+export type AttemptReport = {
+  readonly outcome: Outcome;
+  readonly facts: AttemptFacts;
+  readonly items?: readonly Item[];
+  /** Of a fan-out, if a variable gave it. */
+  readonly maxConcurrent?: number;
+};
+
+/**
+ * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
+ * is an outcome; a rejection is an internal error.
+ */
+export async function runAttempt(written: AttemptContext): Promise<AttemptReport> {
+  const { output, secrets, variables } = written;
+  let context = written;
+  try {
+    const { scope, env } = variables.forStep(stepEnvironment(written));
+    if (written.step.env.length > 0) await addStepEnv(written.step.env, { scope, env, capture: captureFor(written) });
+    secrets.learnStep(written.step, env, scope);
+    const cwd = stepDirectory(written.workflow, written.step, scope);
+    const refusal = await checkPreconditions(written, { scope, env, cwd });
+    if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
+    if (refusal !== null) return reportOf(refusal);
+    const { step, numbers } = evaluatedNumbers(written, scope);
+    context = { ...written, step };
+    if (step.fanOut !== undefined) {
+      const items = await readItems(step.fanOut, { scope, env, capture: captureFor(context), secrets });
+      const limit = numbers === undefined ? {} : { maxConcurrent: step.fanOut.maxConcurrent };
+      return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items, ...limit };
+    }
+    const outcome = await withCopies(context, scope, cwd, async () => {
+      env['PWD'] = cwd;
+      const attempt = makeAttempt(context, { scope, env, cwd });
+      const outcome = withCause(await work(context, attempt), output);
+      output.settle();
+      return afterEnd(outcome, context);
+    });
+    const report = await withFacts(context, outcome, { scope, env, cwd });
+    return numbers === undefined ? report : { ...report, facts: { ...report.facts, numbers } };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
+    return reportOf(afterEnd(failed(error.message), context));
+  } finally {
+    output.close();
+  }
+}
+
+/** The step with the numbers that variables give. Throws an `EvaluationProblem`. */
+function evaluatedNumbers(
+  { step, limitTime }: AttemptContext,
+  scope: Scope,
+): { readonly step: Step; readonly numbers?: readonly NumberValue[] } {
+  if (step.numbers === undefined) return { step };
+  const read = numberValues(step.numbers, scope);
+  if ('problem' in read) throw new EvaluationProblem(read.problem);
+  const made = withNumbers(step, read.values);
+  if (step.numbers.some(({ key }) => key === 'timeoutSec')) limitTime(made.timeoutMs);
+  return { step: made, numbers: read.values };
+}
+
+/** A step that only asks for an approval has no work; a service is watched while it works. */
+async function work(context: AttemptContext, attempt: Attempt): Promise<Outcome> {
+  const { step, executor } = context;
+  const { command, script, approval, service } = step;
+  const run = (made: Attempt) => executor.run(step.executor.config, made);
+  const isWork = approval === undefined || command !== null || script !== null || step.executor.type !== 'command';
+  if (isWork) return service === undefined ? run(attempt) : runService(service, { context, attempt, run });
+  attempt.started(null);
+  return { status: 'succeeded', exitCode: null, outputs: {} };
+}
+
+async function runService(
+  service: Service,
+  { context, attempt, run }: { context: AttemptContext } & Pick<ServiceAttempt, 'attempt' | 'run'>,
+): Promise<Outcome> {
+  const { step, workflow, clock, capture, variables } = context;
+  const { serve } = await import('../service/serve.ts');
+  const { env, cwd } = attempt;
+  const shell = step.shell ?? workflow.shell;
+  return serve({
+    service,
+    attempt,
+    run,
+    clock,
+    isContained: step.executor.type === 'docker',
+    capture: (command, signal) => capture(command, { env, cwd, shell, params: variables.args, signal }),
+    ...context.service,
+  });
+}
+
+function reportOf(outcome: Outcome): AttemptReport {
+  return { outcome, facts: {} };
+}
+
+/** A condition that cannot be evaluated fails the attempt, unless that was asked to end meanwhile. */
+async function withFacts(
+  context: AttemptContext,
+  outcome: Outcome,
+  { scope, env, cwd }: StepPlace,
+): Promise<AttemptReport> {
+  const { step, signal, output } = context;
+  const needed = context.neededFacts(step, outcome);
+  const { stdoutPath, stderrPath } = output.log;
+  try {
+    const facts = await attemptFacts(step, needed, outcome, {
+      scope,
+      env,
+      capture: (command, own) => captureIn(context, { env: own, cwd }, command),
+      logs: [stdoutPath, stderrPath],
+    });
+    return { outcome, facts };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
+    return signal.aborted ? reportOf(outcome) : reportOf(failed(error.message));
+  }
+}
+
+/** Returns null if the step may proceed. */
+async function checkPreconditions(context: AttemptContext, { scope, env, cwd }: StepPlace): Promise<Outcome | null> {
+  const { step, admitted } = context;
+  if (step.preconditions.length === 0 || admitted.has(step.name)) return null;
+  try {
+    const unmet = await firstUnmet(step.preconditions, {
+      what: 'precondition',
+      scope,
+      capture: (command, extra) => captureIn(context, { env: { ...env, ...extra }, cwd }, command),
+    });
+    if (unmet !== null) return { status: 'skipped', message: unmet };
+  } catch (error) {
+    if (!(error instanceof EvaluationProblem)) throw error;
+    return failed(error.message);
+  }
+  admitted.add(step.name);
+  return null;
+}

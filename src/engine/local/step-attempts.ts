@@ -1,0 +1,122 @@
+import type { Outcome, RunInput } from '../../core/run/run.ts';
+import { stepNode } from '../../core/run/run-state.ts';
+import { handlerKind, type Step } from '../../core/workflow.ts';
+import type { AttemptSignals } from '../../processes/end-signal.ts';
+import { createTurns } from '../../turns.ts';
+import type { Clock } from '../clock.ts';
+import type { AttemptReport } from './attempt/attempt.ts';
+import type { Background } from './background.ts';
+import type { DescriptorGate } from './descriptor-gate.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import type { RunRecord } from './run-record.ts';
+import type { RunningAttempts } from './running-attempts.ts';
+import type { StepRunner } from './step-runner.ts';
+
+/** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
+const maxStartsPerTurn = 8;
+
+const notStarted: Outcome = {
+  status: 'canceled',
+  message: 'stopped before it started',
+  exitCode: null,
+  signal: null,
+};
+
+/** What the attempts of a run share. */
+type RunOfAttempts = {
+  readonly clock: Clock;
+  /** The time that a service gets to end, in milliseconds. */
+  readonly graceMs: number;
+  readonly record: RunRecord;
+  readonly secrets: RunSecrets;
+  readonly runner: StepRunner;
+  readonly running: RunningAttempts;
+  readonly background: Background;
+  /** The descriptor gate of this process. */
+  readonly gate: DescriptorGate;
+  readonly post: (input: RunInput) => void;
+  readonly warn: (step: string | null, message: string) => void;
+};
+
+/**
+ * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
+ * start and until there are descriptors for it.
+ */
+export class StepAttempts {
+  readonly #own: RunOfAttempts;
+  readonly #takeTurn = createTurns(maxStartsPerTurn);
+
+  constructor(own: RunOfAttempts) {
+    this.#own = own;
+  }
+
+  /** Makes an attempt and posts what happens in it. A rejection is an internal error. */
+  async make(name: string, number: number): Promise<void> {
+    const { record, running, gate, clock } = this.#own;
+    const step = stepNode(record.state, name);
+    const signals = running.enter(name);
+    await this.#untilTurn(step, number);
+    // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
+    const isCounted = step.executor.type !== 'workflow';
+    if (isCounted) await gate.enter(signals.signal);
+    running.begin(name, {
+      timeoutMs: step.timeoutMs,
+      finishesWhenStopped: step.repeat !== null || step.service !== undefined,
+    });
+    const report: AttemptReport = signals.signal.aborted
+      ? { outcome: notStarted, facts: {} }
+      : await this.#run(step, number, signals);
+    running.leave(name);
+    this.#warnOfKill(step, signals);
+    if (isCounted) gate.leave();
+    if ('outputs' in report.outcome) this.#own.secrets.learn(report.outcome.outputs);
+    const at = clock.now();
+    this.#own.background.ended(name, at);
+    this.#own.post(endOf(report, { at, step: name, attempt: number }));
+  }
+
+  /** Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. */
+  async #untilTurn({ name, depends }: Step, number: number): Promise<void> {
+    const { record } = this.#own;
+    const isHandler = handlerKind(name) !== null;
+    if (isHandler) await record.flush();
+    else if (number > 1 || depends.length > 0) await record.flushResults([name, ...depends]);
+    await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+  }
+
+  #run(step: Step, number: number, signals: AttemptSignals): Promise<AttemptReport> {
+    const { runner, record, running, background, clock, post } = this.#own;
+    const { name } = step;
+    const own = () => ({ at: clock.now(), step: name, attempt: number });
+    return runner.attempt({
+      step,
+      number,
+      signals,
+      run: record.state,
+      started: (process, child) => {
+        if (process) background.add(name, process);
+        post({ type: 'attempt-started', ...own(), process, ...(child === undefined ? {} : { child }) });
+      },
+      contained: ({ container, daemon }) => post({ type: 'attempt-contained', ...own(), container, daemon }),
+      service: {
+        ready: () => post({ type: 'attempt-serving', ...own() }),
+        giveUp: () => running.end(name, 'unready'),
+      },
+      limitTime: (timeoutMs) => running.limit(name, timeoutMs),
+    });
+  }
+
+  #warnOfKill({ name, service }: Step, { kill }: AttemptSignals): void {
+    const { record, graceMs, warn } = this.#own;
+    if (service === undefined || !kill.aborted || record.state.cancellation?.force === true) return;
+    warn(name, `killed: it did not end within ${graceMs / 1000}s`);
+  }
+}
+
+function endOf(
+  { outcome, facts, items, maxConcurrent }: AttemptReport,
+  own: { readonly at: number; readonly step: string; readonly attempt: number },
+): RunInput {
+  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts };
+  return { type: 'items-read', ...own, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
+}
