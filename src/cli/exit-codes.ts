@@ -1,3 +1,4 @@
+import { failedSteps } from '../core/summary/failed-steps.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import type { ErrorCode } from '../errors.ts';
 
@@ -66,9 +67,9 @@ export function exitCodeOfError(code: ErrorCode): number {
   }
 }
 
-function firstFailedExitCode({ steps, handlers }: RunSummary): number | null {
-  const failed = [...steps, ...handlers]
-    .filter(({ status, exitCode }) => status === 'failed' && exitCode !== null && exitCode !== 0)
+function firstFailedExitCode(summary: RunSummary): number | null {
+  const failed = failedSteps(summary)
+    .filter(({ exitCode }) => exitCode !== null && exitCode !== 0)
     .sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
   // Failures of this run count before those of an earlier one.
   return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;

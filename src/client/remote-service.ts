@@ -1,5 +1,6 @@
 import type { ClientSettings } from '../config/client-settings.ts';
 import { isFinished } from '../core/run/run-state.ts';
+import { failedSteps } from '../core/summary/failed-steps.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
@@ -86,7 +87,7 @@ async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly
 async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunView> {
   const logs = remoteRunLogs(client, summary.runId, new AbortController().signal);
   const run = await readRemoteRun(client, summary, logs);
-  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const failed = failedSteps(summary);
   const tails = await Promise.all(
     failed.slice(0, mostTails).map(async ({ name, attempts }) => {
       const tail = attempts === 0 ? [] : await readTail(logs, { step: name, attempt: attempts });

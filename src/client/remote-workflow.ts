@@ -83,6 +83,7 @@ const everyHandler: Workflow['handlers'] = {
   cancel: { ...plainStep, name: handlerName('cancel') },
   exit: { ...plainStep, name: handlerName('exit') },
   init: { ...plainStep, name: handlerName('init') },
+  wait: { ...plainStep, name: handlerName('wait') },
 };
 
 /** Asks a daemon whether secrets in the stored workflow of a run are masked, so that a retry needs the file. */

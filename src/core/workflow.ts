@@ -234,11 +234,16 @@ export type Step = {
   readonly numbers?: readonly NumberText[];
 };
 
-/** One handler for each outcome, `exit`, which always runs last, and `init`, which runs before the first step. */
-const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init'] as const;
+/**
+ * One handler for each outcome, `exit`, which always runs last, `init`, which runs before the first step, and `wait`, which
+ * runs beside the steps when one waits for approval.
+ */
+const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init', 'wait'] as const;
 
 /** The kinds of handler. Their order is that of the nodes of a graph and of log files, so new ones come last. */
 export type HandlerKind = (typeof handlerKinds)[number];
+
+type LaterKind = 'init' | 'wait';
 
 /** Mail settings for one outcome. */
 export type MailSettings = {
@@ -355,8 +360,10 @@ export type Workflow = {
   readonly preconditions: readonly Precondition[];
   /** In the order of the file; imported steps first, in the order of `imports`. */
   readonly steps: readonly Step[];
-  /** Workflows stored by earlier versions have no `init`. */
-  readonly handlers: { readonly [kind in Exclude<HandlerKind, 'init'>]: Step | null } & { readonly init?: Step | null };
+  /** Workflows stored by earlier versions have no `init` and no `wait`. */
+  readonly handlers: { readonly [kind in Exclude<HandlerKind, LaterKind>]: Step | null } & {
+    readonly [kind in LaterKind]?: Step | null;
+  };
   readonly mailOn: {
     readonly failure: boolean;
     readonly success: boolean;

@@ -1,4 +1,5 @@
-import type { RunSummary, StepSummary } from '../core/summary/summary.ts';
+import { failedSteps } from '../core/summary/failed-steps.ts';
+import type { RunSummary } from '../core/summary/summary.ts';
 import type { NotificationEvent } from '../core/workflow.ts';
 import { pendingApprovals } from '../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../render/text/duration.ts';
@@ -40,11 +41,6 @@ export async function runText(
   }
   const more = failures.length - most.failures;
   return more > 0 ? [...parts, { text: `and ${more} more failed steps` }] : parts;
-}
-
-/** The steps and handlers that failed. */
-export function failedSteps({ steps, handlers }: RunSummary): readonly StepSummary[] {
-  return [...steps, ...handlers].filter(({ status }) => status === 'failed');
 }
 
 /** Shortens a text to a number of characters. */

@@ -1,3 +1,4 @@
+import { failedSteps } from '../core/summary/failed-steps.ts';
 import { summarize } from '../core/summary/summarize.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import { expandText } from '../core/words/interpolate.ts';
@@ -10,7 +11,7 @@ import { readTail } from '../store/log-ends.ts';
 import { deliver, type Message } from './deliver.ts';
 import { messageFor } from './messages.ts';
 import { reported } from './reported-event.ts';
-import { failedSteps, runText, runTitle } from './run-text.ts';
+import { runText, runTitle } from './run-text.ts';
 
 /** Dependencies of notifications. */
 export type NotifierOptions = {

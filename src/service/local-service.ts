@@ -1,4 +1,5 @@
 import { isFinished } from '../core/run/run-state.ts';
+import { failedSteps } from '../core/summary/failed-steps.ts';
 import { isNotFound } from '../errors.ts';
 import { locateSteps } from '../language/locate.ts';
 import { readTail } from '../store/log-ends.ts';
@@ -85,7 +86,7 @@ async function viewRun(reference: string, { past }: LocalServiceTools): Promise<
   const run = await history.find(reference);
   const { state, stored } = run;
   const summary = history.summarize(run);
-  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const failed = failedSteps(summary);
   const names = failed.map(({ name }) => name);
   const tails = new Map<string, readonly string[]>();
   for (const { name, attempts } of failed) {

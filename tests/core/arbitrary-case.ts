@@ -163,6 +163,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
       failure: handlerNode,
       cancel: handlerNode,
       exit: handlerNode,
+      wait: handlerNode,
     }),
     maxActiveSteps: fc.nat(3),
     delayMs: fc.constantFrom(0, 0, 10),
@@ -182,7 +183,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
     const instances = nodes.flatMap(({ fanOut }, number) =>
       (fanOut?.items ?? []).map((item, index) => [`s${number}[k${index}]`, item] as const),
     );
-    const kinds = ['init', 'success', 'failure', 'cancel', 'exit'] as const;
+    const kinds = ['init', 'success', 'failure', 'cancel', 'exit', 'wait'] as const;
     const handlerOf = (kind: HandlerKind) =>
       handlers[kind] === null ? null : step(handlerName(kind), { ...handlers[kind].policies, repeat: null });
     return {

@@ -50,7 +50,7 @@ function instanceNames(events: readonly RunEvent[]): readonly string[] {
 
 const isHandler = (name: string) => handlerKind(name) !== null;
 /** Whether the handler runs after the steps. */
-const isClosing = (name: string) => isHandler(name) && handlerKind(name) !== 'init';
+const isClosing = (name: string) => isHandler(name) && name !== 'handlerOn.init' && name !== 'handlerOn.wait';
 
 function isInitialized(run: RunState): boolean {
   return !run.graph.index.has('handlerOn.init') || isSettled(stepState(run, 'handlerOn.init'));
@@ -65,9 +65,9 @@ test('every run finishes once, with its last event', () => {
 
 test('each step of a started run, each of its instances, and each listed handler, is settled exactly once', () => {
   forRandomRuns(400, ({ run }, { workflow }, events) => {
-    const settled = events.flatMap((event) =>
-      event.type === 'step.finished' || event.type === 'step.restored' ? [event.step] : [],
-    );
+    const settled = events
+      .flatMap((event) => (event.type === 'step.finished' || event.type === 'step.restored' ? [event.step] : []))
+      .filter((name) => name !== 'handlerOn.wait');
     const listed = ofType(events, 'run.handling').flatMap(({ handlers }) =>
       handlers.map((kind) => `handlerOn.${kind}`),
     );
@@ -119,6 +119,25 @@ test('dependents of a step that asks start only after it was approved', () => {
       const depends = workflow.steps.find(({ name }) => name === step)?.depends ?? [];
       expect(depends.filter((name) => asked.has(name) && !approved.has(name))).toEqual([]);
     }
+  });
+});
+
+test('the handler "wait" runs for each wait, beside the steps, and has ended before the run has', () => {
+  forRandomRuns(400, ({ moves }, { workflow }, events) => {
+    const begun = ['scheduled', 'running', 'waiting'];
+    for (const { after } of moves.filter(({ after }) => workflow.handlers.wait && isInitialized(after))) {
+      const { status } = stepState(after, 'handlerOn.wait');
+      if (isFinished(after)) expect(begun).not.toContain(status);
+      const isWanted = after.unannounced.some((name) => stepState(after, name).waitingFor === 'approval');
+      if (isWanted && after.cancellation === null) expect(begun).toContain(status);
+    }
+    const starts = events.filter((event) => event.type === 'step.scheduled' && event.step === 'handlerOn.wait');
+    if (ofType(events, 'step.held').length === 0) expect(starts).toEqual([]);
+    const failed = ofType(events, 'step.finished').filter(
+      ({ step, status }) => step === 'handlerOn.wait' && (status === 'failed' || status === 'canceled'),
+    );
+    const isCanceled = events.some(({ type }) => type === 'run.canceling');
+    if (!isCanceled) expect(ofType(events, 'run.warned').map(({ at }) => at)).toEqual(failed.map(({ at }) => at));
   });
 });
 
@@ -210,11 +229,10 @@ test('the handlers of the outcome run one after another, after all steps', () =>
     if (handling?.type !== 'run.handling') return;
     const before = events.slice(0, from);
     const settled = before.filter(({ type }) => type === 'step.finished' || type === 'step.restored');
-    expect(settled.filter((event) => !('step' in event && event.step === 'handlerOn.init'))).toHaveLength(
-      made.workflow.steps.length + instanceNames(events).length,
-    );
+    const isOfStep = (event: RunEvent) => 'step' in event && event.step !== null && !isHandler(event.step);
+    expect(settled.filter(isOfStep)).toHaveLength(made.workflow.steps.length + instanceNames(events).length);
     expect(handling.handlers.map((kind) => `handlerOn.${kind}`)).toEqual(expectedHandlers(made, handling.status));
-    const order = ofType(events.slice(from), 'step.scheduled').map(({ step }) => step);
+    const order = ofType(events.slice(from), 'step.scheduled').flatMap(({ step }) => (isClosing(step) ? [step] : []));
     expect([...new Set(order)]).toEqual(
       handling.handlers.map((kind) => `handlerOn.${kind}`).filter((name) => order.includes(name)),
     );

@@ -173,6 +173,28 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     run.send({ type: 'timer-fired', at: run.now, step: 'again', attempt: 1 });
     return recorder.recording;
   },
+
+  'announced-twice': () => {
+    const approval = { prompt: '', inputs: [], by: [], timeoutMs: 0, onTimeout: 'reject' } as const;
+    const recorder = new Recorder({
+      steps: [step('go', { approval }), step('again', { approval, depends: ['go'] })],
+      handlers: { wait: handler('wait'), exit: handler('exit') },
+    });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    run.succeed('go');
+    run.begin('handlerOn.wait');
+    run.now += 100;
+    run.fail('handlerOn.wait');
+    run.answer('go', 'approved');
+    run.succeed('again');
+    run.now += 100;
+    run.begin('handlerOn.wait');
+    run.answer('again', 'approved');
+    run.succeed('handlerOn.exit', 'handlerOn.wait');
+    return recorder.recording;
+  },
 };
 
 /** Collects the events of a driven run in order, together with the events that its engine adds. */

@@ -37,6 +37,7 @@ const stepEnvironment: readonly (readonly [string, string])[] = [
     'The name of the step, the number of the attempt, the file that gets its output.',
   ],
   ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: the status of the run, the first failed step, and its error.'],
+  ['WF_WAITING_STEPS', 'In the handler wait: the steps that wait for approval, with commas between them.'],
 ];
 
 const files: readonly (readonly [string, string])[] = [

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { failedSteps } from '../../core/summary/failed-steps.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Attempt } from '../../executors/executor.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
@@ -29,7 +30,7 @@ export function createFailureShell(console: Console): FailureShell {
     attempt: ({ runId, step, cwd, env }) =>
       places.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
     open: async (summary) => {
-      const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+      const failed = failedSteps(summary);
       const [name] = failed.map((step) => step.name).filter((step) => places.has(key(summary.runId, step)));
       const place = name === undefined ? undefined : places.get(key(summary.runId, name));
       if (failed[0] === undefined) return;

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
+import { failedSteps } from '../../core/summary/failed-steps.ts';
 import { originsOf } from '../../core/summary/origin.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
@@ -86,7 +87,7 @@ export class Presenter {
 
   /** Returns the recap of the run and of the child runs of its failed steps. */
   #recap(state: RunState, { summary, ...result }: PresentedResult): Recap {
-    const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+    const failed = failedSteps(summary);
     const names = failed.map(({ name }) => name);
     return {
       summary,

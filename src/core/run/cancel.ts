@@ -1,6 +1,6 @@
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import { initHandler, settleHandlers, unsettledHandlers } from './handling.ts';
+import { announcing, handlerState, settleHandlers, unsettledHandlers } from './handling.ts';
 import type { CancelReason, RunInput } from './run.ts';
 import {
   instancesOf,
@@ -64,9 +64,9 @@ function settleUnattempted(draft: Draft, at: number, why: string): void {
 }
 
 function unsettled(run: RunState): readonly StepState[] {
-  if (run.handling !== null) return unsettledHandlers(run);
-  const init = initHandler(run);
-  return [...(init === null || isSettled(init) ? [] : [init]), ...unsettledSteps(run)];
+  if (run.handling !== null) return [...unsettledHandlers(run), ...announcing(run)];
+  const init = handlerState(run, 'init');
+  return [...(init === null || isSettled(init) ? [] : [init]), ...unsettledSteps(run), ...announcing(run)];
 }
 
 /** Lets no further instance of a fan-out start: running attempts end with their own report. */

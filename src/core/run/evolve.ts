@@ -139,7 +139,9 @@ function maskedOf({ masked }: Event<'step.restored' | 'step.finished' | 'step.he
 
 function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>): RunState {
   const index = nodeIndex(run.graph, step);
+  const kind = handlerKind(step);
   const next = evolveNode(run, index, {
+    ...(isSettled(stepState(run, step)) ? fresh : {}),
     status: 'scheduled',
     attempt,
     reason: null,
@@ -154,8 +156,12 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
     until: null,
     tolerated: null,
   });
-  return handlerKind(step) === null ? { ...next, lastStartAt: at, delayedUntil: null } : next;
+  if (kind === 'wait') return { ...next, unannounced: [] };
+  return kind === null ? { ...next, lastStartAt: at, delayedUntil: null } : next;
 }
+
+/** The handler `wait` starts from the beginning for each wait. */
+const fresh = { startedAt: null, finishedAt: null, retries: 0, repetitions: 0 };
 
 function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
@@ -196,7 +202,7 @@ function ready(run: RunState, { step }: Event<'step.ready'>): RunState {
 
 function held(run: RunState, event: Event<'step.held'>): RunState {
   const { at, step, reason, message, exitCode, signal, outputs, tolerated, prompt, until } = event;
-  return evolveNode(run, nodeIndex(run.graph, step), {
+  return evolveNode({ ...run, unannounced: [...run.unannounced, step] }, nodeIndex(run.graph, step), {
     status: 'waiting',
     reason,
     message,

@@ -1,4 +1,4 @@
-import { handlerName } from '../workflow.ts';
+import { type HandlerKind, handlerKind, handlerName } from '../workflow.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { isActive, isSettled, type RunState, type StepState, stepState, unsettledSteps } from './run-state.ts';
@@ -8,7 +8,7 @@ import { handlersFor, verdict } from './verdict.ts';
 
 /** Runs the handler `init`. Returns whether steps may start: it has ended, or the workflow has none. */
 export function initialize(draft: Draft, at: number): boolean {
-  const init = initHandler(draft.run);
+  const init = handlerState(draft.run, 'init');
   if (init === null) return true;
   if (isDue(init)) schedule(draft, at, init);
   else if (init.status === 'canceled' || (init.status === 'failed' && init.tolerated === null)) {
@@ -17,9 +17,9 @@ export function initialize(draft: Draft, at: number): boolean {
   return isSettled(init);
 }
 
-/** The handler `init`; null if the workflow has none. */
-export function initHandler(run: RunState): StepState | null {
-  return run.graph.index.has(handlerName('init')) ? stepState(run, handlerName('init')) : null;
+/** The handler of that kind; null if the workflow has none. */
+export function handlerState(run: RunState, kind: HandlerKind): StepState | null {
+  return run.graph.index.has(handlerName(kind)) ? stepState(run, handlerName(kind)) : null;
 }
 
 /** Without its initialization, a run starts no step. */
@@ -33,14 +33,44 @@ export function beginHandling(draft: Draft, at: number): void {
   if (startsNoHandlers(draft.run)) return;
   const { status, reason } = verdict(draft.run);
   const handlers = handlersFor(draft.run, status);
-  if (handlers.length > 0) record(draft, { type: 'run.handling', at, status, reason, handlers });
+  if (handlers.length > 0 || announcing(draft.run).length > 0)
+    record(draft, { type: 'run.handling', at, status, reason, handlers });
 }
 
-/** Starts the next handler, or finishes the run if none is left. */
+/** Starts the next handler, or finishes the run if none is left and the handler `wait` has ended too. */
 export function continueHandling(draft: Draft, at: number): void {
   const [current] = unsettledHandlers(draft.run);
-  if (current === undefined) record(draft, { type: 'run.finished', at, ...verdict(draft.run) });
-  else if (isDue(current)) schedule(draft, at, current);
+  if (current === undefined) {
+    if (announcing(draft.run).length === 0) record(draft, { type: 'run.finished', at, ...verdict(draft.run) });
+  } else if (isDue(current)) schedule(draft, at, current);
+}
+
+/**
+ * Runs the handler `wait` beside the steps: once for all waits for an approval that began since its last start. Waits that
+ * begin while it runs, and still last when it ends, get one more run.
+ */
+export function announceWaits(draft: Draft, at: number): void {
+  const { run } = draft;
+  const handler = handlerState(run, 'wait');
+  if (handler === null) return;
+  const isWanted = run.policies.isUnattended !== true && run.cancellation === null;
+  const isNew = run.unannounced.some((name) => stepState(run, name).waitingFor === 'approval');
+  const isIdle = handler.status === 'pending' || isSettled(handler);
+  if (isIdle ? isWanted && isNew : isDue(handler)) schedule(draft, at, handler);
+}
+
+/** The handler `wait` in a list while it runs or waits for another attempt, otherwise an empty list. */
+export function announcing(run: RunState): readonly StepState[] {
+  const handler = handlerState(run, 'wait');
+  return handler === null || handler.status === 'pending' || isSettled(handler) ? [] : [handler];
+}
+
+/** A failure of the handler `wait` is only a warning. */
+export function warnOfHandler(draft: Draft, at: number, { name: step }: StepState): void {
+  const { status, message } = stepState(draft.run, step);
+  const isFailed = status === 'failed' || status === 'canceled';
+  if (handlerKind(step) !== 'wait' || !isFailed || draft.run.cancellation !== null) return;
+  record(draft, { type: 'run.warned', at, step, message: message === '' ? status : message });
 }
 
 /**
@@ -48,7 +78,7 @@ export function continueHandling(draft: Draft, at: number): void {
  * to.
  */
 export function settleHandlers(draft: Draft, at: number, why: string): void {
-  for (const handler of unsettledHandlers(draft.run)) {
+  for (const handler of [...unsettledHandlers(draft.run), ...announcing(draft.run)]) {
     if (isActive(handler)) continue;
     if (handler.status === 'waiting' || startsNoHandlers(draft.run)) settleInactive(draft, at, handler, why);
   }

@@ -27,7 +27,10 @@ import type {
 } from './run.ts';
 
 /** How many of the workflow's steps start, and how fast. */
-export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'>;
+export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'> & {
+  /** No person is asked: the run answers its approvals itself. */
+  readonly isUnattended?: true;
+};
 
 /** A step or handler of a run. While the step waits, `reason` to `outputs` describe the attempt that has just ended. */
 export type StepState = {
@@ -187,6 +190,8 @@ export type RunState = {
   readonly active: number;
   /** Steps that wait for an approval. */
   readonly held: number;
+  /** Steps that asked for an approval since the handler `wait` last started. */
+  readonly unannounced: readonly string[];
   readonly settled: number;
   /** Failed steps whose failure is tolerated by their own `continueOn`. */
   readonly tolerated: number;
@@ -209,7 +214,11 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   const roots = steps.flatMap((step, number) => (step.unmet === 0 ? [number] : []));
   return {
     graph,
-    policies: { maxActiveSteps: policies.maxActiveSteps, delayMs: policies.delayMs },
+    policies: {
+      maxActiveSteps: policies.maxActiveSteps,
+      delayMs: policies.delayMs,
+      ...(policies.isUnattended ? { isUnattended: true } : {}),
+    },
     status: 'queued',
     reason: null,
     message: '',
@@ -232,6 +241,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
     counts: { ...noSteps, pending: graph.stepCount },
     active: 0,
     held: 0,
+    unannounced: [],
     settled: 0,
     tolerated: 0,
     ready: indexSet(graph.stepCount, roots),

@@ -8,7 +8,7 @@ import { answer, expire, hold, holdRestored, needsApproval } from './approval.ts
 import { cancel, cancelFanOut, lose } from './cancel.ts';
 import { type Draft, record } from './draft.ts';
 import { evolve } from './evolve.ts';
-import { beginHandling, continueHandling, initialize } from './handling.ts';
+import { announceWaits, beginHandling, continueHandling, initialize, warnOfHandler } from './handling.ts';
 import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RestoredItems, RunEvent, RunInput } from './run.ts';
 import {
@@ -92,6 +92,7 @@ function advance(draft: Draft, at: number): void {
   if (isFinished(draft.run) || draft.run.status === 'queued') return;
   if (draft.run.handling === null) {
     if (!initialize(draft, at)) return;
+    announceWaits(draft, at);
     settleDue(draft, at);
     scheduleReady(draft, at);
     if (draft.run.settled < draft.run.graph.stepCount) {
@@ -99,7 +100,7 @@ function advance(draft: Draft, at: number): void {
       return;
     }
     beginHandling(draft, at);
-  }
+  } else announceWaits(draft, at);
   continueHandling(draft, at);
 }
 
@@ -183,6 +184,7 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
     hold(draft, at, state, { ...next.result, tolerated, prompt: facts?.prompt ?? '' });
   } else if (why === null) {
     settle(draft, at, state, { ...next.result, tolerated });
+    warnOfHandler(draft, at, state);
     if (next.result.status === 'failed' && tolerated === null) failFast(draft, at, state);
   } else {
     const kept = tolerated === null ? {} : { tolerated };
@@ -221,7 +223,7 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
 function isEnding(run: RunState, step: StepState): boolean {
   const kind = handlerKind(step.name);
   const isUnwanted = step.isEnding || (fanOutOf(run, step)?.instances?.canceling ?? null) !== null;
-  if (kind === null || kind === 'init') return run.cancellation !== null || isUnwanted;
+  if (kind === null || kind === 'init' || kind === 'wait') return run.cancellation !== null || isUnwanted;
   return run.handling?.interrupted === kind;
 }
 

@@ -1,7 +1,7 @@
-import { initHandler } from '../run/handling.ts';
+import { handlerState } from '../run/handling.ts';
 import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
-import { heldSteps, instancesOf, stepNode, stepState, steps } from '../run/run-state.ts';
-import { type Approval, handlerName } from '../workflow.ts';
+import { heldSteps, instancesOf, stepNode, steps } from '../run/run-state.ts';
+import type { Approval } from '../workflow.ts';
 import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
@@ -42,9 +42,8 @@ export function headOf({ steps: _, handlers: __, warnings: ___, ...head }: RunSu
 
 /** The handlers that have started, in the order in which they ran. */
 export function reachedHandlers(run: RunState): readonly StepState[] {
-  const init = initHandler(run);
-  const later = (run.handling?.handlers ?? []).map((kind) => stepState(run, handlerName(kind)));
-  return [...(init === null ? [] : [init]), ...later].filter(({ status }) => status !== 'pending');
+  const kinds = ['init', 'wait', ...(run.handling?.handlers ?? [])] as const;
+  return kinds.flatMap((kind) => handlerState(run, kind) ?? []).filter(({ status }) => status !== 'pending');
 }
 
 /** One step or handler as everybody outside sees it. */

@@ -97,7 +97,8 @@ export class LocalRun {
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     this.#notices = new Notices(options.notify, warn);
     const onFailure = (error: WfError) => this.#storageFailed(error);
-    this.#record = new RunRecord(initialRun(buildGraph(workflow), workflow), { journal, secrets, onFailure });
+    const policies = request.onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
+    this.#record = new RunRecord(initialRun(buildGraph(workflow), policies), { journal, secrets, onFailure });
     this.#stepAttempts = new StepAttempts({
       clock: options.clock,
       graceMs: workflow.graceMs,

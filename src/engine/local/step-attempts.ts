@@ -1,5 +1,5 @@
 import type { Outcome, RunInput } from '../../core/run/run.ts';
-import { stepNode } from '../../core/run/run-state.ts';
+import { heldSteps, stepNode } from '../../core/run/run-state.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import { createTurns } from '../../turns.ts';
@@ -10,7 +10,7 @@ import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunRecord } from './run-record.ts';
 import type { RunningAttempts } from './running-attempts.ts';
-import type { StepRunner } from './step-runner.ts';
+import type { AttemptRequest, StepRunner } from './step-runner.ts';
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const maxStartsPerTurn = 8;
@@ -55,6 +55,7 @@ export class StepAttempts {
     const { record, running, gate, clock } = this.#own;
     const step = stepNode(record.state, name);
     const signals = running.enter(name);
+    const waitingSteps = heldSteps(record.state).map((held) => held.name);
     await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
@@ -65,7 +66,7 @@ export class StepAttempts {
     });
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#run(step, number, signals);
+      : await this.#run({ step, number, signals, waitingSteps });
     running.leave(name);
     this.#warnOfKill(step, signals);
     if (isCounted) gate.leave();
@@ -84,14 +85,15 @@ export class StepAttempts {
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
   }
 
-  #run(step: Step, number: number, signals: AttemptSignals): Promise<AttemptReport> {
+  #run(made: Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps'>): Promise<AttemptReport> {
     const { runner, record, running, background, clock, post } = this.#own;
-    const { name } = step;
+    const {
+      step: { name },
+      number,
+    } = made;
     const own = () => ({ at: clock.now(), step: name, attempt: number });
     return runner.attempt({
-      step,
-      number,
-      signals,
+      ...made,
       run: record.state,
       started: (process, child) => {
         if (process) background.add(name, process);

@@ -44,6 +44,8 @@ export type AttemptRequest = {
   readonly contained: Attempt['contained'];
   readonly service: ServiceCalls;
   readonly limitTime: (timeoutMs: number) => void;
+  /** The steps that waited for an approval when the attempt was scheduled. */
+  readonly waitingSteps: readonly string[];
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */
@@ -111,14 +113,14 @@ export class StepRunner {
   }
 
   async #attempt(request: AttemptRequest): Promise<AttemptReport> {
-    const { step, number, signals, run, started, contained, service, limitTime } = request;
+    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps } = request;
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;
     const kind = handlerKind(step.name);
-    if (kind !== null && kind !== 'init') this.set(handlerVariables(run));
+    if (kind !== null && kind !== 'init' && kind !== 'wait') this.set(handlerVariables(run));
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, this.#outputOptions);
@@ -128,7 +130,7 @@ export class StepRunner {
       workflow,
       step: step.fanOut === undefined ? step : beforeItems(step),
       number,
-      itemVariables: variablesOfItem(run, step),
+      ownVariables: kind === 'wait' ? { WF_WAITING_STEPS: waitingSteps.join(',') } : variablesOfItem(run, step),
       admitted: this.#admitted,
       output,
       secrets,

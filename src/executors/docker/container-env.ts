@@ -9,9 +9,9 @@ const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_P
 /** Variables of this machine, even if the workflow changes them. */
 const ofTheMachine = new Set(['PATH', 'HOME', 'PWD', 'USER', 'SHELL', 'HOSTNAME']);
 
-/** Variables that describe the run to every step, and its end to handlers. */
+/** Variables that describe the run to every step, and its end or its waiting steps to handlers. */
 const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID'];
-const ofTheEnd = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'];
+const ofHandlers = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS'];
 
 /** Paths on this machine, useful only if the container mounts them. */
 const placesOfLogs = ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'];
@@ -32,7 +32,7 @@ export function containerEnv(
     WF_WORKFLOW: workflow.name,
     ...(isShared ? {} : { WF_STEP: step.name, WF_ATTEMPT: String(number) }),
     ...pick(env, ofTheRun),
-    ...(handlerKind(step.name) === null ? {} : pick(env, ofTheEnd)),
+    ...(handlerKind(step.name) === null ? {} : pick(env, ofHandlers)),
     ...pick(env, mentioned(mention, attempt)),
     ...pick(env, given),
     ...own,

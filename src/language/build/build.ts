@@ -144,7 +144,13 @@ function handlersOf(
     cancel: handler('cancel'),
     exit: handler('exit'),
     ...(handlerOn?.init === undefined ? {} : { init: handler('init') }),
+    ...waitHandlerOf(handler('wait')),
   };
+}
+
+/** Its failure never changes the result of the run. */
+function waitHandlerOf(step: Step | null): Pick<Workflow['handlers'], 'wait'> {
+  return step === null ? {} : { wait: { ...step, continueOn: { ...step.continueOn, failure: true } } };
 }
 
 /** A file with `histRetentionDays` replaces the number of the base. */

@@ -19,7 +19,6 @@ const planned: { readonly [map: string]: Table } = {
     dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',
     'queue labels overlapPolicy maxOutputSize otel runConfig catchupWindow': '',
   },
-  handlerOn: { wait: '' },
 };
 
 /** Keys of Dagu 2 that are not planned. */

@@ -1,4 +1,5 @@
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
+import { failedSteps } from '../../core/summary/failed-steps.ts';
 import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { pendingApprovals } from '../../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../../render/text/duration.ts';
@@ -97,10 +98,9 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
 }
 
 /** The steps shown with their last lines: failed ones; in a mail about one step only that step, failed or not. */
-export function reportedFailures({ steps, handlers }: RunSummary, step: string | null): readonly StepSummary[] {
-  return [...steps, ...handlers]
-    .filter(({ name, status }) => (step === null ? status === 'failed' : name === step))
-    .slice(0, most.failures);
+export function reportedFailures(summary: RunSummary, step: string | null): readonly StepSummary[] {
+  const shown = [...summary.steps, ...summary.handlers].filter(({ name }) => name === step);
+  return (step === null ? failedSteps(summary) : shown).slice(0, most.failures);
 }
 
 function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { failedSteps, isFailure } from '../../core/summary/failed-steps.ts';
 import type { StepSummary } from '../../core/summary/summary.ts';
 import { FailureBox } from '../../page/run-view/failure-box.tsx';
 import { LastLines } from '../../page/run-view/log-text.tsx';
@@ -74,7 +75,7 @@ async function lastLines(file: LogFile, count: number): Promise<readonly string[
 
 /** The recap of what failed: why, where in the file, the last lines, and what to type next; null when nothing did. */
 export function Failures({ report: { view, children }, steps, places, tails }: FailuresProps): JSX.Element | null {
-  const failed = steps.filter(({ step }) => step.status === 'failed');
+  const failed = steps.filter(({ step }) => isFailure(step));
   if (failed.length === 0) return null;
   const { runId, finishedAt, file } = view.run;
   const canRetry = finishedAt !== null && !(view.masked && file === null);
@@ -104,8 +105,8 @@ function MoreFailures({ count }: { count: number }): JSX.Element | null {
 /** The run of another workflow that a failed step made: its id, its failed steps, and the command that writes its report. */
 function ChildRun({ child, tails }: { child: ChildView | undefined; tails: Tails }): JSX.Element | null {
   if (child === undefined) return null;
-  const { runId, workflow, steps, handlers } = child.summary;
-  const failed = [...steps, ...handlers].filter(({ status }) => status === 'failed');
+  const { runId, workflow } = child.summary;
+  const failed = failedSteps(child.summary);
   return (
     <div class="child">
       <p>

@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { failedSteps } from '../../core/summary/failed-steps.ts';
 import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { pendingApprovals } from '../text/approve-command.ts';
@@ -43,7 +44,7 @@ function row(run: RunSummary, { colors, commandOptions }: Look): readonly Cell[]
  * and damage of its files.
  */
 function note(run: RunSummary, commandOptions: string): string {
-  const failed = [...run.steps, ...run.handlers].find(({ status }) => status === 'failed');
+  const failed = failedSteps(run)[0];
   const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);
   const pending = pendingApprovals(run, commandOptions).map(({ approve }) => `approve: ${approve}`);
   return [why, ...pending, ...run.warnings].filter((text) => text !== '').join('; ');

@@ -1,5 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
+import { failedSteps } from '../../core/summary/failed-steps.ts';
 import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
@@ -138,10 +139,6 @@ function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): re
   return ['', ...commandLines('retry what failed:', command, columns).map((line) => colors.dim(line))];
 }
 
-function failedSteps({ steps, handlers }: RunSummary): readonly StepSummary[] {
-  return [...steps, ...handlers].filter(({ status }) => status === 'failed');
-}
-
 /** The style of a recap; `columns` is `Infinity` if lines are not broken. */
 type RecapStyle = {
   readonly cwd: string;
@@ -161,8 +158,7 @@ const widestTail = 500;
  * sub-workflow, the failed steps of the child run with its commands.
  */
 function failureLines(recap: Recap, style: RecapStyle): readonly string[] {
-  const { steps, handlers } = recap.summary;
-  const failed = [...steps, ...handlers].filter(({ status }) => status === 'failed');
+  const failed = failedSteps(recap.summary);
   return [
     ...failed.slice(0, mostFailures).flatMap((step) => oneFailure(step, recap, style)),
     ...(failed.length > mostFailures ? [`and ${failed.length - mostFailures} more failed`] : []),

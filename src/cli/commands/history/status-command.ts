@@ -1,4 +1,5 @@
 import { isFinished } from '../../../core/run/run-state.ts';
+import { failedSteps } from '../../../core/summary/failed-steps.ts';
 import { originsOf } from '../../../core/summary/origin.ts';
 import { isNotFound } from '../../../errors.ts';
 import type { Recap } from '../../../render/reporters/reporter.ts';
@@ -39,7 +40,7 @@ const mostChildren = 20;
 /** Returns the recap of a past run, with the recaps of the child runs of its failed steps. */
 async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promise<Recap> {
   const { summary, state, places, tails, masked } = view;
-  const failed = [...summary.steps, ...summary.handlers].filter(({ status }) => status === 'failed');
+  const failed = failedSteps(summary);
   const children = new Map<string, Recap>();
   for (const { name, child } of failed.slice(0, mostChildren)) {
     const run = child === undefined ? null : await viewIfThere(child, runs);

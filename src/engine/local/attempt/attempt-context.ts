@@ -45,8 +45,8 @@ export type AttemptContext = {
   readonly workflow: Workflow;
   readonly step: Step;
   readonly number: number;
-  /** The variables of an instance of a fan-out; else empty. */
-  readonly itemVariables: Environment;
+  /** The variables of an instance of a fan-out, and of the handler `wait`; else empty. */
+  readonly ownVariables: Environment;
   /** Steps whose preconditions were met: retries and repetitions do not check them again. */
   readonly admitted: Set<string>;
   /** Already open; closed by the attempt. */
@@ -88,9 +88,9 @@ export function captureIn(context: AttemptContext, own: Pick<StepPlace, 'env' | 
 }
 
 /** The variables that `wf` itself gives an attempt. */
-export function stepEnvironment({ step, number, itemVariables, output: { log } }: AttemptContext): Environment {
+export function stepEnvironment({ step, number, ownVariables, output: { log } }: AttemptContext): Environment {
   return {
-    ...itemVariables,
+    ...ownVariables,
     WF_STEP: step.name,
     WF_ATTEMPT: String(number),
     WF_LOG_FILE: log.stdoutPath,

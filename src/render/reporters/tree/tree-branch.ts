@@ -226,4 +226,4 @@ function isOneStep({ steps }: Workflow): boolean {
   return steps.length === 1 && step?.executor.type !== 'workflow' && step?.fanOut === undefined;
 }
 
-const noHandlers = { init: null, success: null, failure: null, cancel: null, exit: null };
+const noHandlers = { success: null, failure: null, cancel: null, exit: null };
