@@ -4,7 +4,7 @@
 // a breach. What a folder may import as a value it may import as a type, and the types of contracts besides.
 
 /** Each costs more to load than most runs need: only where it is used, by `import()`, or by `require` where nothing waits. */
-const HEAVY = ['croner', 'dockerode', 'got', 'jq-web', 'nodemailer', 'prom-client', 're2js', 'zx'];
+const HEAVY = ['croner', 'cronstrue', 'dockerode', 'got', 'jq-web', 'nodemailer', 'prom-client', 're2js', 'zx'];
 
 /** Any builtin module; unlike these, a path to a file has a dot. */
 const ANY = '[a-z0-9_/]+';
@@ -112,11 +112,15 @@ const FOLDERS = {
       'store/store[.]ts$',
       '(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$',
     ],
-    packages: ['croner', 'prom-client'],
+    packages: ['croner', 'cronstrue', 'prom-client'],
     builtins: [ANY],
   },
   // When workflows are due is decided without looking at anything else of the daemon.
-  'daemon/schedule': { src: ['core/', 'language/cron[.]ts$'], packages: ['croner'], builtins: ['crypto', 'path'] },
+  'daemon/schedule': {
+    src: ['core/', 'language/cron[.]ts$'],
+    packages: ['croner', 'cronstrue'],
+    builtins: ['crypto', 'path'],
+  },
   forwarding: {
     src: ['core/', '(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$'],
     packages: ['got', 'prom-client'],

@@ -18,6 +18,7 @@ const HEAVY = {
   nodemailer: 'nodemailer',
   'prom-client': 'prom-client',
   croner: 'croner',
+  cronstrue: 'cronstrue',
 };
 
 /**

@@ -180,6 +180,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     suspendedUntil: suspensions.suspendedUntil,
     suspensionStamp: suspensions.stamp,
     nextOf: (workflow) => scheduler?.nextOf(workflow) ?? null,
+    startsOf: (workflow, count) => scheduler?.startsOf(workflow, count) ?? [],
+    scheduleWordsOf: (workflow) => scheduler?.wordsOf(workflow) ?? null,
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
   };

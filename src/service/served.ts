@@ -32,6 +32,12 @@ export type ServedWorkflows = WorkflowEditor & {
   readonly suspensionStamp: () => string;
   /** Returns the next scheduled start of a workflow; null: none. */
   readonly nextOf: (workflow: ListedWorkflow) => Date | null;
+  /** Returns the next scheduled starts of a workflow in order, `count` at most. */
+  readonly startsOf: (workflow: ListedWorkflow, count: number) => readonly Date[];
+  /** Returns each expression of a workflow's schedule in words; null for an invalid file, or without a scheduler. */
+  readonly scheduleWordsOf: (
+    workflow: ListedWorkflow,
+  ) => Record<'start' | 'stop' | 'restart', readonly string[]> | null;
   /** Masks the secrets in a workflow. */
   readonly shown: (workflow: Workflow) => Workflow;
   /** Masks the secrets in the text of a workflow file. */

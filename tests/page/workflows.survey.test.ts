@@ -45,6 +45,22 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
     });
   });
 
+  it('says the schedule in words, the next three starts, and the usual duration', async () => {
+    await withPage(files, async ({ open, start }) => {
+      for (let n = 0; n < 3; n++) await start('hello');
+      const page = await open('/');
+      const row = page.locator('.row', { hasText: 'hello' });
+      await expect.poll(() => row.locator('.last').textContent()).toMatch(/succeeded .* \(median 0\.\ds\)/);
+      await page.getByRole('link', { name: 'backup', exact: true }).click();
+
+      const facts = page.locator('.facts');
+      await facts.getByText('At 02:00, every day').waitFor();
+      expect(await facts.getByTitle('0 2 * * *').count()).toBe(1);
+      expect(await facts.textContent()).toMatch(/next in .*\((\d{4}-\d\d-\d\d 02:00:00( UTC)?(, )?){3}\)/);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+
   it('works below a base path, on a telephone', async () => {
     await withPage(
       files,

@@ -42,13 +42,13 @@ async function nextStarts(
   );
   if (scheduled.length === 0) return new Map();
   const { loadCronTimes } = await import('../../daemon/schedule/cron-times.ts');
-  const { nextStart } = await import('../../daemon/schedule/next-start.ts');
+  const { nextStarts: startsOf } = await import('../../daemon/schedule/next-start.ts');
   const times = await loadCronTimes();
   const now = Date.now();
   return new Map(
     scheduled.flatMap(({ file, schedule }) => {
-      const next = nextStart(schedule, times, now, suspendedUntil(file));
-      return next === null ? [] : [[file, next] as const];
+      const [next] = startsOf(schedule, times, { now, suspendedUntil: suspendedUntil(file), count: 1 });
+      return next === undefined ? [] : [[file, next] as const];
     }),
   );
 }

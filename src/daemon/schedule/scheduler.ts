@@ -1,3 +1,4 @@
+import type { Schedule } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
@@ -7,9 +8,10 @@ import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type DueActions, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher, type ScheduledWorkflow, scheduledRunId } from './dispatcher.ts';
-import { nextStart } from './next-start.ts';
+import { nextStarts } from './next-start.ts';
 import { expressionsOf } from './rules.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
+import { loadScheduleWords, type ScheduleWords } from './schedule-words.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import { someAtOnce } from './some-at-once.ts';
 import { createTimetable, type DueFile, momentsBetween, type Timetable, type UpcomingMoment } from './timetable.ts';
@@ -22,6 +24,10 @@ export type Scheduler = {
   readonly missed: () => number;
   /** Returns the next start of a workflow; null if it is suspended without an end, invalid or has no such schedule. */
   readonly nextOf: (entry: ListedWorkflow) => Date | null;
+  /** Returns the next starts of a workflow, as `nextOf`, in order, `count` at most. */
+  readonly startsOf: (entry: ListedWorkflow, count: number) => readonly Date[];
+  /** Returns the schedule of a workflow in words; null if its file is invalid. */
+  readonly wordsOf: (entry: ListedWorkflow) => ScheduleWords | null;
   /** Returns the next due time of each expression, in order, without suspended workflows. */
   readonly upcoming: () => readonly UpcomingMoment[];
   /**
@@ -58,8 +64,8 @@ const mostAtOnce = 8;
 
 /** Creates a scheduler that continues where the last scheduler of the same record stopped. */
 export async function createScheduler(parts: SchedulerParts): Promise<Scheduler> {
-  const times = await loadCronTimes();
-  const scheduler = new LocalScheduler(parts, times);
+  const [times, words] = await Promise.all([loadCronTimes(), loadScheduleWords()]);
+  const scheduler = new LocalScheduler(parts, times, words);
   scheduler.open();
   return scheduler;
 }
@@ -68,6 +74,7 @@ class LocalScheduler implements Scheduler {
   readonly #parts: SchedulerParts;
   readonly #timetable: Timetable;
   readonly #times: CronTimes;
+  readonly #words: (schedule: Schedule) => ScheduleWords;
   readonly #dispatcher: Dispatcher;
   #version: number | null = null;
   #brokenFiles: ReadonlySet<string> = new Set();
@@ -81,10 +88,11 @@ class LocalScheduler implements Scheduler {
   #takeBackTimer = () => {};
   #unwatch = () => {};
 
-  constructor(parts: SchedulerParts, times: CronTimes) {
+  constructor(parts: SchedulerParts, times: CronTimes, words: (schedule: Schedule) => ScheduleWords) {
     this.#parts = parts;
     const { rules, waiting } = this.#readRecord();
     this.#times = times;
+    this.#words = words;
     this.#timetable = createTimetable(times, rules);
     this.#dispatcher = createDispatcher({ ...parts, report: this.#report }, waiting);
   }
@@ -104,11 +112,17 @@ class LocalScheduler implements Scheduler {
 
   readonly stamp = (): string => [this.#version, this.#timetable.nextMoment(), this.#missed].join(' ');
 
-  readonly nextOf = (entry: ListedWorkflow): Date | null => {
+  readonly nextOf = (entry: ListedWorkflow): Date | null => this.startsOf(entry, 1)[0] ?? null;
+
+  readonly startsOf = ({ workflow, file }: ListedWorkflow, count: number): readonly Date[] => {
     const { clock, suspensions } = this.#parts;
-    if (entry.workflow === null) return null;
-    return nextStart(entry.workflow.schedule, this.#times, clock.now(), suspensions.endOf(entry.file));
+    if (workflow === null) return [];
+    const suspendedUntil = suspensions.endOf(file);
+    return nextStarts(workflow.schedule, this.#times, { now: clock.now(), suspendedUntil, count });
   };
+
+  readonly wordsOf = ({ workflow }: ListedWorkflow): ScheduleWords | null =>
+    workflow === null ? null : this.#words(workflow.schedule);
 
   readonly upcoming = (): readonly UpcomingMoment[] => {
     const { suspensions } = this.#parts;

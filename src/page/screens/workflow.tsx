@@ -177,16 +177,29 @@ function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
 }
 
 function ScheduleText({ workflow }: { workflow: WorkflowDetail }): JSX.Element | null {
-  const { schedule, next, suspended, suspendedUntil } = workflow;
-  if (schedule.start.length === 0) return null;
-  const when = next === null ? '' : `, next ${relativeText(now.value - Date.parse(next))} (${momentText(next)})`;
+  const { schedule, scheduleWords, nextStarts, suspended, suspendedUntil } = workflow;
+  if (!hasSchedule(schedule)) return null;
+  const words = scheduleWords ?? schedule;
+  const parts = [
+    ...words.start,
+    ...words.stop.map((text) => `stop: ${text}`),
+    ...words.restart.map((text) => `restart: ${text}`),
+  ];
+  const [first, ...later] = nextStarts;
   const until = suspendedUntil === null ? '' : ` until ${momentText(suspendedUntil)}`;
   return (
-    <span>
-      <code>{schedule.start.join(', ')}</code>
-      {suspended && `, suspended${until}`}
-      {when}
-    </span>
+    <>
+      <span title={[...schedule.start, ...schedule.stop, ...schedule.restart].join(', ')}>
+        {parts.join('; ')}
+        {suspended && `, suspended${until}`}
+      </span>
+      {first !== undefined && (
+        <span>
+          next {relativeText(now.value - Date.parse(first))} ({[first, ...later].map((at) => momentText(at)).join(', ')}
+          )
+        </span>
+      )}
+    </>
   );
 }
 

@@ -3,9 +3,11 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
+import { formatDuration } from '../../render/text/duration.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { median } from '../data/grid-cells.ts';
 import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
 import { isActive, isBroken } from '../data/workflow-state.ts';
 import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows.ts';
@@ -177,7 +179,9 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
         ))}
         {description !== '' && <span class="about">{description}</span>}
       </span>
-      <span class="last">{lastRun ? <LastRun run={lastRun} /> : <span class="quiet">never run</span>}</span>
+      <span class="last">
+        {lastRun ? <LastRun run={lastRun} recent={workflow.recent} /> : <span class="quiet">never run</span>}
+      </span>
       <span class="recent">
         <Ticks recent={workflow.recent} />
       </span>
@@ -222,7 +226,9 @@ function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
   );
 }
 
-function LastRun({ run }: { run: RunHead }): JSX.Element {
+function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }): JSX.Element {
+  const usual =
+    recent === null || recent.length < 3 ? null : median(recent.flatMap(({ durationMs }) => durationMs ?? []));
   return (
     <a href={to.run(run.runId)}>
       {runLook(run.status).word}{' '}
@@ -234,6 +240,9 @@ function LastRun({ run }: { run: RunHead }): JSX.Element {
           {run.durationMs !== null && (
             <span class="quiet">
               , <Took ms={run.durationMs} since={null} />
+              {usual !== null && (
+                <span title={`Median of the last ${recent?.length} runs`}> (median {formatDuration(usual)})</span>
+              )}
             </span>
           )}
         </>

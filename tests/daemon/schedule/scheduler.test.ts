@@ -407,6 +407,14 @@ describe('what is to come', () => {
       ['start', '2026-06-01T05:00:00.000Z'],
       ['start', '2026-06-02T03:00:00.000Z'],
     ]);
+    expect(scheduler?.startsOf(world.listed('/w.yaml'), 3).map((at) => at.toISOString())).toEqual([
+      '2026-06-01T05:00:00.000Z',
+      '2026-06-02T03:00:00.000Z',
+      '2026-06-02T05:00:00.000Z',
+    ]);
+    expect(scheduler?.startsOf(world.listed('/idle.yaml'), 3)).toEqual([]);
+    expect(scheduler?.wordsOf(world.listed('/w.yaml'))?.stop).toEqual(['At 01:00, every day, UTC']);
+    expect(scheduler?.wordsOf(world.listed('/broken.yaml'))).toBeNull();
     await world.pass(5 * hour);
     expect(scheduler?.nextOf(world.listed('/w.yaml'))).toEqual(new Date('2026-06-02T03:00:00Z'));
   });

@@ -8,6 +8,9 @@ import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
+/** Next starts that the detail of a workflow has. */
+const NEXT_STARTS = 3;
+
 /** What a file says of its workflow, for as long as the catalog keeps the file. */
 export function fileJson(
   listed: ListedWorkflow,
@@ -60,6 +63,8 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
   return {
     ...fileJson(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
+    nextStarts: parts.workflows.startsOf(listed, NEXT_STARTS),
+    scheduleWords: parts.workflows.scheduleWordsOf(listed),
     definition: definition(listed, access, parts),
     params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],
     parameters: workflow === null ? [] : parameterViews(workflow),
