@@ -1,7 +1,7 @@
 import type { AppOptions } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
 import { readLogForwarding } from '../../config/read-log-forwarding.ts';
-import type { ActiveRun, Engine, OnChild, RunWatcher } from '../../engine/engine.ts';
+import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { ReporterKind } from '../../render/reporters/select.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
@@ -12,6 +12,7 @@ import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
+import type { ApprovalAsker } from './approval-asker.ts';
 import { EngineFeed } from './engine-feed.ts';
 import { listenForSignals } from './stop-signals.ts';
 
@@ -19,6 +20,8 @@ import { listenForSignals } from './stop-signals.ts';
 export type ForegroundOptions = {
   readonly exitCode?: true;
   readonly shellOnFailure?: true;
+  /** False: do not prompt. */
+  readonly input?: boolean;
 };
 
 /** A run to start. */
@@ -46,14 +49,17 @@ export async function runInForeground(
   const request = carry === undefined ? await withDotenv(asked, config.processEnv) : asked;
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
+  const asker =
+    carry === undefined && options.input !== false ? await askerFor({ request, kind, reporter }, console) : null;
   const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
   await printWarnings(request, kind, console);
   warnOfProject(config, warn);
   const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);
   const { value: keepHistory } = config.settings.read('history');
   const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
+  const asking = (watcher: ChildWatcher) => asker?.watching(watcher) ?? watcher;
   const onChild: OnChild = (parent, { workflow, sources }) =>
-    feed.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) });
+    asking(feed.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) }));
   const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
   const { sources, params } = request;
   const own = { ...processEnv, ...request.dotenv?.variables };
@@ -62,12 +68,15 @@ export async function runInForeground(
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();
   try {
-    const watcher: RunWatcher = (event, state) => {
-      feed.watch(event, state);
-      forwarder?.watch(event);
-    };
-    const run = carry === undefined ? startRun(app.engine, request, watcher) : carry(app.engine, watcher);
-    feed.attach(run);
+    const { watch, attach } = asking({
+      watch: (event, state) => {
+        feed.watch(event, state);
+        forwarder?.watch(event);
+      },
+      attach: (run) => feed.attach(run),
+    });
+    const run = carry === undefined ? startRun(app.engine, request, watch) : carry(app.engine, watch);
+    attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);
     const summary = await feed.end(await run.finished);
@@ -78,12 +87,23 @@ export async function runInForeground(
       signal: stop.signal(),
     });
   } finally {
+    asker?.close();
     feed.close();
     // Only an error leaves anything to release.
     console.out.write(reporter.abandon?.() ?? '');
     await forwarder?.close(forwardingPatienceMs, stop.forced);
     stop.close();
   }
+}
+
+type Shown = { readonly request: StartRequest } & ChosenReporter;
+
+/** Returns null if no person can be asked below a live view, or none is to be. */
+async function askerFor({ request, kind, reporter }: Shown, console: Console): Promise<ApprovalAsker | null> {
+  if (kind !== 'tree' || reporter.prompt === undefined || request.onApproval !== undefined) return null;
+  const { isInteractive } = await import('../terminal/interactive.ts');
+  if (!isInteractive(console)) return null;
+  return (await import('./approval-asker.ts')).createApprovalAsker(reporter.prompt);
 }
 
 function warnOfProject({ settings: { project } }: Config, warn: (problem: string) => void): void {

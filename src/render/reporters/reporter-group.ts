@@ -26,6 +26,9 @@ export function groupReporters(reporters: readonly Reporter[]): Reporter {
         },
       };
     },
+    prompt: (prompt) => {
+      for (const reporter of reporters) reporter.prompt?.(prompt);
+    },
     end: (recap) => {
       for (const reporter of reporters) reporter.end(recap);
     },

@@ -56,6 +56,18 @@ export type ChildRun = {
 /** Shows a child run, whose events arrive between those of its parent. */
 export type ChildReporter = Pick<Reporter, 'event' | 'output'>;
 
+/** A question to the person at the terminal, and the line that is being typed. Texts may contain any characters. */
+export type Prompt = {
+  readonly question: string;
+  /** What is wrong with the answer before; null at first. */
+  readonly fault: string | null;
+  /** What to type, before the typed text. */
+  readonly label: string;
+  readonly typed: string;
+  /** The position of the cursor in `typed`. */
+  readonly cursor: number;
+};
+
 /** Shows a run to a person or a program. Each run has its own reporter. */
 export type Reporter = {
   /** False if the reporter does not show output; then the logs are not followed. */
@@ -68,6 +80,8 @@ export type Reporter = {
   readonly output: (chunk: OutputChunk) => void;
   /** Returns the reporter of a child run, from its first event; absent if child runs are not shown. */
   readonly child?: (run: ChildRun) => ChildReporter;
+  /** Shows a question below everything else, until it is replaced or null; absent if the reporter has no live view. */
+  readonly prompt?: (prompt: Prompt | null) => void;
   /** The last call; the reporter writes nothing after it. */
   readonly end: (recap: Recap) => void;
   /** Returns the text that restores the terminal if `end` will not be called; may be empty. */

@@ -1,9 +1,9 @@
 import { isStep } from '../../core/graph.ts';
-import { checkParam } from '../../core/param-rule.ts';
+import { type CheckedValue, checkParam } from '../../core/param-rule.ts';
 import type { ApprovalAnswer, Outputs } from '../../core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
-import type { ApprovalInput } from '../../core/workflow.ts';
+import type { ApprovalInput, ParamRule } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { matchesPattern } from '../../pattern-test.ts';
@@ -100,8 +100,13 @@ function alreadyAnswered(
 
 function requireAllowed(state: RunState, step: string, user: string): void {
   const { by = [] } = stepNode(state, step).approval ?? {};
-  if (by.length === 0 || by.includes(user)) return;
+  if (mayAnswer(by, user)) return;
   throw new WfError('forbidden', `"${user}" may not answer step "${step}": only ${by.join(', ')} may`);
+}
+
+/** Whether a user may answer an approval that names these users in `by`. */
+export function mayAnswer(by: readonly string[], user: string): boolean {
+  return by.length === 0 || by.includes(user);
 }
 
 /** The inputs with their defaults. Throws a `WfError` `invalid-params` that lists every fault. */
@@ -116,14 +121,17 @@ function checkedInputs(declared: readonly ApprovalInput[], given: Outputs): Outp
     });
   const values: Record<string, string> = {};
   for (const { name, default: value, rule } of declared) {
-    const text = given[name] ?? value;
-    // An optional input that is left out is empty, whatever its type.
-    const checked = text === '' && rule.required !== true ? { value: '' } : checkParam(text, rule, matchesPattern);
+    const checked = checkInput(given[name] ?? value, rule);
     if ('fault' in checked) faults.push(`input "${name}" ${checked.fault}`);
     else values[name] = checked.value;
   }
   if (faults.length > 0) throw new WfError('invalid-params', faults.join('\n'));
   return values;
+}
+
+/** Checks the value of an input; an optional one that is left out is empty, whatever its type. */
+export function checkInput(text: string, rule: ParamRule): CheckedValue {
+  return text === '' && rule.required !== true ? { value: '' } : checkParam(text, rule, matchesPattern);
 }
 
 async function requireRun(runId: string, history: AnswerTools['history']): Promise<PastRun> {

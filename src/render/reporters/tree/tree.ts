@@ -9,8 +9,9 @@ import { type RecapOptions, renderRecap } from '../../views/recap.ts';
 import { suggestLogs } from '../../views/recap-commands.ts';
 import { createFrames, type FrameClock } from '../frames.ts';
 import type { OutputMode } from '../left-output.ts';
-import type { ChildReporter, ChildRun, OutputChunk, Recap, Reporter, Terminal } from '../reporter.ts';
+import type { ChildReporter, ChildRun, OutputChunk, Prompt, Recap, Reporter, Terminal } from '../reporter.ts';
 import { createLiveRegion } from './live-region.ts';
+import { promptLines } from './prompt-lines.ts';
 import { createTerminalTitle, type TerminalSigns } from './terminal-title.ts';
 import { treeBlock } from './tree-block.ts';
 import { type BranchContext, TreeBranch } from './tree-branch.ts';
@@ -40,6 +41,7 @@ export function createTreeReporter(terminal: Terminal, options: TreeOptions): Re
     event: (event) => tree?.event(event),
     output: (chunk) => tree?.output(chunk),
     child: (run) => tree?.child(run) ?? { event: () => undefined, output: () => undefined },
+    prompt: (prompt) => tree?.prompt(prompt),
     end: (recap) => tree?.end(recap),
     abandon: () => tree?.abandon() ?? '',
   };
@@ -56,6 +58,7 @@ class Tree {
   readonly #title;
   readonly #stopsListening: () => void;
   #scrolled = '';
+  #prompt: Prompt | null = null;
   #frame = 0;
 
   constructor(workflow: Workflow, runId: string, terminal: Terminal, options: TreeOptions) {
@@ -105,6 +108,12 @@ class Tree {
     };
   }
 
+  /** Repaints at once, so that typing is not delayed. */
+  prompt(prompt: Prompt | null): void {
+    this.#prompt = prompt;
+    this.#paint();
+  }
+
   end(recap: Recap): void {
     this.#stop();
     this.#root.end();
@@ -124,9 +133,13 @@ class Tree {
   }
 
   #paint(): { showsTime: boolean } {
-    const { rows } = this.#terminal.size();
-    const moment = { now: this.#options.clock.now(), frame: this.#frame++, rows };
-    this.#region.draw(this.#takeScrolled(), treeBlock(this.#root, moment));
+    const { rows, columns } = this.#terminal.size();
+    const prompt = this.#prompt === null ? [] : promptLines(this.#prompt, columns, this.#context.style);
+    const moment = { now: this.#options.clock.now(), frame: this.#frame++, rows: rows - prompt.length };
+    this.#region.draw(this.#takeScrolled(), [
+      ...treeBlock(this.#root, moment),
+      ...prompt.slice(-Math.max(1, rows - 2)),
+    ]);
     const { active, waiting, done, total, failed, isStopping } = this.#root.view;
     const { name } = this.#workflow;
     const title = this.#title.show({ name, done, total, hasFailed: failed > 0, isStopping });

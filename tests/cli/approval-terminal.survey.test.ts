@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeWith, isInstalled } from '../support/require.ts';
+import { type Tmux, untilShown, withTmux } from '../support/tmux.ts';
+import { launcher, withDirectory } from '../support/wf.ts';
+
+const gate = `steps:
+  - name: go
+    approval:
+      prompt: Ship it?
+      input: [WHY, {name: N, type: integer, default: 3}, {name: PIN, secret: true, required: true}]
+      required: WHY
+  - {name: ship, depends: go, command: 'echo "ship $N for $WHY, $(printf "$PIN" | wc -c)"'}
+  - {name: beside, command: 'for i in 1 2 3 4 5 6 7 8 9; do echo "tick $i"; sleep 0.3; done'}
+`;
+
+type Options = { readonly yaml?: string; readonly args?: string; readonly env?: string };
+type Wf = (...args: readonly string[]) => string;
+
+/** Runs `wf run w.yaml` as run `r1` on a terminal and says its exit code. */
+function onTerminal({ yaml = gate, args = '', env = '' }: Options, use: (terminal: Tmux, wf: Wf) => Promise<void>) {
+  return withDirectory(async (cwd) => {
+    writeFileSync(join(cwd, 'w.yaml'), yaml);
+    const home = join(cwd, 'home');
+    const own = `LC_ALL=C.UTF-8 WF_HOME=${home} ${env}`;
+    const command = `env -u CI -u GITHUB_ACTIONS -u NO_COLOR ${own} ${process.execPath} ${launcher} run w.yaml --run-id r1 ${args}; echo "code $?"`;
+    const wf: Wf = (...words) =>
+      execFileSync(process.execPath, [launcher, ...words], { cwd, env: { ...process.env, WF_HOME: home } }).toString();
+    await withTmux({ columns: 100, rows: 30, cwd, command }, (terminal) => use(terminal, wf));
+  });
+}
+
+const question = 'approve or reject? [y/n]';
+
+describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', () => {
+  it('approves with inputs below the live block, while other steps go on, and what is secret is not shown', async () => {
+    await onTerminal({}, async (terminal, wf) => {
+      await untilShown(terminal, question);
+      const one = await untilShown(terminal, 'tick 2', (screen) => screen.includes(question));
+      expect(one).toMatch(/Ctrl-C stops\ngo waits for approval: Ship it\?\napprove or reject/);
+      terminal.type('maybe', 'Enter');
+      await untilShown(terminal, 'type y to approve or n to reject');
+      terminal.type('y', 'Enter');
+      await untilShown(terminal, 'WHY:');
+      terminal.type('Enter');
+      await untilShown(terminal, '"WHY" is required and cannot be empty');
+      terminal.type('timex', 'BSpace', 'Enter');
+      await untilShown(terminal, 'N [3]:');
+      terminal.type('Enter');
+      await untilShown(terminal, 'PIN (not shown):');
+      terminal.type('hunter2', 'Enter');
+      const screen = await untilShown(terminal, 'code 0');
+      expect(screen).toContain('ship 3 for time, 7');
+      expect(screen).not.toMatch(/hunter2|\[y\/n\]|WHY:/);
+      const { steps } = JSON.parse(wf('status', 'r1', '--json'));
+      expect(steps[0].approval).toMatchObject({ answer: 'approved', by: expect.stringMatching(/./), comment: null });
+      expect(steps[0].outputs).toEqual({ WHY: 'time', N: '3', PIN: '***' });
+    });
+  });
+
+  it('rejects with a reason', async () => {
+    await onTerminal({ yaml: 'steps:\n  - {name: go, approval: true}\n' }, async (terminal) => {
+      await untilShown(terminal, question);
+      terminal.type('n', 'Enter');
+      await untilShown(terminal, 'reason (may be empty):');
+      terminal.type('not today', 'Enter');
+      expect(await untilShown(terminal, 'code 1')).toMatch(/go +rejected by .+: not today/);
+    });
+  });
+
+  it('is asked about one step after the other, and no more about what another person has answered', async () => {
+    const yaml =
+      'steps:\n  - {name: a, approval: true}\n  - {name: b, approval: true}\n  - {name: c, approval: true}\n';
+    await onTerminal({ yaml }, async (terminal, wf) => {
+      await untilShown(terminal, 'a waits for approval\n');
+      wf('approve', 'r1', 'b');
+      terminal.type('y');
+      await untilShown(terminal, `${question} y`);
+      wf('approve', 'r1', 'a');
+      await untilShown(terminal, `c waits for approval\n${question}`, (screen) => !screen.includes(`${question} y`));
+      terminal.type('y', 'Enter');
+      expect(await untilShown(terminal, 'code 0')).toContain('3 succeeded');
+    });
+  });
+
+  it('stops the run with Ctrl-C while it is asked, and has its keyboard back afterwards', async () => {
+    await onTerminal(
+      { yaml: 'steps:\n  - {name: go, approval: true}\n', args: '; read -r LINE; echo "got $LINE"' },
+      async (terminal) => {
+        await untilShown(terminal, question);
+        terminal.type('C-c');
+        await untilShown(terminal, 'CANCELED');
+        terminal.type('hello', 'Enter');
+        const screen = await untilShown(terminal, 'got hello');
+        expect(screen).toMatch(/\nhello\n/);
+        expect(terminal.look().cursor).toBe(true);
+      },
+    );
+  });
+
+  it('is asked whatever was typed before the question', async () => {
+    const yaml = 'steps:\n  - {name: first, command: sleep 1}\n  - {name: go, depends: first, approval: true}\n';
+    await onTerminal({ yaml }, async (terminal, wf) => {
+      await untilShown(terminal, 'Ctrl-C stops');
+      terminal.type('y', 'Enter', 'n');
+      const screen = await untilShown(terminal, question);
+      expect(screen).toMatch(/\[y\/n\]\n/);
+      wf('approve', 'r1');
+      await untilShown(terminal, 'code 0');
+    });
+  });
+
+  it('leaves the question to another person with Ctrl-D', async () => {
+    await onTerminal({ yaml: 'steps:\n  - {name: go, approval: true}\n' }, async (terminal, wf) => {
+      await untilShown(terminal, question);
+      terminal.type('C-d');
+      await untilShown(terminal, 'Ctrl-C stops', (screen) => !screen.includes(question));
+      wf('approve', 'r1');
+      await untilShown(terminal, 'code 0');
+    });
+  });
+
+  it.each([
+    ['with --no-input', { args: '--no-input' }],
+    ['when standard input is no terminal', { args: '< w.yaml' }],
+    ['when it is not named in "by"', { yaml: 'steps:\n  - {name: go, approval: {by: [some-other-person]}}\n' }],
+  ])('is not asked %s', async (_when, options) => {
+    await onTerminal({ yaml: 'steps:\n  - {name: go, approval: true}\n', ...options }, async (terminal, wf) => {
+      expect(await untilShown(terminal, 'waits for approval')).not.toContain(question);
+      terminal.type('y', 'Enter');
+      wf('stop', 'r1');
+      expect(await untilShown(terminal, 'code 143')).not.toContain(question);
+    });
+  });
+});
