@@ -23,6 +23,7 @@ describe('a step that waits for approval', () => {
   it('goes on with the inputs of the first answer, which is stored when it is told', async () => {
     await withPlace({ 'gate.yaml': gate }, async (place) => {
       const run = await begin(place);
+      expect(run.printed()).toContain('WAIT   Ship 99? (wf approve -p WHY=... r1 go)\n');
       expect(await place.json('status', 'r1')).toMatchObject({ status: 'running', waitingFor: ['go'] });
       expect((await place.wf('status', 'r1')).stdout).toContain(
         'go waits for approval: Ship 99?\n  approve: wf approve -p WHY=... r1 go',

@@ -52,6 +52,16 @@ it('does what --on-approval says', async () => {
   });
 });
 
+it.each(['plain', 'github'])(
+  'names the required inputs in the command that the reporter %s suggests',
+  async (reporter) => {
+    await withPlace(files, async (place) => {
+      const run = await place.wf('run', 'asks.yaml', '--reporter', reporter, '--on-approval', 'reject');
+      expect(run.stdout).toMatch(/WAIT +\(wf approve -p WHY=\.\.\. \S+ go\)/);
+    });
+  },
+);
+
 it('does not approve without an input that is required', async () => {
   await withPlace(files, async (place) => {
     expect((await place.wf('run', 'asks.yaml', '--run-id', 'r1', '--on-approval', 'approve')).code).toBe(1);

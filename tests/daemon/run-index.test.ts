@@ -14,6 +14,8 @@ const quick = 'steps: [{name: a, command: "true"}]\n';
 const failing = 'steps: [{name: a, command: "false"}]\n';
 const slow = 'steps: [{name: a, command: sleep 60}]\n';
 
+const asking = 'steps: [{name: a, approval: true}]\n';
+
 test('a workflow that has never run has no runs', async () => {
   const { runIndex, file } = world({ 'a.yaml': quick });
 
@@ -154,6 +156,19 @@ test('the finish of a run that is not the last of its workflow is reported to li
   await runs.stop(second, { by: 'me', kill: 'never' });
   await runs.settled();
   await runIndex.close();
+});
+
+test('a run that waits for approval is active, so that it counts for the overlap of its workflow', async () => {
+  const { runIndex, look, run, runs, file, control } = world({ 'a.yaml': asking });
+  const runId = await run('a');
+  const isHeldNow = () => readPastRun(control.archive, runId)?.state.held === 1;
+  try {
+    await expect.poll(isHeldNow, { timeout: 10_000 }).toBe(true);
+    await look();
+    expect(runIndex.activeOf(file('a'))).toMatchObject([{ runId, status: 'running', waitingFor: ['a'] }]);
+  } finally {
+    await runs.stop(runId, { by: 'me', kill: 'never' });
+  }
 });
 
 test('a daemon reads the last run of each workflow, and of its other runs only those that have changed', async () => {

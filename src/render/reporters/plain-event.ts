@@ -1,6 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '../../core/run/run.ts';
-import type { Step } from '../../core/workflow.ts';
+import type { ApprovalInput, Step } from '../../core/workflow.ts';
+import { neededInputs } from '../text/approve-command.ts';
 import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { attemptText, stepTitle } from '../text/step-text.ts';
@@ -11,8 +12,8 @@ export type PlainContext = {
   /** The start of its current attempt; undefined before it. */
   readonly startedAt: number | undefined;
   readonly colors: ChalkInstance;
-  /** The command that approves a step of the run. */
-  readonly approve: (step: string) => string;
+  /** The command that approves a step of the run; `inputs`: the options for its required inputs. */
+  readonly approve: (step: string, inputs: string) => string;
 };
 
 /** Formats an event, with a searchable keyword first; null for events that are not shown. */
@@ -36,7 +37,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'step.waiting':
       return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
     case 'step.held':
-      return `${word('WAIT', colors.yellow)} ${joined(escapeControls(event.prompt), `(${context.approve(event.step)})`)}`;
+      return `${word('WAIT', colors.yellow)} ${joined(escapeControls(event.prompt), `(${context.approve(event.step, neededInputs(step?.approval?.inputs.map(declaredInput)))})`)}`;
     case 'step.answered':
       return `${word('ANSWER', colors.blue)} ${joined(answerText(event), escapeControls(event.comment), ': ')}`;
     case 'step.finished':
@@ -135,4 +136,8 @@ function bracketed(step: Step | undefined, attempt: number): string {
 
 function joined(first: string, second: string, separator = ' '): string {
   return first !== '' && second !== '' ? `${first}${separator}${second}` : first || second;
+}
+
+function declaredInput({ name, default: value, rule }: ApprovalInput) {
+  return { name, default: value, ...rule };
 }

@@ -55,7 +55,8 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     if (endsAttempt(event)) endAttempt(step ?? '');
     if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
     if (event.type === 'step.expanded') startedAt.set(step ?? '', event.at);
-    const approve = (name: string) => suggestApprove(runId, name, options.commands.options);
+    const approve = (name: string, inputs: string) =>
+      suggestApprove(runId, name, `${options.commands.options ?? ''}${inputs}`);
     const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors, approve });
     if (text !== null) put(event.at, step, text);
     if (endsAttempt(event)) startedAt.delete(step ?? '');

@@ -1,4 +1,4 @@
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import type { RunSummary } from '../../core/summary/summary.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 import { shortId } from './short-id.ts';
@@ -20,15 +20,18 @@ export function pendingApprovals({ runId, steps }: RunSummary, options = ''): re
     .map((step) => {
       const { name, approval } = step;
       const prompt = approval?.prompt ?? '';
-      const approve = suggestApprove(runId, name, `${options}${neededInputs(step)}`);
+      const approve = suggestApprove(runId, name, `${options}${neededInputs(approval?.input)}`);
       const reject = suggestApprove(runId, name, options).replace('wf approve', 'wf reject');
       const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
       return { text: escapeControls(text), approve, reject };
     });
 }
 
-/** Returns the options for the inputs that the approval of a step needs: ` -p WHY=...`, or nothing. */
-export function neededInputs({ approval }: StepSummary): string {
-  const needed = (approval?.input ?? []).filter(({ required, default: value }) => required === true && value === '');
+/** An input of an approval. */
+type Input = { readonly name: string; readonly default: string; readonly required?: boolean };
+
+/** Returns the options for the inputs that an approval needs: ` -p WHY=...`, or nothing. */
+export function neededInputs(inputs: readonly Input[] = []): string {
+  const needed = inputs.filter(({ required, default: value }) => required === true && value === '');
   return needed.map(({ name }) => ` -p ${name}=...`).join('');
 }

@@ -122,7 +122,7 @@ function approvalLines({ summary }: Recap, { commands, colors, columns }: RecapS
   return waiting.flatMap((step) => {
     const { name, approval } = step;
     const prompt = escapeControls(approval?.prompt ?? '');
-    const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(step)}`);
+    const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(approval?.input)}`);
     return [
       `${colors.bold(nameText(name))} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
       ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),

@@ -150,7 +150,8 @@ class GithubLog {
 
   #text(event: StoredEvent, colors: ReturnType<typeof createColors>): string {
     const name = 'step' in event ? (event.step ?? '') : '';
-    const approve = (step: string) => suggestApprove(this.#runId, step, this.#options.commands.options);
+    const approve = (step: string, inputs: string) =>
+      suggestApprove(this.#runId, step, `${this.#options.commands.options ?? ''}${inputs}`);
     const [step, startedAt] = [this.#steps.get(name), this.#startedAt.get(name)];
     return plainEvent(event, { step, startedAt, colors, approve }) ?? '';
   }
