@@ -306,10 +306,15 @@ export type SecretSource = {
 
 /** When a daemon starts, stops and restarts the workflow. */
 export type Schedule = {
-  /** Cron expressions, each of which may start with its own time zone (`CRON_TZ=Europe/Berlin`). */
+  /**
+   * Cron expressions, each of which may start with its own time zone (`CRON_TZ=Europe/Berlin`), and moments of single
+   * starts, as ISO 8601 texts in UTC.
+   */
   readonly start: readonly string[];
   readonly stop: readonly string[];
   readonly restart: readonly string[];
+  /** Days without starts and restarts, as `2026-12-25` or, every year, `12-25`; absent if there are none. */
+  readonly notOn?: readonly string[];
   /** IANA name of the time zone of expressions without their own; null: the zone of the machine. */
   readonly timeZone: string | null;
   /**

@@ -27,7 +27,8 @@ export function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
 }
 
 /** Searches for an imported file beside the importing file; a file outside the root's directory is not opened. */
-export function findImport(text: string, from: string, { dir, realPath, realDir, decoded, count }: Roots): FoundImport {
+export function findImport(text: string, from: string, roots: Roots): FoundImport {
+  const { dir, realPath, realDir } = roots;
   const beside = from === realPath ? dir : dirname(from);
   const wanted = resolve(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
@@ -35,19 +36,30 @@ export function findImport(text: string, from: string, { dir, realPath, realDir,
     try {
       // Building an error for each of thousands of missing imports would take longer than everything else.
       if (statSync(candidate, { throwIfNoEntry: false }) === undefined) continue;
-      const path = realpathSync(candidate);
-      if (!isInside(path, realDir)) return { kind: 'outside' };
-      if (!statSync(path).isFile()) return { kind: 'unreadable', why: 'it is not a file' };
-      const content = decoded.get(path) ?? decode(path, counted(readFile(path), count));
-      decoded.set(path, content);
-      return { kind: 'file', path, ...content };
-    } catch (error) {
-      if (error instanceof TooManyBytes || (error instanceof WfError && error.code === 'storage')) throw error;
-      if (!isMissing(error)) return { kind: 'unreadable', why: reason(error) };
+    } catch {
+      // The error is reported where the file is opened.
     }
+    const found = openInside(candidate, roots);
+    if (found.kind !== 'missing') return found;
   }
   if (!isInside(wanted, dir) && !isInside(wanted, realDir)) return { kind: 'outside' };
   return { kind: 'missing', near: () => didYouMean(filesLike(wanted)) };
+}
+
+/** Opens and decodes a file below the root's directory. */
+export function openInside(file: string, { realDir, decoded, count }: Omit<Roots, 'dir' | 'realPath'>): FoundImport {
+  try {
+    const path = realpathSync(file);
+    if (!isInside(path, realDir)) return { kind: 'outside' };
+    if (!statSync(path).isFile()) return { kind: 'unreadable', why: 'it is not a file' };
+    const content = decoded.get(path) ?? decode(path, counted(readFile(path), count));
+    decoded.set(path, content);
+    return { kind: 'file', path, ...content };
+  } catch (error) {
+    if (error instanceof TooManyBytes || (error instanceof WfError && error.code === 'storage')) throw error;
+    if (!isMissing(error)) return { kind: 'unreadable', why: reason(error) };
+    return { kind: 'missing', near: () => '' };
+  }
 }
 
 function isInside(path: string, dir: string): boolean {

@@ -8,10 +8,11 @@ import { type RunTargets, runProblems } from './check/check-run.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
 import type { Diagnostic, Source } from './diagnostic.ts';
-import { counted, filesLike, findImport, isMissing, readFile, reason } from './load-files.ts';
+import { counted, filesLike, findImport, isMissing, openInside, readFile, reason } from './load-files.ts';
 import { didYouMean } from './near-names.ts';
 import { type Problem, problem } from './problem.ts';
 import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit.ts';
+import { type Days, readDays } from './read/days-file.ts';
 import { decode } from './read/decode.ts';
 import { readImports } from './read/imports.ts';
 import { readSpecFile, type SpecFile } from './read/spec-file.ts';
@@ -64,17 +65,25 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
   const base = readBase(request.base ?? null, count);
   const files = { root: read.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
   const checked = checkWorkflow(files);
+  const days = daysOf(files, request, roots);
   const problems = [
     ...read.problems,
     ...imports.problems,
     ...(base?.problems ?? []),
     ...checked.problems,
-    ...targetProblems(request, { files, checked, dir }),
+    ...days.problems,
+    ...targetProblems(request, { files, dir }),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
   ];
-  const sources = base === null ? imports.sources : [...imports.sources, base.file.source];
+  const sources = [
+    ...imports.sources,
+    ...(base === null ? [] : [base.file.source]),
+    ...(days.source === null ? [] : [days.source]),
+  ];
   return {
-    workflow: problems.some((found) => found.severity === 'error') ? null : build(request, { files, checked, dir }),
+    workflow: problems.some((found) => found.severity === 'error')
+      ? null
+      : build(request, { files, checked, dir, notOn: days.days }),
     diagnostics: toDiagnostics(problems, {
       sources,
       importedFrom: imports.importedFrom,
@@ -84,9 +93,14 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
   };
 }
 
-type Parts = { readonly files: WorkflowFiles; readonly checked: Checked; readonly dir: string };
+type Parts = {
+  readonly files: WorkflowFiles;
+  readonly checked: Checked;
+  readonly dir: string;
+  readonly notOn: readonly string[];
+};
 
-function build(request: LoadRequest, { files, checked, dir }: Parts): Workflow {
+function build(request: LoadRequest, { files, checked, dir, notOn }: Parts): Workflow {
   const workingDir = workingDirOf(files);
   const isTemplate = isTemplatePath(workingDir);
   return buildWorkflow({
@@ -99,14 +113,24 @@ function build(request: LoadRequest, { files, checked, dir }: Parts): Workflow {
     dir: isTemplate ? dir : resolve(dir, workingDir),
     stepDir: isTemplate ? workingDir : null,
     fileDir: dir,
+    notOn,
     group: request.file === null ? '' : (request.group ?? ''),
   });
 }
 
-function targetProblems({ runTargets }: LoadRequest, { files, dir }: Parts): Problem[] {
+function targetProblems({ runTargets }: LoadRequest, { files, dir }: Pick<Parts, 'files' | 'dir'>): Problem[] {
   const workingDir = workingDirOf(files);
   if (runTargets === undefined || isTemplatePath(workingDir)) return [];
   return runProblems(files.files, runTargets(resolve(dir, workingDir)));
+}
+
+/** The days without starts: those of the file, else those of the base. */
+function daysOf({ root, base }: WorkflowFiles, request: LoadRequest, roots: Parameters<typeof findImport>[2]): Days {
+  const isOfBase = root.raw.notOn === undefined && base?.raw.notOn !== undefined;
+  if (!isOfBase || typeof request.base !== 'string')
+    return readDays(root, roots.dir, (path) => openInside(path, roots));
+  const dir = dirname(request.base);
+  return readDays(base, dir, (path) => openInside(path, { ...roots, realDir: realpathSync(dir) }));
 }
 
 function workingDirOf({ root, base }: WorkflowFiles): string {

@@ -194,9 +194,16 @@ export type RawSecret = string | { readonly name?: string; readonly env?: string
 
 export type RawDotenv = string | { readonly path?: string; readonly required?: boolean; readonly secret?: boolean };
 
+/** A cron expression, or the same in the words of Dagu 2; `kind: at` is a single moment. */
+export type RawScheduleEntry =
+  | string
+  | { readonly kind?: 'cron' | 'at'; readonly expression?: string; readonly at?: string };
+
+type RawScheduleEntries = RawScheduleEntry | readonly RawScheduleEntry[];
+
 export type RawSchedule =
-  | TextOrList
-  | { readonly start?: TextOrList; readonly stop?: TextOrList; readonly restart?: TextOrList };
+  | RawScheduleEntries
+  | { readonly start?: RawScheduleEntries; readonly stop?: RawScheduleEntries; readonly restart?: RawScheduleEntries };
 
 /** A file checked against the schema: documented spelling, correct types, every key optional. */
 export type RawWorkflow = {
@@ -238,6 +245,7 @@ export type RawWorkflow = {
   readonly timezone?: string;
   readonly overlap?: 'skip' | 'queue' | 'latest' | 'all';
   readonly skipIfSuccessful?: boolean;
+  readonly notOn?: TextOrList;
   readonly catchup?: 'none' | 'latest' | 'all';
   readonly catchupWindow?: string;
   readonly logDir?: string;

@@ -1,8 +1,15 @@
 import type { Cron as CronJob } from 'croner';
 import { type Cron, type CronField, parseCron } from '../../language/cron.ts';
 
-/** A cron expression, and the time zone for an expression that names none; null: the machine's. */
-export type CronRule = { readonly expression: string; readonly timeZone: string | null };
+/** When something is due. */
+export type CronRule = {
+  /** A cron expression, or a single moment as an ISO 8601 text in UTC. */
+  readonly expression: string;
+  /** For an expression that names none; null: the zone of the machine. */
+  readonly timeZone: string | null;
+  /** Days of the zone on which nothing is due: `2026-12-25`, or `12-25` of every year. */
+  readonly notOn?: readonly string[];
+};
 
 /**
  * The times of cron expressions, in milliseconds since 1970-01-01 UTC. Daylight saving time is handled as in cron: an
@@ -16,28 +23,37 @@ export type CronTimes = {
   readonly last: (rule: CronRule, until: number, count: number) => readonly number[];
 };
 
-/** An expression, and its first due time after a time, which is known from `after` until `next`. */
-type Kept = { readonly job: CronJob | null; after: number; next: number | null };
+/** The due times of one rule, as in `CronTimes`. */
+type Job = {
+  readonly next: (after: number) => number | null;
+  readonly last: (until: number, count: number) => readonly number[];
+};
+
+/** A rule, and its first due time after a time, which is known from `after` until `next`. */
+type Kept = { readonly job: Job | null; after: number; next: number | null };
 
 /** The maximum number of cached expressions. */
 const mostKept = 20_000;
+const hourMs = 3_600_000;
+/** A rule without a due time in a century is never due. */
+const longestSearchMs = 100 * 366 * 24 * hourMs;
 
 /** Loads the library for calendars and time zones. */
 export async function loadCronTimes(): Promise<CronTimes> {
-  const { Cron: Job } = await import('croner');
+  const { Cron } = await import('croner');
   const kept = new Map<string, Kept>();
-  const keptOf = ({ expression, timeZone }: CronRule): Kept => {
-    const key = `${timeZone ?? ''} ${expression}`;
+  const keptOf = ({ expression, timeZone, notOn = [] }: CronRule): Kept => {
+    const key = [timeZone ?? '', expression, ...notOn].join(' ');
     const known = kept.get(key);
     if (known !== undefined) return known;
     if (kept.size >= mostKept) kept.clear();
     const cron = parseCron(expression);
     const zone = cron?.timeZone ?? timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const job =
-      cron === null
-        ? null
-        : new Job(patternOf(cron), { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
-    const made: Kept = { job, after: 0, next: 0 };
+    const options = { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true } as const;
+    const moment = Date.parse(expression);
+    const every = cron !== null ? cronJob(new Cron(patternOf(cron), options)) : null;
+    const job = every ?? (Number.isNaN(moment) ? null : singleJob(moment));
+    const made: Kept = { job: job === null || notOn.length === 0 ? job : without(job, notOn, zone), after: 0, next: 0 };
     kept.set(key, made);
     return made;
   };
@@ -47,13 +63,73 @@ export async function loadCronTimes(): Promise<CronTimes> {
       const holds = known.after <= after && (known.next === null || after < known.next);
       if (holds) return known.next;
       known.after = after;
-      known.next = known.job?.nextRun(new Date(after))?.getTime() ?? null;
+      known.next = known.job?.next(after) ?? null;
       return known.next;
     },
-    last: (rule, until, count) => {
-      // The library excludes the given time; due times are whole seconds.
-      const moments = keptOf(rule).job?.previousRuns(count, new Date(until + 1)) ?? [];
-      return moments.map((moment) => moment.getTime()).reverse();
+    last: (rule, until, count) => keptOf(rule).job?.last(until, count) ?? [],
+  };
+}
+
+function cronJob(job: CronJob): Job {
+  return {
+    next: (after) => job.nextRun(new Date(after))?.getTime() ?? null,
+    // The library excludes the given time; due times are whole seconds.
+    last: (until, count) =>
+      job
+        .previousRuns(count, new Date(until + 1))
+        .map((moment) => moment.getTime())
+        .reverse(),
+  };
+}
+
+function singleJob(moment: number): Job {
+  return {
+    next: (after) => (after < moment ? moment : null),
+    last: (until, count) => (moment <= until && count > 0 ? [moment] : []),
+  };
+}
+
+/** The due times of a rule without those on certain days of a time zone. */
+function without(job: Job, notOn: readonly string[], timeZone: string): Job {
+  const days = new Set(notOn);
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  });
+  /** The milliseconds since the start of the day if it is one of the days, else null. */
+  const timeOfFreeDay = (moment: number): number | null => {
+    const [day = '', time = ''] = format.format(moment).split(', ');
+    if (!days.has(day) && !days.has(day.slice(5))) return null;
+    const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+    return hours * hourMs + minutes * 60_000 + seconds * 1000;
+  };
+  return {
+    next: (after) => {
+      let from = after;
+      while (from - after < longestSearchMs) {
+        const moment = job.next(from);
+        const time = moment === null ? null : timeOfFreeDay(moment);
+        if (moment === null || time === null) return moment;
+        // Not beyond the end of the day, even where it has 23 hours.
+        const left = 23 * hourMs - time - 1;
+        from = left > 0 ? moment + left : moment;
+      }
+      return null;
+    },
+    last: (until, count) => {
+      const found: number[] = [];
+      let before = until;
+      while (found.length < count && until - before < longestSearchMs) {
+        const [moment] = job.last(before, 1);
+        if (moment === undefined) break;
+        const time = timeOfFreeDay(moment);
+        if (time === null) found.unshift(moment);
+        const passed = time === null ? 0 : Math.max(0, time - hourMs);
+        before = moment - passed - 1;
+      }
+      return found;
     },
   };
 }

@@ -29,7 +29,7 @@ export type Timetable = {
 /** The due times of one workflow. */
 export type DueFile = { readonly workflow: Workflow; readonly due: DueMoments };
 
-type State = { readonly rule: Rule; done: number; next: number | null; goneSince: number | null };
+type State = { rule: Rule; done: number; next: number | null; goneSince: number | null };
 
 /** The maximum number of past due times; earlier ones are neither caught up nor counted (a week has 10,080 minutes). */
 const mostMoments = 1000;
@@ -62,7 +62,13 @@ export function createTimetable(times: CronTimes, earlier: readonly RuleProgress
         for (const rule of rulesOf(listed)) {
           const key = ruleKey(rule);
           wanted.add(key);
-          if (!states.has(key)) states.set(key, { rule, done: now, next: times.next(rule, now), goneSince: null });
+          const known = states.get(key);
+          if (known === undefined) states.set(key, { rule, done: now, next: times.next(rule, now), goneSince: null });
+          // Other days without due times leave a rule what it is.
+          else if (String(known.rule.notOn) !== String(rule.notOn)) {
+            known.rule = rule;
+            move(known, known.done);
+          }
         }
       }
       for (const [key, state] of states) {

@@ -13,9 +13,10 @@ import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { RawDotenv, RawMail, RawSchedule, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import type { RawDotenv, RawMail, RawSchedule, RawScheduleEntry, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
+import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 import { secretInputs } from './approval.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import { preconditionsOf, toMs } from './build-policies.ts';
@@ -42,6 +43,8 @@ export type BuildInput = {
   readonly group: string;
   /** Absolute path of the directory of the file. */
   readonly fileDir: string;
+  /** Days without scheduled starts. */
+  readonly notOn: readonly string[];
 };
 
 /** Builds the workflow from its files. Keys of the root override those of the base; `env` of the base comes first. */
@@ -55,7 +58,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     group: root.group ?? input.group,
     description: merged.description ?? '',
     tags: [...new Set([...commaList(merged.tags), ...labelTags(merged.labels)])],
-    schedule: scheduleOf(merged),
+    schedule: scheduleOf(merged, input.notOn),
     params: parseParamDefaults(merged.params),
     ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
     env: [...envOf(base?.env), ...envOf(root.env)],
@@ -185,10 +188,14 @@ function labelTags(labels: RawWorkflow['labels']): readonly string[] {
   return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 }
 
-function scheduleOf({ schedule, timezone, overlap, skipIfSuccessful, catchup, catchupWindow }: RawWorkflow): Schedule {
+function scheduleOf(
+  { schedule, timezone, overlap, skipIfSuccessful, catchup, catchupWindow }: RawWorkflow,
+  notOn: readonly string[],
+): Schedule {
   const windowMs = catchupWindow === undefined ? null : parseSpan(catchupWindow);
   return {
     ...expressionsOf(schedule),
+    ...(notOn.length === 0 ? {} : { notOn }),
     timeZone: timezone ?? null,
     overlap: overlap ?? 'skip',
     ...(skipIfSuccessful === true ? { skipIfSuccessful } : {}),
@@ -199,11 +206,17 @@ function scheduleOf({ schedule, timezone, overlap, skipIfSuccessful, catchup, ca
 }
 
 function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start' | 'stop' | 'restart'> {
-  if (typeof schedule !== 'object' || Array.isArray(schedule)) {
-    return { start: asList(schedule as TextOrList | undefined), stop: [], restart: [] };
-  }
-  const { start, stop, restart } = schedule as Exclude<RawSchedule, TextOrList>;
-  return { start: asList(start), stop: asList(stop), restart: asList(restart) };
+  const entries = scheduleEntries(schedule);
+  const expressions = (wanted: 'start' | 'stop' | 'restart') =>
+    entries.flatMap(({ action, entry }) => {
+      if (action !== wanted) return [];
+      return typeof entry === 'string' ? [entry] : (entry.expression ?? momentOf(entry) ?? []);
+    });
+  return { start: expressions('start'), stop: expressions('stop'), restart: expressions('restart') };
+}
+
+function momentOf({ at }: Exclude<RawScheduleEntry, string>): string | null {
+  return at === undefined ? null : (parseMoment(at)?.toISOString() ?? null);
 }
 
 function runConfigOf({ disableParamEdit = false, disableRunIdEdit = false }: Partial<RunConfig>): RunConfig {

@@ -1,30 +1,95 @@
 import { parseSpan } from '../../core/span.ts';
 import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from '../cron.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import type { TextOrList } from '../raw.ts';
+import type { RawScheduleEntry } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
+import { DAYS_HELP, isDay, parseMoment, type ScheduleEntry, scheduleEntries } from '../schedule-entries.ts';
 
 /** Checks the schedule of a file. */
 export function scheduleProblems(file: SpecFile): Problem[] {
-  return [...expressionProblems(file), ...timeZoneProblems(file), ...windowProblems(file), ...retentionProblems(file)];
+  return [
+    ...expressionProblems(file),
+    ...notOnProblems(file),
+    ...timeZoneProblems(file),
+    ...windowProblems(file),
+    ...retentionProblems(file),
+  ];
 }
 
 function expressionProblems(file: SpecFile): Problem[] {
   const { schedule } = file.raw;
-  if (schedule === undefined) return [];
-  if (typeof schedule === 'string' || isList(schedule)) return cronProblems(file, ['schedule'], schedule);
-  return (['start', 'stop', 'restart'] as const).flatMap((key) =>
-    cronProblems(file, ['schedule', key], schedule[key] ?? []),
-  );
+  const mixed =
+    typeof schedule === 'object' && 'kind' in schedule
+      ? (['start', 'stop', 'restart'] as const).filter((key) => key in schedule)
+      : [];
+  return [
+    ...mixed.map((key) =>
+      problem('conflicting-keys', spotIn(file, ['schedule', key], 'key'), `"kind" and "${key}" exclude each other`, {
+        help: `Write the entry with "kind" below "${key}".`,
+      }),
+    ),
+    ...scheduleEntries(schedule).flatMap((entry) => entryProblems(file, entry)),
+  ];
 }
 
-function cronProblems(file: SpecFile, path: Path, value: TextOrList): Problem[] {
-  const list = typeof value === 'string' ? [value] : value;
-  return list.flatMap((expression, index) => {
-    const place = typeof value === 'string' ? path : [...path, index];
-    const found = cronProblem(expression);
-    return found === null ? neverDue(file, place, expression) : [invalidCron(file, place, { expression, found })];
-  });
+function entryProblems(file: SpecFile, { action, path, entry }: ScheduleEntry): Problem[] {
+  if (typeof entry === 'string') return cronProblems(file, path, entry);
+  return kindProblems(file, path, entry) ?? momentProblems(file, path, { action, entry });
+}
+
+type RawEntry = Exclude<RawScheduleEntry, string>;
+
+/** The problems of an entry of `kind: cron`; null for any other. */
+function kindProblems(file: SpecFile, path: Path, { kind, expression, at }: RawEntry): Problem[] | null {
+  // A wrong kind was reported already.
+  if (kind === undefined) return [];
+  const surplus = kind === 'at' ? expression : at;
+  const [own, other] = kind === 'at' ? ['at', 'expression'] : ['expression', 'at'];
+  if (surplus !== undefined) {
+    const message = `"${other}" is not a key of "kind: ${kind}"`;
+    return [problem('ignored-key', spotIn(file, [...path, other], 'key'), message, { help: `Write "${own}".` })];
+  }
+  if (kind === 'at') return null;
+  if (expression !== undefined) return cronProblems(file, [...path, 'expression'], expression);
+  if (file.damaged.has(file.raw.schedule)) return [];
+  const help = 'For example {kind: cron, expression: "0 5 * * *"}.';
+  return [problem('missing-key', spotIn(file, path), '"kind: cron" needs an "expression"', { help })];
+}
+
+function momentProblems(
+  file: SpecFile,
+  path: Path,
+  { action, entry: { at } }: Pick<ScheduleEntry, 'action'> & { readonly entry: RawEntry },
+): Problem[] {
+  const help = 'For example {kind: at, at: "2026-12-24T18:00:00+01:00"}.';
+  if (action !== 'start') {
+    const message = `"kind: at" is only for "start", not for "${action}"`;
+    return [problem('wrong-value', spotIn(file, [...path, 'kind']), message)];
+  }
+  if (at === undefined) return [problem('missing-key', spotIn(file, path), '"kind: at" needs "at"', { help })];
+  if (parseMoment(at) !== null) return [];
+  const message = `"${at}" is not a date and time with an offset from UTC`;
+  return [problem('wrong-value', spotIn(file, [...path, 'at']), message, { help })];
+}
+
+function cronProblems(file: SpecFile, path: Path, expression: string): Problem[] {
+  const found = cronProblem(expression);
+  return found === null ? neverDue(file, path, expression) : [invalidCron(file, path, { expression, found })];
+}
+
+/** Checks the days of a list; those of a file are checked where it is read. */
+function notOnProblems(file: SpecFile): Problem[] {
+  const { notOn, schedule } = file.raw;
+  if (notOn === undefined) return [];
+  const days = Array.isArray(notOn) ? notOn : [];
+  const wrong = days.flatMap((day: string, index) =>
+    isDay(day)
+      ? []
+      : [problem('wrong-value', spotIn(file, ['notOn', index]), `"${day}" is not a day`, { help: DAYS_HELP })],
+  );
+  if (schedule !== undefined || wrong.length > 0) return wrong;
+  const message = '"notOn" has no effect without a "schedule"';
+  return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, { severity: 'warning', label: 'ignored' })];
 }
 
 type Invalid = { readonly expression: string; readonly found: CronProblem };
@@ -71,8 +136,4 @@ function retentionProblems(file: SpecFile): Problem[] {
   return [
     problem('conflicting-keys', spotIn(file, ['histRetentionRuns'], 'key'), message, { help: 'Remove one of them.' }),
   ];
-}
-
-function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
-  return Array.isArray(value);
 }

@@ -11,7 +11,7 @@ type Table = { readonly [names: string]: string };
 const planned: { readonly [map: string]: Table } = {
   top: {
     artifacts: 'Copy the files in a command of the step.',
-    'otel ssh notOn': '',
+    'otel ssh': '',
   },
   step: {
     artifacts: 'Copy the files in a command.',

@@ -95,8 +95,13 @@ export function defaultParams(workflow: Workflow | null): readonly Param[] {
   return (workflow?.params ?? []).map(({ name, value }) => ({ name, value }));
 }
 
+/** Clients of this API expect cron expressions; a single moment is none. */
+function isCron(expression: string): boolean {
+  return !/^\d{4}-/.test(expression);
+}
+
 function scheduleView(workflow: Workflow | null): readonly object[] {
-  return (workflow?.schedule.start ?? []).map((Expression) => ({ Expression }));
+  return (workflow?.schedule.start ?? []).filter(isCron).map((Expression) => ({ Expression }));
 }
 
 function handlersView(workflow: Workflow | null): object {

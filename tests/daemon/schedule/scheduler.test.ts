@@ -190,6 +190,28 @@ describe('with skipIfSuccessful', () => {
   });
 });
 
+describe('with notOn', () => {
+  it('starts and restarts nothing on these days, but stops', async () => {
+    const schedule = { start: ['0 8 * * *'], stop: ['0 9 * * *'], notOn: ['06-02'] };
+    const world = await worldWith(schedule);
+    await world.pass(3 * 24 * hour);
+    expect(typesOf(world)).toEqual(['started', 'started']);
+    expect(world.runs.map(({ createdAt }) => new Date(createdAt).getUTCDate())).toEqual([1, 3]);
+  });
+
+  it('an edit of the days counts from now on, and a moment starts one run', async () => {
+    const world = await worldWith({ start: ['2026-06-01T08:00:00.000Z', '0 9 * * *'], notOn: ['06-01'] });
+    await world.pass(hour);
+    world.write('/w.yaml', { start: ['2026-06-01T08:00:00.000Z', '0 9 * * *'], notOn: ['06-02'] });
+    await world.pass(3 * 24 * hour);
+    expect(world.runs.map(({ createdAt }) => new Date(createdAt).toISOString().slice(8, 13))).toEqual([
+      '01T08',
+      '01T09',
+      '03T09',
+    ]);
+  });
+});
+
 describe('stop and restart', () => {
   it('a stop ends what runs', async () => {
     const world = await worldWith({ start: ['0 8 * * *'], stop: ['0 18 * * *'] });
