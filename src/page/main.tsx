@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { startClock } from './data/clock.ts';
 import { startSession } from './data/session.ts';
 import { applySettings } from './data/settings.ts';
-import { watchLeaving } from './data/unsaved.ts';
+import { watchLeaving } from './data/workflows/unsaved.ts';
 import { App } from './routes.tsx';
 
 startSession();

@@ -4,14 +4,14 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
 import { Announcer } from './parts/announcer.tsx';
-import { Keyboard } from './parts/keyboard.tsx';
+import { Keyboard } from './parts/keys/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
 import { SignedIn } from './parts/signed-in.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { Workflows } from './screens/workflows.tsx';
 
-const Run = lazy(() => import('./screens/run.tsx').then((screen) => screen.Run));
+const Run = lazy(() => import('./screens/run/run.tsx').then((screen) => screen.Run));
 const Runs = lazy(() => import('./screens/runs.tsx').then((screen) => screen.Runs));
 const Start = lazy(() => import('./screens/start.tsx').then((screen) => screen.Start));
 const System = lazy(() => import('./screens/system.tsx').then((screen) => screen.System));

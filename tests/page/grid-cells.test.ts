@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellStatus, median } from '../../src/page/data/grid-cells.ts';
+import { cellStatus, median } from '../../src/page/data/workflows/grid-cells.ts';
 
 test('a letter of the grid is the status of a step, or says that there was none', () => {
   expect([0, 1, 2, 3].map((step) => cellStatus('SFU-', step))).toEqual([

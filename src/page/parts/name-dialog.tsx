@@ -3,8 +3,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { isOffline } from '../data/connection.ts';
-import { workflows } from '../data/workflows.ts';
-import { Diagnostics } from './diagnostics.tsx';
+import { workflows } from '../data/workflows/workflows.ts';
+import { Diagnostics } from './workflow/diagnostics.tsx';
 
 /** The name of a workflow file without its extension, and its subdirectory. */
 export type FileName = { readonly name: string; readonly group: string };

@@ -5,8 +5,8 @@ import { useLocation } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
-import { leaving } from '../data/unsaved.ts';
-import { readWorkflows, workflows } from '../data/workflows.ts';
+import { leaving } from '../data/workflows/unsaved.ts';
+import { readWorkflows, workflows } from '../data/workflows/workflows.ts';
 import { StatusIcon } from './status-icon.tsx';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the first text. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ApiProblem } from '../api/problem.ts';
-import { Diagnostics } from './diagnostics.tsx';
+import { Diagnostics } from './workflow/diagnostics.tsx';
 
 /** What failed, what to do, and a button for another try. */
 export function ProblemBox({ problem, retry }: { problem: ApiProblem; retry?: (() => void) | undefined }): JSX.Element {

@@ -5,7 +5,7 @@ import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
 import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
-import { openKeyHelp, openPalette } from './keyboard.tsx';
+import { openKeyHelp, openPalette } from './keys/keyboard.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { momentText } from './time.tsx';
 

@@ -5,7 +5,7 @@ import { formatDuration } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { WorkflowGrid } from '../api/types.ts';
-import { cellStatus, median } from '../data/grid-cells.ts';
+import { cellStatus, median } from '../data/workflows/grid-cells.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { momentText } from '../parts/time.tsx';
 import { useDrawnRows } from '../parts/virtual-list.tsx';

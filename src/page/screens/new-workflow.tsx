@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
-import { createWorkflow } from '../data/workflow-files.ts';
+import { createWorkflow } from '../data/workflows/workflow-files.ts';
 import { NameDialog } from '../parts/name-dialog.tsx';
 
 /** The templates of `wf init`, by their files: a title in a comment, then a workflow. */

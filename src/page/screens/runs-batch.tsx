@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { BatchAction, RunBatch } from '../data/batch.ts';
 import { isOffline } from '../data/connection.ts';
 import type { RunList } from '../data/runs.ts';
-import { isActive } from '../data/workflow-state.ts';
+import { isActive } from '../data/workflows/workflow-state.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 

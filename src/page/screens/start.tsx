@@ -6,7 +6,7 @@ import { api, ask } from '../api/client.ts';
 import { createResource } from '../data/resource.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { StartForm } from '../parts/start-form.tsx';
+import { StartForm } from '../parts/start/start-form.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 

@@ -4,12 +4,12 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { WorkflowDetail } from '../api/types.ts';
-import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflow-files.ts';
-import { suspendSchedule } from '../data/workflows.ts';
+import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflows/workflow-files.ts';
+import { suspendSchedule } from '../data/workflows/workflows.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { SuspendDialog } from '../parts/suspend-dialog.tsx';
+import { SuspendDialog } from '../parts/workflow/suspend-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 
 /** What the menu of a workflow offers. */

@@ -7,23 +7,29 @@ import { formatDuration } from '../../render/text/duration.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { isReadOnly } from '../data/daemon.ts';
-import { median } from '../data/grid-cells.ts';
-import { type FilterName, filters, filterWorkflows, matches, type WorkflowFilter } from '../data/workflow-filter.ts';
-import { isActive, isBroken } from '../data/workflow-state.ts';
-import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows.ts';
-import { BrokenFile } from '../parts/broken-file.tsx';
+import { median } from '../data/workflows/grid-cells.ts';
+import {
+  type FilterName,
+  filters,
+  filterWorkflows,
+  matches,
+  type WorkflowFilter,
+} from '../data/workflows/workflow-filter.ts';
+import { isActive, isBroken } from '../data/workflows/workflow-state.ts';
+import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows/workflows.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { Ticks } from '../parts/ticks.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
+import { BrokenFile } from '../parts/workflow/broken-file.tsx';
+import { ScheduleSwitch } from '../parts/workflow/schedule-switch.tsx';
 
 const NewWorkflow = lazy(() => import('./new-workflow.tsx').then((part) => part.NewWorkflow));
 
-const StartDialog = lazy(() => import('../parts/start-dialog.tsx').then((part) => part.StartDialog));
+const StartDialog = lazy(() => import('../parts/start/start-dialog.tsx').then((part) => part.StartDialog));
 
 /** All workflows of the daemon, with their last runs. */
 export function Workflows(): JSX.Element {

@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { WorkflowDetail } from '../api/types.ts';
-import { acceptedNames, choicesOf, type Field, type Filled } from '../data/start-form.ts';
+import type { WorkflowDetail } from '../../api/types.ts';
+import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
 
 type InputProps = {
   readonly field: Field;

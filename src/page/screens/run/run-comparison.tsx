@@ -1,20 +1,20 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { runLook, stepLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
-import { shortId } from '../../render/text/short-id.ts';
-import { to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
-import type { RunHead, RunSummary, StepView } from '../api/types.ts';
-import { compareParams, compareSteps, isChanged, type StepComparison } from '../data/compare-runs.ts';
-import { createResource } from '../data/resource.ts';
-import { isActive } from '../data/workflow-state.ts';
-import { Loading } from '../parts/loading.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
-import { StatusIcon } from '../parts/status-icon.tsx';
-import { momentText } from '../parts/time.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { useDrawnRows } from '../parts/virtual-list.tsx';
+import { runLook, stepLook } from '../../../render/report/status-look.ts';
+import { formatDuration } from '../../../render/text/duration.ts';
+import { shortId } from '../../../render/text/short-id.ts';
+import { to } from '../../api/address.ts';
+import { api, ask } from '../../api/client.ts';
+import type { RunHead, RunSummary, StepView } from '../../api/types.ts';
+import { compareParams, compareSteps, isChanged, type StepComparison } from '../../data/compare-runs.ts';
+import { createResource } from '../../data/resource.ts';
+import { isActive } from '../../data/workflows/workflow-state.ts';
+import { Loading } from '../../parts/loading.tsx';
+import { ProblemBox } from '../../parts/problem-box.tsx';
+import { StatusIcon } from '../../parts/status-icon.tsx';
+import { momentText } from '../../parts/time.tsx';
+import { useQuery } from '../../parts/use-query.ts';
+import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 
 /** Earlier runs that can be chosen. */

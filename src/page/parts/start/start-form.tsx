@@ -1,13 +1,13 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { runLook } from '../../render/report/status-look.ts';
-import { shortId } from '../../render/text/short-id.ts';
-import { api, ask } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
-import type { RunHead, RunSummary, WorkflowDetail } from '../api/types.ts';
-import { isOffline } from '../data/connection.ts';
-import { newRunId } from '../data/run-actions.ts';
+import { runLook } from '../../../render/report/status-look.ts';
+import { shortId } from '../../../render/text/short-id.ts';
+import { api, ask } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { RunHead, RunSummary, WorkflowDetail } from '../../api/types.ts';
+import { isOffline } from '../../data/connection.ts';
+import { newRunId } from '../../data/run-actions.ts';
 import {
   type Filled,
   faultOf,
@@ -18,13 +18,13 @@ import {
   startCommand,
   startRequest,
   withoutSecrets,
-} from '../data/start-form.ts';
-import { isBroken } from '../data/workflow-state.ts';
-import { copyText } from '../log/copy-text.ts';
-import { Diagnostics } from './diagnostics.tsx';
+} from '../../data/workflows/start-form.ts';
+import { isBroken } from '../../data/workflows/workflow-state.ts';
+import { copyText } from '../../log/copy-text.ts';
+import { ProblemBox } from '../problem-box.tsx';
+import { momentText } from '../time.tsx';
+import { Diagnostics } from '../workflow/diagnostics.tsx';
 import { FieldInput, FreeParams } from './param-inputs.tsx';
-import { ProblemBox } from './problem-box.tsx';
-import { momentText } from './time.tsx';
 
 type StartFormProps = {
   readonly workflow: WorkflowDetail;

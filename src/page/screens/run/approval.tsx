@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { ApiProblem } from '../api/problem.ts';
-import type { RunHead, StepView } from '../api/types.ts';
-import { isOffline } from '../data/connection.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { approveStep, rejectStep } from '../data/run-actions.ts';
-import { session } from '../data/session.ts';
-import { type Field, faultOf } from '../data/start-form.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { FieldInput } from '../parts/param-inputs.tsx';
-import { Moment } from '../parts/time.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { answerText } from '../run-view/step-details.tsx';
-import type { StepApproval } from '../run-view/view.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { RunHead, StepView } from '../../api/types.ts';
+import { isOffline } from '../../data/connection.ts';
+import { isReadOnly } from '../../data/daemon.ts';
+import { approveStep, rejectStep } from '../../data/run-actions.ts';
+import { session } from '../../data/session.ts';
+import { type Field, faultOf } from '../../data/workflows/start-form.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { FieldInput } from '../../parts/start/param-inputs.tsx';
+import { Moment } from '../../parts/time.tsx';
+import { useQuery } from '../../parts/use-query.ts';
+import { answerText } from '../../run-view/step-details.tsx';
+import type { StepApproval } from '../../run-view/view.ts';
 
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };
 

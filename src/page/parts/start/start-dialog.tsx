@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { pathOf, to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
-import { createResource } from '../data/resource.ts';
-import { Loading } from './loading.tsx';
-import { ProblemBox } from './problem-box.tsx';
+import { pathOf, to } from '../../api/address.ts';
+import { api, ask } from '../../api/client.ts';
+import { createResource } from '../../data/resource.ts';
+import { Loading } from '../loading.tsx';
+import { ProblemBox } from '../problem-box.tsx';
 import { StartForm } from './start-form.tsx';
 
 /** The form that starts a workflow, above the list. */

@@ -1,17 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { shortId } from '../../render/text/short-id.ts';
-import { pathOf, to } from '../api/address.ts';
-import { ApiProblem } from '../api/problem.ts';
-import type { RunHead, StepView } from '../api/types.ts';
-import { isOffline } from '../data/connection.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import type { ShownRun } from '../data/run.ts';
-import { deleteRun, type MarkedStatus, markStep } from '../data/run-actions.ts';
-import { isActive } from '../data/workflow-state.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Menu } from '../parts/menu.tsx';
+import { shortId } from '../../../render/text/short-id.ts';
+import { pathOf, to } from '../../api/address.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { RunHead, StepView } from '../../api/types.ts';
+import { isOffline } from '../../data/connection.ts';
+import { isReadOnly } from '../../data/daemon.ts';
+import type { ShownRun } from '../../data/run.ts';
+import { deleteRun, type MarkedStatus, markStep } from '../../data/run-actions.ts';
+import { isActive } from '../../data/workflows/workflow-state.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Menu } from '../../parts/menu.tsx';
 
 /** Actions on a run that are rarely needed. */
 export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {

@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { ApiProblem } from '../api/problem.ts';
-import type { Diagnostic } from '../api/types.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { Diagnostic } from '../../api/types.ts';
 import { checkText, readText, saveText, type TaggedText } from './workflow-files.ts';
 
 /** A text of a workflow file while it is edited. */

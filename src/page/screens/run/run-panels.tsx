@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import type { RunHead, StepView } from '../api/types.ts';
-import { now } from '../data/clock.ts';
-import type { ShownRun } from '../data/run.ts';
-import { Tabs } from '../parts/tabs.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { useDrawnRows } from '../parts/virtual-list.tsx';
-import { criticalPath } from '../run-view/critical-path.ts';
-import { StepRow } from '../run-view/step-line.tsx';
+import type { RunHead, StepView } from '../../api/types.ts';
+import { now } from '../../data/clock.ts';
+import type { ShownRun } from '../../data/run.ts';
+import { Tabs } from '../../parts/tabs.tsx';
+import { useQuery } from '../../parts/use-query.ts';
+import { useDrawnRows } from '../../parts/virtual-list.tsx';
+import { criticalPath } from '../../run-view/critical-path.ts';
+import { StepRow } from '../../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunGraph } from './run-graph.tsx';
 

@@ -2,14 +2,14 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
-import { pathOf, to } from '../api/address.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { isUtc } from '../data/settings.ts';
-import { listenToKeys } from '../data/shortcuts.ts';
-import { leaving } from '../data/unsaved.ts';
+import { pathOf, to } from '../../api/address.ts';
+import { isReadOnly } from '../../data/daemon.ts';
+import { isUtc } from '../../data/settings.ts';
+import { listenToKeys } from '../../data/shortcuts.ts';
+import { leaving } from '../../data/workflows/unsaved.ts';
 import { focusedRow, focusRow } from './row-keys.ts';
 
-const Palette = lazy(() => import('./palette.tsx').then((part) => part.Palette));
+const Palette = lazy(() => import('../palette.tsx').then((part) => part.Palette));
 const KeyHelp = lazy(() => import('./key-help.tsx').then((part) => part.KeyHelp));
 
 const shown = signal<'palette' | 'start' | 'keys' | null>(null);

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { hasKeys } from '../data/settings.ts';
+import { hasKeys } from '../../data/settings.ts';
 
 const keys = [
   ['Ctrl K or ⌘ K', 'go to a workflow or a run'],

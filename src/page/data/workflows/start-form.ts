@@ -1,5 +1,5 @@
-import { mentionsIn } from '../../core/words/mentions.ts';
-import type { RunHead, WorkflowDetail } from '../api/types.ts';
+import { mentionsIn } from '../../../core/words/mentions.ts';
+import type { RunHead, WorkflowDetail } from '../../api/types.ts';
 
 /** A parameter in the form that starts a workflow. */
 export type Field = {

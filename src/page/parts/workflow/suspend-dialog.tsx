@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiProblem } from '../api/problem.ts';
-import type { Workflow } from '../api/types.ts';
-import { now } from '../data/clock.ts';
-import { isOffline } from '../data/connection.ts';
-import { isUtc } from '../data/settings.ts';
-import { suspendSchedule } from '../data/workflows.ts';
-import { ProblemBox } from './problem-box.tsx';
-import { momentText, relativeText } from './time.tsx';
+import { ApiProblem } from '../../api/problem.ts';
+import type { Workflow } from '../../api/types.ts';
+import { now } from '../../data/clock.ts';
+import { isOffline } from '../../data/connection.ts';
+import { isUtc } from '../../data/settings.ts';
+import { suspendSchedule } from '../../data/workflows/workflows.ts';
+import { ProblemBox } from '../problem-box.tsx';
+import { momentText, relativeText } from '../time.tsx';
 
 const hourMs = 3_600_000;
 const spans = [

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { api, ask } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
-import type { Workflow } from '../api/types.ts';
-import { followLive } from './live.ts';
+import { api, ask } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { Workflow } from '../../api/types.ts';
+import { followLive } from '../live.ts';
 
 /** As many as one answer of the API holds. */
 const PAGE_SIZE = 1000;

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { ApiProblem } from '../api/problem.ts';
-import type { Workflow } from '../api/types.ts';
-import { isOffline } from '../data/connection.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { hasSchedule } from '../data/workflow-state.ts';
-import { suspendSchedule } from '../data/workflows.ts';
-import { momentText } from './time.tsx';
+import { ApiProblem } from '../../api/problem.ts';
+import type { Workflow } from '../../api/types.ts';
+import { isOffline } from '../../data/connection.ts';
+import { isReadOnly } from '../../data/daemon.ts';
+import { hasSchedule } from '../../data/workflows/workflow-state.ts';
+import { suspendSchedule } from '../../data/workflows/workflows.ts';
+import { momentText } from '../time.tsx';
 
 /** Switches the schedule of a workflow on and off. The switch moves when the daemon has confirmed it. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { shortId } from '../../render/text/short-id.ts';
-import { to } from '../api/address.ts';
-import type { StepView } from '../api/types.ts';
-import type { ShownRun } from '../data/run.ts';
-import { readTail } from '../log/log-api.ts';
-import { FailureBox } from '../run-view/failure-box.tsx';
-import { LastLines } from '../run-view/log-text.tsx';
-import { counted } from '../run-view/step-text.ts';
-import { explainingNode } from '../run-view/view.ts';
+import { shortId } from '../../../render/text/short-id.ts';
+import { to } from '../../api/address.ts';
+import type { StepView } from '../../api/types.ts';
+import type { ShownRun } from '../../data/run.ts';
+import { readTail } from '../../log/log-api.ts';
+import { FailureBox } from '../../run-view/failure-box.tsx';
+import { LastLines } from '../../run-view/log-text.tsx';
+import { counted } from '../../run-view/step-text.ts';
+import { explainingNode } from '../../run-view/view.ts';
 import { hrefOfStep } from './run-address.ts';
 
 const MAX_FAILURES = 5;

@@ -1,4 +1,4 @@
-import { pathOf } from '../api/address.ts';
+import { pathOf } from '../../api/address.ts';
 
 /** The address of the shown run with another step chosen; everything else of it stays. */
 export function hrefOfStep(step: string): string {

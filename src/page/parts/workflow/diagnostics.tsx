@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Diagnostic } from '../api/types.ts';
+import type { Diagnostic } from '../../api/types.ts';
 
 /** Problems of workflow files. With the text of the file each has its lines below it. */
 export function Diagnostics(props: {

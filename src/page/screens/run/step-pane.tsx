@@ -1,20 +1,20 @@
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { presentLook, stepLook } from '../../render/report/status-look.ts';
-import { to } from '../api/address.ts';
-import type { RunHead, StepView } from '../api/types.ts';
-import type { ShownRun } from '../data/run.ts';
-import { StatusIcon } from '../parts/status-icon.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import { useQuery } from '../parts/use-query.ts';
+import { presentLook, stepLook } from '../../../render/report/status-look.ts';
+import { to } from '../../api/address.ts';
+import type { RunHead, StepView } from '../../api/types.ts';
+import type { ShownRun } from '../../data/run.ts';
+import { StatusIcon } from '../../parts/status-icon.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { useQuery } from '../../parts/use-query.ts';
 
-const SourceText = lazy(() => import('../run-view/source.tsx').then((part) => part.SourceText));
+const SourceText = lazy(() => import('../../run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
 const Approval = lazy(() => import('./approval.tsx').then((part) => part.Approval));
 const StepMenu = lazy(() => import('./run-menus.tsx').then((part) => part.StepMenu));
-const InstanceLogs = lazy(() => import('../log/instance-logs.tsx').then((part) => part.InstanceLogs));
-const AttemptLogs = lazy(() => import('../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
+const InstanceLogs = lazy(() => import('../../log/instance-logs.tsx').then((part) => part.InstanceLogs));
+const AttemptLogs = lazy(() => import('../../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
 

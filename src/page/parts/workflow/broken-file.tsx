@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
-import type { Workflow } from '../api/types.ts';
-import { isReadOnly } from '../data/daemon.ts';
+import { to } from '../../api/address.ts';
+import { api, ask } from '../../api/client.ts';
+import type { Workflow } from '../../api/types.ts';
+import { isReadOnly } from '../../data/daemon.ts';
 import { Diagnostics } from './diagnostics.tsx';
 
 /** The row of a file that cannot be run: what is wrong with it, with its lines where they may be seen. */

@@ -1,4 +1,4 @@
-import type { Workflow } from '../api/types.ts';
+import type { Workflow } from '../../api/types.ts';
 import { isActive, isBroken } from './workflow-state.ts';
 
 /** What the list of workflows is narrowed to: the text that was typed, a tag, a status. */

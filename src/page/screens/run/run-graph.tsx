@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { RunView } from '../api/types.ts';
-import type { ShownRun } from '../data/run.ts';
-import { GraphCanvas } from '../graph/graph-canvas.tsx';
-import { useDrawnGraph } from '../graph/use-drawn-graph.ts';
-import { type PlacedNode, StepBox } from '../run-view/graph-box.tsx';
-import { DETAIL_ROOM } from '../run-view/step-text.ts';
+import type { RunView } from '../../api/types.ts';
+import type { ShownRun } from '../../data/run.ts';
+import { GraphCanvas } from '../../graph/graph-canvas.tsx';
+import { useDrawnGraph } from '../../graph/use-drawn-graph.ts';
+import { type PlacedNode, StepBox } from '../../run-view/graph-box.tsx';
+import { DETAIL_ROOM } from '../../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
 
 type GraphProps = {
