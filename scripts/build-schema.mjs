@@ -10,7 +10,7 @@ import { errorType, writeValidators } from './standalone.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'src/language/schema/generated');
 
-const DOCUMENTATION = ['title', 'description', 'examples', 'default', 'deprecated'];
+const DOCUMENTATION = ['title', 'description', 'examples', 'default', 'deprecated', 'x-dagu-2'];
 
 const schema = JSON.parse(readFileSync(join(root, 'src/language/schema/workflow.schema.json'), 'utf8'));
 const references = JSON.stringify(schema);

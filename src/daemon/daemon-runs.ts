@@ -152,7 +152,7 @@ function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): R
     accept: async (request) => {
       const runId = request.runId ?? newRunId();
       if (queue.isFull() && isThere(runId)) return { runId, isNew: false };
-      return queue.admit(runId, () => control.accept({ ...request, runId, hasNewId: request.runId === null }));
+      return queue.admit(runId, () => control.accept({ ...request, runId }));
     },
     begin: async (runId) => queue.add(runId),
   });

@@ -89,7 +89,7 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
     });
   });
 
-  it('completes maps that are written on one line', async () => {
+  it('completes maps in braces on one line and on several', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open(path);
       await openEditor(page);
@@ -105,6 +105,17 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       await expect
         .poll(() => page.locator('.cm-line', { hasText: 'repeatPolicy' }).textContent())
         .toBe('    repeatPolicy: {limit: 4, intervalSec: 2}');
+      await page.getByText('No problems').waitFor();
+
+      // The closing bracket is there already.
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('\nretryPolicy: {\nlimit: 2,\nintervalS');
+      await expect.poll(() => options.allTextContents()).toEqual(['intervalSecnumber or text']);
+      await options.first().click();
+      await page.keyboard.type('oops');
+      await page.getByRole('button', { name: /intervalSec/ }).waitFor();
+      await page.keyboard.press('Control+Shift+ArrowLeft');
+      await page.keyboard.type('5');
       await page.getByText('No problems').waitFor();
     });
   });

@@ -68,6 +68,38 @@ test.each([
   ]);
 });
 
+test.each([
+  [
+    'steps:\n  - name: one\n    retryPolicy: {\n      limit: 2, # {why}\n      in|\n    }\n    dir: x',
+    'steps.[].retryPolicy',
+    ['limit'],
+  ],
+  [
+    'steps:\n  - name: one\n    retryPolicy: {\n      |\n      limit: 2,\n    }\n    dir: x',
+    'steps.[].retryPolicy',
+    ['limit'],
+  ],
+  ['retryPolicy: {\n  lim|\nsteps: []', 'retryPolicy', []],
+  [
+    'steps: [\n  {name: one,\n   executor: {\n     type: docker,\n     config: { im| } } },\n  {name: two}\n]',
+    'steps.[].executor.config',
+    [],
+  ],
+  ['steps:\n  - { name: one,\n      env: {A: "b\n        c"}, di|', 'steps.[]', ['name', 'env']],
+] as const)('%j: values in flow style may take several lines', (text, path, present) => {
+  const place = at(text);
+  const [before = ''] = text.split('|');
+
+  expect([place?.kind, pathAt(text), [...(place?.present.keys() ?? [])]]).toEqual(['key', path, present]);
+  expect(before.slice(before.lastIndexOf('\n') + 1 + (place?.from ?? 0))).toMatch(/^\w*$/);
+});
+
+test('a value in flow style has an end, after which its lines count as one key', () => {
+  const text = 'steps:\n  - name: one\n    retryPolicy: {\n      limit: 2\n    }\n    |';
+
+  expect([pathAt(text), [...(at(text)?.present.keys() ?? [])]]).toEqual(['steps.[]', ['retryPolicy', 'name']]);
+});
+
 test('the word at a place in flow style begins after the bracket, the comma or the colon', () => {
   expect(at('retryPolicy: {limit: 2, int|')?.from).toBe(24);
   expect(at('retryPolicy: {limit: 2, |')?.from).toBe(24);
@@ -89,6 +121,8 @@ test.each([
   '# |',
   'steps:\n  - name: one\n    script: >-\n      ec|',
   'steps:\n  - name: one\n    command: echo\n      he|',
+  'steps:\n  - name: one\n    script: >-\n      {\n        ec|',
+  'env: {\n  A: "x|\n}',
 ])('%j: there are no keys in comments and in texts', (text) => {
   expect(at(text)).toBeNull();
 });
@@ -105,6 +139,18 @@ test('keys of the same map are not offered again, in whatever spelling, above or
   expect(offered).toContain('command');
   expect(offered).toContain('dir');
   expect(offered.filter((key) => ['name', 'retryPolicy', 'workingDir'].includes(key))).toEqual([]);
+});
+
+test('keys of Dagu 2 and second names are explained, but not offered', () => {
+  const offered = (text: string) =>
+    keysOf(schema, schemaAt(schema, at(text)?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
+  const others = ['labels', 'overlapPolicy', 'logOutput', 'workerSelector', 'precondition', 'exec', 'with', 'config'];
+
+  expect(offered('|')).toEqual(expect.arrayContaining(['tags', 'overlap', 'type', 'workingDir']));
+  expect(offered('steps:\n  - |')).toEqual(expect.arrayContaining(['dir', 'command', 'executor', 'call']));
+  expect([...offered('|'), ...offered('handlerOn:\n  exit:\n    |')].filter((key) => others.includes(key))).toEqual([]);
+  expect(offered('steps:\n  - |').filter((key) => ['type', 'workingDir', ...others].includes(key))).toEqual([]);
+  expect(schemaAt(schema, at('labels: |')?.path ?? [])?.description).toContain('Further tags');
 });
 
 test('the settings of an executor follow from its type', () => {
@@ -133,5 +179,8 @@ test('the key under the pointer has the documentation of its path', () => {
 
   expect([found?.from, found?.to]).toEqual([4, 16]);
   expect(schemaAt(schema, found?.place.path ?? [])?.description).toBe('Retries after a failure.');
-  expect(keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 20 })).toBeNull();
+  expect(keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 26 })).toBeNull();
+  const inner = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 20 });
+  expect([inner?.from, inner?.to]).toEqual([19, 24]);
+  expect(schemaAt(schema, inner?.place.path ?? [])?.description).toBe('Maximum number of retries.');
 });

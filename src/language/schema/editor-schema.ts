@@ -1,5 +1,5 @@
 import { canonicalKey } from '../read/canonical-key.ts';
-import type { Schema } from './schema-type.ts';
+import { isOffered, type Schema } from './schema-type.ts';
 
 /**
  * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.
@@ -38,6 +38,7 @@ function widened(schema: Node): Output {
   const snippets = snippetsOf(schema);
   return {
     ...kept,
+    ...(isOffered(schema) ? {} : { doNotSuggest: true }),
     ...widenedType(schema),
     ...(properties === undefined ? {} : keysInAnySpelling(schema)),
     ...(additionalProperties === undefined ? {} : { additionalProperties: keyValue(additionalProperties) }),
@@ -126,7 +127,7 @@ function consequence({ properties, ...rest }: Node): Output {
 /** Removes the texts that editors show: only the documented spelling has them. */
 function withoutWords(schema: Output | boolean): Output | boolean {
   if (typeof schema === 'boolean') return schema;
-  const { description, examples, default: preset, defaultSnippets, ...rest } = schema;
+  const { description, examples, default: preset, defaultSnippets, doNotSuggest, ...rest } = schema;
   return mapValues(rest, (value) => (isPlainObject(value) ? withoutWords(value) : value));
 }
 

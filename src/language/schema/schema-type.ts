@@ -15,11 +15,18 @@ export type Schema = {
   readonly $defs?: { readonly [name: string]: Schema };
   /** The key that this one is an alias of. */
   readonly 'x-alias-of'?: string;
+  /** A key of Dagu 2 that is accepted for other keys of `wf`, or ignored: editors do not offer it. */
+  readonly 'x-dagu-2'?: true;
   /** A number of seconds, for which a length such as `2d12h` may stand. */
   readonly 'x-seconds'?: true;
   /** A number for which a text that is one variable may stand. */
   readonly 'x-number'?: true;
 };
+
+/** Whether editors offer a key with this schema, which is no second name of another key. */
+export function isOffered(schema: Pick<Schema, 'x-alias-of' | 'x-dagu-2'>): boolean {
+  return schema['x-alias-of'] === undefined && schema['x-dagu-2'] === undefined;
+}
 
 const typeNames: { readonly [type: string]: string } = {
   string: 'text',

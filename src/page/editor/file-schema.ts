@@ -1,5 +1,5 @@
 import { canonicalKey } from '../../language/read/canonical-key.ts';
-import type { Schema } from '../../language/schema/schema-type.ts';
+import { isOffered, type Schema } from '../../language/schema/schema-type.ts';
 import type { PathStep } from './place.ts';
 
 /** A key that a map may have. */
@@ -16,12 +16,12 @@ export function schemaAt(root: Schema, path: readonly PathStep[]): Schema | null
   return schema;
 }
 
-/** Returns the keys that a map of the schema may have beside those that are there, without second names. */
+/** Returns the keys that a map of the schema may have beside those that are there, without second names and those of Dagu 2. */
 export function keysOf(root: Schema, schema: Schema, present: ReadonlyMap<string, string>): readonly FileKey[] {
   const taken = new Set(Array.from(present.keys(), canonicalKey));
   return Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
     const own = resolved(root, part);
-    if (own['x-alias-of'] !== undefined || taken.has(canonicalKey(key))) return [];
+    if (!isOffered(own) || taken.has(canonicalKey(key))) return [];
     return [{ key, schema: own, isRequired: schema.required?.includes(key) === true }];
   });
 }
@@ -58,7 +58,10 @@ function implied({ allOf = [] }: Schema, beside: ReadonlyMap<string, string>): r
 
 function resolved(root: Schema, { $ref, ...own }: Schema): Schema {
   if ($ref === undefined) return own;
-  const target = root.$defs?.[$ref.replace('#/$defs/', '')] ?? {};
+  const target = $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root) as Schema;
   return { ...resolved(root, target), ...own };
 }
 

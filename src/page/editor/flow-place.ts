@@ -30,7 +30,9 @@ export function flowPlaceAt(text: string, position: number): YamlPlace | null {
       if (last !== undefined) last.isWritten = true;
     }
     const end = quoteEnd(text, at, stack.at(-1));
-    if (end !== null) {
+    const comment = /\s/.test(text[at - 1] ?? '') ? /^#.*/.exec(text.slice(at))?.[0] : undefined;
+    if (comment !== undefined) at += comment.length - 1;
+    else if (end !== null) {
       if (at < position && position < end) return null;
       append(stack.at(-1), text.slice(at, end), at);
       at = end - 1;
@@ -63,6 +65,7 @@ function read(stack: Frame[], text: string, at: number): void {
   if ((char === '{' || char === '[') && (frame === undefined || frame.word === '')) {
     stack.push({ isMap: char === '{', keys: new Map(), key: null, word: '', from: at + 1, isWritten: false });
   } else if (frame === undefined) return;
+  else if (char === '\n' && frame.word === '') frame.isWritten = false;
   else if (char === '}' || char === ']') {
     finish(frame);
     stack.pop();
@@ -71,7 +74,7 @@ function read(stack: Frame[], text: string, at: number): void {
   else if (char === ':' && frame.isMap && frame.key === null && /^(?:[\s,{}[\]"']|$)/.test(text.slice(at + 1))) {
     frame.key = frame.word.trim().replace(/^(["'])(.*)\1$/, '$2');
     frame.word = '';
-  } else if (char !== ' ' || frame.word !== '') append(frame, char, at);
+  } else if (!/\s/.test(char) || frame.word !== '') append(frame, char, at);
 }
 
 function append(frame: Frame | undefined, text: string, at: number): void {

@@ -6,7 +6,7 @@ export type PathStep = {
   readonly beside: ReadonlyMap<string, string>;
 };
 
-/** A place in a YAML text, in block style or in a value in flow style on one line. */
+/** A place in a YAML text, in block style or in a value in flow style. */
 export type YamlPlace = {
   /**
    * `key`: a key of the map at the path is written there, or a text if the path ends in a list; `value`: the value at the

@@ -10,6 +10,8 @@ type Line = {
   readonly column: number;
   readonly key: string | null;
   readonly value: string;
+  /** The column where the value begins. */
+  readonly start: number;
 };
 
 /**
@@ -19,6 +21,8 @@ type Line = {
 export function placeAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null {
   const written = (lineAt(line) ?? '').slice(0, column);
   if (/(?:^|\s)#/.test(written)) return null;
+  const flow = placeInFlow(lineAt, { line, column });
+  if (flow !== undefined) return flow;
   const own = partsOf(written);
   const present = new Map<string, string>();
   const path: PathStep[] = [];
@@ -62,11 +66,6 @@ export function placeAt(lineAt: LineAt, { line, column }: { line: number; column
       }
     }
   }
-  if (/^[[{]/.test(own.value)) {
-    const start = column - own.value.length;
-    const inner = flowPlaceAt((lineAt(line) ?? '').slice(start), own.value.length);
-    return inner && { ...inner, path: [...path, ...inner.path], from: start + inner.from };
-  }
   if (kind === 'key' && own.dashes.length === 0) addBelow(lineAt, { line, column: own.column }, present);
   return { kind, path, present, from };
 }
@@ -77,10 +76,62 @@ export function keyAt(
   { line, column }: { line: number; column: number },
 ): { readonly place: YamlPlace; readonly from: number; readonly to: number } | null {
   const text = lineAt(line) ?? '';
+  const inFlow = placeInFlow(lineAt, { line, column });
+  if (inFlow?.kind === 'key') return flowKeyAt(text, inFlow);
   const { key, column: from } = partsOf(text);
   if (key === null || column < from || column > from + key.length) return null;
   const place = placeAt(lineAt, { line, column: text.indexOf(':', from + key.length) + 1 });
   return place === null ? null : { place, from, to: from + key.length };
+}
+
+function flowKeyAt(text: string, { path, present, from }: YamlPlace): ReturnType<typeof keyAt> {
+  const [, written] = /^("[^"]*"|'[^']*'|[\w.$-]+)\s*:(?:\s|$)/.exec(text.slice(from)) ?? [];
+  if (written === undefined) return null;
+  const key = written.replace(/^(["'])(.*)\1$/, '$2');
+  const place = { kind: 'value', path: [...path, { key, beside: present }], present: new Map(), from } as const;
+  return { place, from, to: from + written.length };
+}
+
+/**
+ * Finds a place in a value in flow style that begins on its line or above. Undefined outside of such values, null for texts in
+ * them.
+ */
+function placeInFlow(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null | undefined {
+  let above = '';
+  let indent = Number.POSITIVE_INFINITY;
+  for (let number = line; number >= 1; number--) {
+    const text = lineAt(number) ?? '';
+    if (/^(?:---|\.\.\.)/.test(text)) return undefined;
+    const first = partsOf(number === line ? text.slice(0, column) : text);
+    const parent = first.key === null ? (first.dashes.at(-1) ?? -1) : first.column;
+    if (/^[[{]/.test(first.value) && parent < indent) {
+      const begin = number === line ? -first.start : text.length + 1 + above.length - first.start;
+      const whole = [
+        text + (number === line ? '' : `\n${above}${lineAt(line)}`),
+        ...linesBelow(lineAt, { line, parent }),
+      ];
+      const inner = flowPlaceAt(whole.join('\n').slice(first.start), begin + column);
+      if (inner !== null) {
+        const outer = placeAt(lineAt, { line: number, column: first.start });
+        if (outer === null || inner.from < begin) return null;
+        return { ...inner, path: [...outer.path, ...inner.path], from: inner.from - begin };
+      }
+      if (number === line) return null;
+    }
+    if (number < line) above = `${text}\n${above}`;
+    if (!/^\s*(?:[\]}#]|$)/.test(text)) indent = Math.min(indent, text.search(/\S/));
+  }
+  return undefined;
+}
+
+/** The lines in which a value in flow style can continue: below the column of its key, and those that begin with a bracket. */
+function linesBelow(lineAt: LineAt, { line, parent }: { line: number; parent: number }): readonly string[] {
+  const lines: string[] = [];
+  for (let number = line + 1; ; number++) {
+    const text = lineAt(number);
+    if (text === null || (text.search(/\S/) <= parent && !/^\s*(?:[\]}]|$)/.test(text))) return lines;
+    lines.push(text);
+  }
 }
 
 /** Adds the keys of the same map that follow. */
@@ -99,7 +150,8 @@ function partsOf(text: string): Line {
   const [, indent = '', marks = '', rest = ''] = /^(\s*)((?:-(?:\s+|$))*)(.*)$/s.exec(text) ?? [];
   const dashes = [...marks.matchAll(/-/g)].map(({ index }) => indent.length + index);
   const column = indent.length + marks.length + (marks.endsWith('-') ? 1 : 0);
-  const [, key, value] = /^("[^"]*"|'[^']*'|[^\s#"'&*![\]{}|>,][^:#]*?)\s*:(?:\s+(.*)|$)/s.exec(rest) ?? [];
-  if (key === undefined) return { dashes, column, key: null, value: rest };
-  return { dashes, column, key, value: (value ?? '').replace(/(?:^|\s+)#.*$/, '') };
+  const [, key, value = ''] = /^("[^"]*"|'[^']*'|[^\s#"'&*![\]{}|>,][^:#]*?)\s*:(?:\s+(.*)|$)/s.exec(rest) ?? [];
+  if (key === undefined) return { dashes, column, key: null, value: rest, start: column };
+  const start = text.length - value.length;
+  return { dashes, column, key, value: value.replace(/(?:^|\s+)#.*$/, ''), start };
 }

@@ -4,7 +4,7 @@ import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../.
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { checkGivenParams } from './given-params.ts';
-import { newRunId } from './new-run-id.ts';
+import { isMadeRunId, newRunId } from './new-run-id.ts';
 
 /** A request for a run. */
 export type StartRequest = LoadedWorkflow & {
@@ -16,8 +16,6 @@ export type StartRequest = LoadedWorkflow & {
   readonly dotenv?: DotenvRead;
   /** Null: a new id. */
   readonly runId: string | null;
-  /** The id was made here: no client chose it. */
-  readonly hasNewId?: boolean;
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
@@ -36,7 +34,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, params, trigger, strict = false, retry, dotenv, onApproval } = request;
   checkGivenParams(workflow, params);
-  if (request.runId !== null && request.hasNewId !== true && trigger !== 'schedule') refuseRunId(workflow);
+  if (request.runId !== null && trigger !== 'schedule') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
   refuseUnusable(params);
   return {
@@ -54,8 +52,9 @@ export function runRequest(request: StartRequest): RunRequest {
   };
 }
 
-function refuseRunId({ name, runConfig }: Workflow): void {
-  if (!runConfig?.disableRunIdEdit) return;
+/** Clients make ids as `wf` does, so that they can repeat a request: such ids are accepted. */
+function refuseChosenId(runId: string, { name, runConfig }: Workflow): void {
+  if (!runConfig?.disableRunIdEdit || isMadeRunId(runId)) return;
   throw new WfError('usage', `a run of workflow "${name}" gets its own id: "runConfig" disables others`);
 }
 

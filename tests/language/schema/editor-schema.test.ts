@@ -133,6 +133,12 @@ describe('the schema for editors', () => {
     expect(validate(workflow)).toBe(false);
   });
 
+  it('offers neither keys of Dagu 2 nor second names', () => {
+    const { properties } = schema as { properties: { [key: string]: { doNotSuggest?: true } } };
+    const hidden = Object.keys(properties).filter((key) => properties[key]?.doNotSuggest === true);
+    expect(hidden).toEqual(['labels', 'precondition', 'overlapPolicy', 'logOutput', 'workerSelector']);
+  });
+
   it('contains what editors show: descriptions, defaults, snippets and a URL', () => {
     expect(schema).toMatchObject({
       $id: expect.stringMatching(/^https:\/\/.*\/workflow\.json$/),

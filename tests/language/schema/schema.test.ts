@@ -5,7 +5,7 @@ import { documentationOf, documentedSchema, nearPaths } from '../../../src/langu
 import type { Schema } from '../../../src/language/schema/schema-type.ts';
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false });
-ajv.addVocabulary(['x-alias-of', 'x-seconds', 'x-number']);
+ajv.addVocabulary(['x-alias-of', 'x-dagu-2', 'x-seconds', 'x-number']);
 ajv.addSchema(documentedSchema, 'workflow');
 
 /** Every property of the schema, by its JSON pointer. */

@@ -40,9 +40,8 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
   // Made once, so that a double click starts one run.
-  const newId = useMemo(newRunId, [workflow.id]);
-  const { disableParamEdit = false, disableRunIdEdit = false } = workflow.runConfig ?? {};
-  const runId = disableRunIdEdit ? null : newId;
+  const runId = useMemo(newRunId, [workflow.id]);
+  const { disableParamEdit = false } = workflow.runConfig ?? {};
   const params = useComputed(() => givenParams(fields, filled.value));
   const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
   const start = async (event: Event) => {
@@ -101,9 +100,9 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   );
 }
 
-/** Starts a run of a workflow, with an id of its own if `runId` is null. Parameters are given one by one, so that no value is read as several. */
-function startRun(name: string, runId: string | null, params: readonly string[] | null): Promise<RunSummary> {
-  const body = { ...(runId === null ? {} : { runId }), ...(params === null ? {} : { params: [...params] }) };
+/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
+function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
+  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
   return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
 }
 
