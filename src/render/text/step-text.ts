@@ -1,4 +1,5 @@
 import type { StepStatus } from '../../core/run/run.ts';
+import type { StepState } from '../../core/run/run-state.ts';
 import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
@@ -39,6 +40,15 @@ export function attemptText(step: Step | undefined, attempt: number): string {
   const most = (step?.retry.limit ?? 0) + 1;
   return attempt > most ? `attempt ${attempt}` : `attempt ${attempt} of ${most}`;
 }
+
+/** Returns what is known of a running attempt: a service that is `ready`, and its container. */
+export function attemptPlace({ isReady, container }: Pick<StepState, 'isReady' | 'container'>): readonly string[] {
+  const id = container === null ? [] : [`container ${escapeControls(container.id.slice(0, SHORT_CONTAINER_ID))}`];
+  return [...(isReady ? ['ready'] : []), ...id];
+}
+
+/** As many characters of the id of a container as Docker prints. */
+const SHORT_CONTAINER_ID = 12;
 
 /** Returns the final status of a step in words: `not run` for a step whose dependency failed. */
 export function stepStatusText(status: StepStatus): string {

@@ -20,7 +20,7 @@ import { dateAndTime, formatElapsed } from '../text/duration.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { shortId } from '../text/short-id.ts';
-import { attemptText } from '../text/step-text.ts';
+import { attemptPlace, attemptText } from '../text/step-text.ts';
 import { nameText, textWidth } from '../text/width.ts';
 import { headerLine } from './header.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';
@@ -127,6 +127,7 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
         time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
         detail: [
           attemptText(style.steps.get(name), attempt),
+          ...attemptPlace(step),
           ...(step.child === undefined ? [] : [`run ${shortId(step.child)}`]),
         ]
           .filter((text) => text !== '')

@@ -125,6 +125,6 @@ type Place = { readonly index: number; readonly count: number };
 
 function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Place): void {
   const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
-  values[index] = stepStatus(status).Status;
+  values[index] = stepStatus({ status }).Status;
   rows.set(name, values);
 }

@@ -1,4 +1,5 @@
-import type { RunStatus, StepStatus, WaitingFor } from '../../core/run/run.ts';
+import type { RunStatus } from '../../core/run/run.ts';
+import type { StepSummary } from '../../core/summary/summary.ts';
 
 /** A status of the v1 API: a number and its text. */
 export type NumberedStatus = { readonly Status: number; readonly StatusText: string };
@@ -31,14 +32,16 @@ export function runStatus(status: RunStatus | null): NumberedStatus {
   }
 }
 
-/** Converts the status of a step or handler; `waitingFor`: of a waiting step. */
-export function stepStatus(status: StepStatus, waitingFor: WaitingFor = 'retry'): NumberedStatus {
+type StatusOfStep = Pick<StepSummary, 'status' | 'waitingFor' | 'service'>;
+
+/** Converts the status of a step or handler. A running service that is ready is `ready` in words. */
+export function stepStatus({ status, waitingFor = 'retry', service }: StatusOfStep): NumberedStatus {
   switch (status) {
     case 'pending':
     case 'scheduled':
       return notStarted;
     case 'running':
-      return running;
+      return service?.ready === true ? { ...running, StatusText: 'ready' } : running;
     case 'waiting':
       return { ...running, StatusText: `waiting for ${waitingFor}` };
     case 'failed':

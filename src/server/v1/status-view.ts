@@ -85,7 +85,7 @@ function nodeView(summary: StepSummary, attempts: readonly AttemptRecord[]): obj
     Log: isSkipped ? '' : (summary.log ?? ''),
     StartedAt: (isSkipped ? null : summary.startedAt) ?? '-',
     FinishedAt: (isSkipped || neverStarted ? null : summary.finishedAt) ?? '-',
-    ...stepStatus(summary.status, summary.waitingFor),
+    ...stepStatus(summary),
     RetryCount: attempts.filter(({ next }) => next?.why === 'retry').length,
     DoneCount: isSkipped ? 0 : attempts.filter(({ end }) => end !== null && end.status !== 'skipped').length,
     Error: summary.error ?? '',

@@ -20,7 +20,12 @@ import {
   evaluateEnvironment,
   paramText,
 } from '../../engine/local/environment/environment.ts';
-import { hasSecrets, knownSecrets, secretsAtRest } from '../../engine/local/environment/known-secrets.ts';
+import {
+  hasSecrets,
+  knownSecrets,
+  secretsAtRest,
+  settingSecrets,
+} from '../../engine/local/environment/known-secrets.ts';
 import { checkGivenParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';
@@ -60,6 +65,8 @@ async function planSteps(workflow: Workflow, given: readonly Param[], processEnv
   const env = { ...processEnv, ...known.variables };
   const evaluated = await evaluateEnvironment(withoutRules(workflow), given, env, asWritten);
   for (const name of known.names) known.secrets.add(evaluated.variables[name] ?? '');
+  const scope = (name: string) => evaluated.variables[name] ?? env[name];
+  for (const { value } of settingSecrets(workflow)) known.secrets.add(expandParts(value, scope));
   const secrets = secretsAtRest(workflow, known);
   return hide(await plan(workflow, given, env), { secrets, names: known.names });
 }

@@ -114,10 +114,16 @@ function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readon
   const { params, env } = workflow;
   const steps = allSteps(workflow);
   const entries = [...params, ...env, ...steps.flatMap((step) => step.env)];
-  return [
-    ...entries.flatMap(({ name, value }) => (name !== null && names.has(name) ? [{ name, value }] : [])),
+  const settings = [
     ...settingSecrets(workflow),
     ...steps.flatMap((step) => passwords(step).map((value) => ({ name: `password of step "${step.name}"`, value }))),
+  ];
+  // A variable that is a whole password is secret too.
+  const referenced = settings.flatMap(({ value }) => (isReference(value) ? [...namesIn(value)] : []));
+  const secret = new Set([...names, ...referenced]);
+  return [
+    ...entries.flatMap(({ name, value }) => (name !== null && secret.has(name) ? [{ name, value }] : [])),
+    ...settings,
   ];
 }
 

@@ -4,7 +4,7 @@ import type { Step } from '../../../core/workflow.ts';
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import { attemptText } from '../../text/step-text.ts';
+import { attemptPlace, attemptText } from '../../text/step-text.ts';
 import { nameText } from '../../text/width.ts';
 import type { NodesByName } from '../nodes.ts';
 import type { TreeLine } from './tree-line.ts';
@@ -93,7 +93,9 @@ export function activeLine(
     glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
     name: nameText(step.name),
     time: formatElapsed(now - step.startedAt),
-    detail: [attempt, last === '' ? '' : `${glyphs.bar} ${last}`].filter((part) => part !== '').join('  '),
+    detail: [attempt, ...attemptPlace(step), last === '' ? '' : `${glyphs.bar} ${last}`]
+      .filter((part) => part !== '')
+      .join('  '),
     paintGlyph: colors.cyan,
     paintDetail: colors.dim,
   };

@@ -1,4 +1,4 @@
-import type { SettledStatus, StoredEvent, WaitingFor } from '../../../core/run/run.ts';
+import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '../../../core/run/run.ts';
 import { handlerKind, type Workflow } from '../../../core/workflow.ts';
 import { stripControls } from '../../text/sanitize.ts';
 
@@ -7,6 +7,9 @@ export type ActiveStep = {
   readonly name: string;
   readonly attempt: number;
   readonly startedAt: number;
+  /** Whether a service is ready. */
+  readonly isReady: boolean;
+  readonly container: ContainerRef | null;
   readonly lastLine: LastLine;
 };
 
@@ -49,6 +52,12 @@ export class TreeView {
       case 'step.started':
         this.#begin(event.step, event.attempt, event.at);
         break;
+      case 'step.contained':
+        this.#change(event.step, { container: event.container });
+        break;
+      case 'step.serving':
+        this.#change(event.step, { isReady: true });
+        break;
       case 'step.expanded':
         this.#begin(event.step, Math.max(1, event.attempt), event.at);
         break;
@@ -82,9 +91,7 @@ export class TreeView {
       case 'run.warned':
       case 'run.finished':
       case 'step.ready':
-      case 'step.contained':
       case 'step.canceling':
-      case 'step.serving':
       case 'step.ending':
       case 'step.answered':
         break;
@@ -95,7 +102,12 @@ export class TreeView {
     this.pending.delete(name);
     this.waiting.delete(name);
     const lastLine = this.active.get(name)?.lastLine ?? createLastLine();
-    this.active.set(name, { name, attempt, startedAt, lastLine });
+    this.active.set(name, { name, attempt, startedAt, isReady: false, container: null, lastLine });
+  }
+
+  #change(name: string, change: Partial<ActiveStep>): void {
+    const step = this.active.get(name);
+    if (step !== undefined) this.active.set(name, { ...step, ...change });
   }
 
   #settle(name: string, status: SettledStatus): void {

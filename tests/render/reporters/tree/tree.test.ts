@@ -53,6 +53,21 @@ describe('the living block', () => {
     expectGolden(golden, `${screen.text()}\n`);
   });
 
+  test('says of an attempt which container it has, and that a service is ready', () => {
+    const { screen, begin } = onScreen();
+    const container = { id: '4f1d2c8a9b1c7e6d5f', image: 'postgres:17' };
+    const story = begin(many(2)).start('step-0');
+    story.event((at) => ({ type: 'step.contained', at, step: 'step-0', attempt: 1, container, daemon: '' })).at(100);
+    expect(screen.text()).toMatch(/step-0 +0s +container 4f1d2c8a9b1c$/m);
+    story
+      .output('step-0', 'listening\n')
+      .event((at) => ({ type: 'step.serving', at, step: 'step-0', attempt: 1 }))
+      .at(300);
+    expect(screen.text()).toMatch(/step-0 +0s +ready +container 4f1d2c8a9b1c +│ listening$/m);
+    story.start('step-0', 2).at(500);
+    expect(screen.text()).not.toMatch(/ready|container/);
+  });
+
   test('is painted in the colours of goldens/tree-color.txt', () => {
     const recorded = recordingTerminal({ color: true, isTerminal: true });
     const clock = new ManualClock(runStart);
