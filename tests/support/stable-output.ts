@@ -15,7 +15,7 @@ export function stableOutput(
     .replace(/(?:\.\.\/)+<home>|(?:\.\.\/)+tmp\/wf-test-\w+/g, '<home>')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<run id>')
     .replace(/^\d\d:\d\d:\d\d/gm, '00:00:00')
-    .replace(/(?<= in | after | OK +)\d+(?:\.\d+)?s\b/g, '0.0s')
+    .replace(/(?<= in | after | (?:OK|READY) +)\d+(?:\.\d+)?s\b/g, '0.0s')
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}\b/g, '<id>');
   return `${same}--- exit code ${code}\n`;
 }

@@ -40,6 +40,7 @@ export function StepFacts({ step, node, moment, needs, place, child }: FactsProp
         ['Took', step.durationMs !== null && formatDuration(step.durationMs)],
         ['Repetitions', step.repetitions],
         ['Tolerated by', step.tolerated && <code>{`continueOn.${step.tolerated}`}</code>],
+        ['Service', step.service && (step.service.ready ? 'ready' : 'not ready')],
         ['Container', step.container && <code>{step.container.id.slice(0, SHORT_CONTAINER_ID)}</code>],
         ['Image', step.container?.image && <code>{step.container.image}</code>],
         ['Prompt', step.approval && shortened(step.approval.prompt, MAX_TEXT)],
