@@ -1,12 +1,28 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
+import { readProcess } from '../../src/processes/process-table.ts';
 import { withPlace } from '../support/past-runs.ts';
 
 /** The keys and statuses of the items of a run's first step. */
 function itemsOf({ steps }: RunSummary): readonly string[] {
   return (steps[0]?.items ?? []).map(({ key, status }) => `${key} ${status}`);
+}
+
+/** The lines that the instances wrote to the file. */
+function linesOf(cwd: string, name: string): readonly string[] {
+  return inOrder(readFileSync(join(cwd, name), 'utf8').trimEnd().split('\n'));
+}
+
+/** By words, then by numbers. */
+function inOrder(lines: readonly string[]): readonly string[] {
+  return lines.toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+}
+
+/** `word 1`, `word 2`, ... */
+function numbered(word: string, first: number, last: number): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => `${word} ${first + index}`);
 }
 
 describe('a fan-out', () => {
@@ -55,6 +71,77 @@ describe('a fan-out', () => {
         writeFileSync(join(cwd, 'go'), '');
         expect((await wf('retry', '@latest')).code).toBe(0);
         expect(itemsOf(await json<RunSummary>('status'))).toEqual(['a succeeded', 'b succeeded', 'c succeeded']);
+      },
+    ));
+
+  it('whose wf is killed half done leaves nothing, and a retry runs exactly what did not succeed', () =>
+    withPlace(
+      {
+        'w.yaml': `steps:
+  - name: s
+    parallel: {items: "\`seq 40\`", maxConcurrent: 4}
+    script: |
+      echo "begin $ITEM" >> ledger
+      test "$ITEM" -le 30 || test -f go || { echo $$ >> pids; echo waits; exec sleep 300; }
+      echo "end $ITEM" >> ledger
+      echo "of $ITEM"
+    output: OUT
+  - name: after
+    depends: s
+    command: echo "\${OUT.summary.succeeded} \${OUT.outputs[0].OUT} \${OUT.outputs[39].OUT}"
+`,
+      },
+      async ({ wf, json, cwd, start }) => {
+        const run = start('run', 'w.yaml', '--reporter', 'plain');
+        await run.until('| waits', 4);
+        run.kill('SIGKILL');
+        await run.ended;
+        const lost = await json<RunSummary>('status');
+        expect([lost.status, lost.reason, lost.steps.map(({ status }) => status)]).toEqual([
+          'failed',
+          'lost',
+          ['failed', 'canceled'],
+        ]);
+        expect(lost.steps[0]).toMatchObject({ reason: 'lost', error: '4 of 40 failed: 31, 32, 33, 34' });
+        const ends = itemsOf(lost).map((item) => item.split(' ')[1]);
+        expect(ends).toEqual([
+          ...Array(30).fill('succeeded'),
+          ...Array(4).fill('failed'),
+          ...Array(6).fill('canceled'),
+        ]);
+        expect(linesOf(cwd, 'pids').filter((pid) => readProcess(Number(pid))?.hasMemory)).toEqual([]);
+        writeFileSync(join(cwd, 'go'), '');
+        expect((await wf('retry', '@latest')).code).toBe(0);
+        expect((await wf('logs', '@latest', 'after')).stdout).toBe('40 of 1 of 40\n');
+        expect(linesOf(cwd, 'ledger')).toEqual(
+          inOrder([...numbered('begin', 1, 40), ...numbered('begin', 31, 34), ...numbered('end', 1, 40)]),
+        );
+        expect((await wf('retry', '@latest')).stdout).toContain('nothing to do');
+      },
+    ));
+
+  it('that the time limit of its run ends half done continues with a retry', () =>
+    withPlace(
+      {
+        'w.yaml': `timeoutSec: 2
+steps:
+  - name: s
+    parallel: {items: [a, b, c, d], maxConcurrent: 2}
+    script: |
+      echo "$ITEM" >> ledger
+      test "$ITEM" = a || test -f go || { echo $$ >> pids; exec sleep 300; }
+`,
+      },
+      async ({ wf, json, cwd }) => {
+        expect((await wf('run', 'w.yaml')).code).toBe(124);
+        const ended = await json<RunSummary>('status');
+        expect(itemsOf(ended)).toEqual(['a succeeded', 'b canceled', 'c canceled', 'd canceled']);
+        expect(ended).toMatchObject({ status: 'failed', reason: 'timeout' });
+        expect(ended.steps[0]?.items?.map(({ attempts }) => attempts)).toEqual([1, 1, 1, 0]);
+        expect(linesOf(cwd, 'pids').filter((pid) => readProcess(Number(pid))?.hasMemory)).toEqual([]);
+        writeFileSync(join(cwd, 'go'), '');
+        expect((await wf('retry', '@latest')).code).toBe(0);
+        expect(linesOf(cwd, 'ledger')).toEqual(['a', 'b', 'b', 'c', 'c', 'd']);
       },
     ));
 

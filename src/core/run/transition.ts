@@ -163,7 +163,8 @@ function tooManyItems({ graph, nodes }: RunState, count: number): string | null 
   const handlers = graph.nodes.slice(graph.stepCount).filter(({ name }) => handlerKind(name) !== null).length;
   const before = nodes.length - graph.stepCount - handlers;
   if (before + count <= MAX_INSTANCES) return null;
-  return `${count} items: the run has ${before} instances of other steps and takes at most ${MAX_INSTANCES}`;
+  const items = count === 1 ? '1 item' : `${count} items`;
+  return `${items}: the run has ${before} instances of other steps and takes at most ${MAX_INSTANCES}`;
 }
 
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {

@@ -117,7 +117,7 @@ describe('a fan-out', () => {
     const { fanOut } = fan() as Required<Pick<Step, 'fanOut'>>;
     const run = DrivenRun.started({ steps: names.map((name) => step(name, { fanOut })) });
     for (const name of names) run.expand(name, keys(name === 'f10' ? 1 : 1000));
-    expect(run.step('f10').message).toBe('1 items: the run has 10000 instances of other steps and takes at most 10000');
+    expect(run.step('f10').message).toBe('1 item: the run has 10000 instances of other steps and takes at most 10000');
     expect(run.state.active).toBe(100);
   });
 });
