@@ -87,7 +87,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
         <span class="space" />
         <ScheduleSwitch workflow={detail} />
         {!isBroken(detail) && !isReadOnly.value && (
-          <a class="button main" data-key="s" href={to.start(detail.id)}>
+          <a class="button main below" data-key="s" href={to.start(detail.id)}>
             Start
           </a>
         )}

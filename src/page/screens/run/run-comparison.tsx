@@ -20,7 +20,7 @@ import { hrefOfStep } from './run-address.ts';
 /** Earlier runs that can be chosen. */
 const MAX_EARLIER = 20;
 /** In pixels, as the style sheet has it. */
-const ROW_HEIGHT = 36;
+const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 
 type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
 
@@ -97,7 +97,7 @@ function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.E
 
 function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
   const area = useRef<HTMLDivElement>(null);
-  const { first, last, before, after } = useDrawnRows(area, rows.length, ROW_HEIGHT);
+  const { first, last, before, after } = useDrawnRows(area, rows.length, rowHeight);
   return (
     <div class="scroll rows" ref={area}>
       <table class="compared" aria-rowcount={rows.length + 1}>

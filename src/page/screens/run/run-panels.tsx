@@ -15,8 +15,8 @@ import { RunGraph } from './run-graph.tsx';
 const RunComparison = lazy(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
 const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
-/** In pixels, as the style sheet has it. */
-const ROW_HEIGHT = 36;
+/** In pixels, as the style sheet has it; for fingers they are higher. */
+const rowHeight = matchMedia('(max-width: 640px), (pointer: coarse)').matches ? 44 : 36;
 
 type PanelProps = {
   readonly run: ShownRun;
@@ -80,7 +80,7 @@ function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[
 
 function StepRows({ steps, selected }: { steps: readonly StepView[]; selected: string | null }): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
-  const { first, last, before, after } = useDrawnRows(list, steps.length, ROW_HEIGHT);
+  const { first, last, before, after } = useDrawnRows(list, steps.length, rowHeight);
   return (
     <ul class="step-rows rows" ref={list}>
       {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}

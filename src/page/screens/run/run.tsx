@@ -14,6 +14,7 @@ import { prepareLayout } from '../../graph/lay-out.ts';
 import { announce } from '../../parts/announcer.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useQuery } from '../../parts/use-query.ts';
 import { useTitle } from '../../parts/use-title.ts';
@@ -98,10 +99,31 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
           <RunFailures run={run} steps={steps} />
         </ErrorBoundary>
       )}
-      <div class="panes">
+      {chosen !== null && <PaneTabs step={chosen.name} />}
+      <div class="panes" data-shown={shownPane(query)}>
         <RunPanels run={run} head={head} steps={steps} selected={chosen?.name ?? null} />
         {chosen !== null && <StepPane key={chosen.name} run={run} step={chosen} head={head} />}
       </div>
+    </div>
+  );
+}
+
+/** On a narrow screen one of the two panes is shown: the steps, until one is chosen. */
+function shownPane(query: Readonly<Record<string, string>>): 'steps' | 'step' {
+  return query['step'] === undefined || query['pane'] === 'steps' ? 'steps' : 'step';
+}
+
+function PaneTabs({ step }: { step: string }): JSX.Element {
+  const [query, change] = useQuery();
+  const names = ['All steps', `Step ${step}`];
+  return (
+    <div class="pane-tabs">
+      <Tabs
+        names={names}
+        current={names[shownPane(query) === 'steps' ? 0 : 1] ?? ''}
+        label="Part of the run"
+        onChoose={(name) => change(name === names[0] ? { pane: 'steps' } : { pane: '', step })}
+      />
     </div>
   );
 }

@@ -1,0 +1,111 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { accessibilityProblems, withPage } from './visits.ts';
+
+const files = {
+  'flow.yaml': `
+description: a long description of a flow that loads the orders of yesterday into the warehouse
+tags: [daily, etl]
+schedule: "0 2 * * *"
+params: { DAY: "2026-03-01" }
+steps:
+  - name: extract the orders of yesterday from every shop
+    command: echo one
+  - name: load
+    command: sh -c 'echo refused by the warehouse >&2; exit 3'
+    depends: extract the orders of yesterday from every shop
+`,
+  'wait.yaml': 'steps: [{name: wait, command: sleep 60}]\n',
+};
+
+const phone = (width: number) => ({ viewport: { width, height: 720 }, isMobile: true, hasTouch: true });
+
+/** Controls that a finger misses: where 21 pixels above or below its middle is something else. */
+const missedControls = `[...document.querySelectorAll('button, a.button, select, input, textarea, summary, nav a, .step-row, .row .name')]
+  .filter((control) => control.closest('.log, .graph, .grid, .timeline, .sr') === null && control.checkVisibility({ visibilityProperty: true }))
+  .flatMap((control) => {
+    control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    const { x, width } = control.getBoundingClientRect();
+    const { y, height } = (control.matches('.name') ? control.closest('.row') : control).getBoundingClientRect();
+    const isHit = (dy) => {
+      const hit = document.elementFromPoint(x + width / 2, y + height / 2 + dy);
+      return hit !== null && (control.contains(hit) || control.closest('label, .field')?.contains(hit) === true);
+    };
+    return isHit(-21) && isHit(21) ? [] : [control.outerHTML.slice(0, 120)];
+  })`;
+
+/** Names of runs that are cut although there is room for them. */
+const cutNames = `[...document.querySelectorAll('.run-row .name')].filter((name) => name.scrollWidth > name.clientWidth || name.offsetWidth < 30).length`;
+
+const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
+
+describeWith('chromium', browserPath !== null, 'the page on a phone', () => {
+  it.each([390, 320])(
+    'has every control within reach of a finger, and scrolls in one direction, at %i pixels',
+    (width) =>
+      withPage(files, async ({ open, start, daemon }) => {
+        const first = await start('flow');
+        await expect.poll(() => daemon.get(`/api/v2/runs/${first}`)).toContain('"status":"failed"');
+        const runId = await start('flow');
+        await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"failed"');
+        const paths = ['/', '/runs', '/system', '/w/flow', '/w/flow?tab=history', '/w/flow?tab=spec', '/w/flow/start'];
+        const views = [
+          '',
+          '?view=steps',
+          '?view=timeline',
+          '?view=compare',
+          '?step=load',
+          '?step=load&tab=details',
+          '?step=load&tab=source',
+        ];
+        const found: unknown[] = [];
+        for (const path of [...paths, ...views.map((view) => `/runs/${runId}${view}`)]) {
+          const page = await open(path, phone(width));
+          await page.getByRole('heading', { level: 1 }).first().waitFor();
+          await page.waitForLoadState('networkidle');
+          expect([path, await page.evaluate(cutNames)]).toEqual([path, 0]);
+          const missed = (await page.evaluate(missedControls)) as string[];
+          if ((await widthOf(page)) !== width || missed.length > 0) found.push([path, await widthOf(page), missed]);
+          await page.close();
+        }
+        expect(found).toEqual([]);
+      }),
+  );
+
+  it('shows the steps or the chosen step, with the actions of the run below', () =>
+    withPage(files, async ({ open, start, stop }) => {
+      const runId = await start('flow');
+      const page = await open(`/runs/${runId}?view=steps`, phone(390));
+      const [steps, pane] = [page.locator('.steps-pane'), page.locator('.step-pane')];
+      await page
+        .getByRole('button', { name: /^Retry/ })
+        .first()
+        .waitFor();
+      await steps.waitFor();
+      expect(await pane.isVisible()).toBe(false);
+      await steps.getByRole('link', { name: /load/ }).tap();
+      await pane.getByText('refused by the warehouse').waitFor();
+      expect(await steps.isVisible()).toBe(false);
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      await page.getByRole('button', { name: 'All steps' }).tap();
+      await steps.waitFor();
+      expect(await pane.isVisible()).toBe(false);
+      await page.reload();
+      await page.getByRole('button', { name: 'Step load' }).tap();
+      await pane.getByText('refused by the warehouse').waitFor();
+
+      const waiting = await start('wait');
+      const live = await open(`/runs/${waiting}`, phone(320));
+      const box = await live.getByRole('button', { name: 'Stop' }).boundingBox();
+      expect(Math.round((box?.y ?? 0) + (box?.height ?? 0))).toBeGreaterThan(700);
+      await stop(waiting);
+      const workflow = await open('/w/flow', phone(390));
+      const button = await workflow.getByRole('link', { name: 'Start' }).boundingBox();
+      expect([Math.round(button?.width ?? 0), Math.round((button?.y ?? 0) + (button?.height ?? 0))]).toEqual([
+        366, 712,
+      ]);
+    }));
+});
