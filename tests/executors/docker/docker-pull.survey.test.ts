@@ -83,7 +83,9 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     const stored = await run({ config: { image }, step: { command: null }, variables });
 
     expect(none.outcome).toMatchObject({
-      message: expect.stringMatching(/^image ".*" cannot be pulled: .*no basic auth/),
+      message: expect.stringMatching(
+        /^image ".*" cannot be pulled: .*no basic auth.*; give a login for 127\.0\.0\.1:\d+ in "registryAuths", or run docker login$/,
+      ),
     });
     expect({ outcome: stored.outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
   });
@@ -99,6 +101,16 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     const all = { PASS: 'pass:word', DOCKER_CONFIG: '/nowhere', ...variables };
     const { outcome } = await run({ config: { image }, step: { command: null }, ...settings, variables: all });
     expect({ outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
+  });
+
+  test('is not pulled with a login that the registry refuses, which the message names without its password', async () => {
+    const { image } = await registry('me:pass:word');
+    const host = image.split('/')[0] ?? '';
+    const workflow = { registryAuths: { [host]: { username: 'me', password: 'wrong-one' } } };
+    const { outcome } = await run({ config: { image }, step: { command: null }, workflow });
+    const message = new RegExp(`^image ".*" cannot be pulled: .*; ${host} refuses the login that it was given$`);
+    expect(outcome).toMatchObject({ status: 'failed', message: expect.stringMatching(message) });
+    expect(JSON.stringify(outcome)).not.toContain('wrong-one');
   });
 
   test('is pulled with the login of a credential helper', async () => {

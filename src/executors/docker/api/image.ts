@@ -65,8 +65,22 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
     const progress = await docker.pull(image, options);
     await reportPull(progress, image, (line) => attempt.write('stderr', `${line}\n`));
   } catch (error) {
-    throw new DockerProblem(`image "${image}" cannot be pulled: ${requestMessage(error)}`);
+    const message = requestMessage(error);
+    const advice = isRefusal(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
+    throw new DockerProblem(`image "${image}" cannot be pulled: ${message}${advice}`);
   }
+}
+
+/** Whether a registry wants a login, or another one. */
+function isRefusal(message: string): boolean {
+  return /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i.test(
+    message,
+  );
+}
+
+function loginAdvice(host: string, isGiven: boolean): string {
+  if (isGiven) return `${host} refuses the login that it was given`;
+  return `give a login for ${host} in "registryAuths", or run docker login`;
 }
 
 /** A line of the daemon's pull report. */
