@@ -45,3 +45,12 @@ test('its own keys replace them as a whole; env and preconditions come after the
   });
   expect(workflow.handlers.exit).toMatchObject({ retry: { limit: 0 }, timeoutMs: 0, env: [] });
 });
+
+test('lengths are seconds in services, approvals and notifications too', () => {
+  const { steps, notify } = workflowOf(`notify: {to: webhook, url: "http://x", timeoutSec: 20s}
+steps:
+  - {name: db, command: x, service: {readyWhen: {port: 1}, intervalSec: 2s, timeoutSec: 5m}}
+  - {name: go, approval: {timeoutSec: 1d12h}}`);
+  expect(steps[0]?.service).toMatchObject({ intervalMs: 2000, timeoutMs: 300_000 });
+  expect([steps[1]?.approval?.timeoutMs, notify?.[0]?.timeoutMs]).toEqual([129_600_000, 20_000]);
+});
