@@ -117,7 +117,7 @@ function expectTold(summary: RunSummary, events: readonly StoredEvent[]): void {
 async function retryRefusal(history: History, runId: string): Promise<WfError | null> {
   const run = await history.find(runId);
   try {
-    retryRequest(run, { selection: { steps: 'unfinished' }, params: null, current: null, runId: null });
+    await retryRequest(run, { selection: { steps: 'unfinished' }, params: null, current: null, runId: null }, history);
     return null;
   } catch (error) {
     if (error instanceof WfError) return error;

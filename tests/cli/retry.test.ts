@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/background-runs.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';
 
 /** Every step notes that it ran; `b` succeeds once there is a file `fixed`. */
@@ -48,6 +49,29 @@ describe('wf retry', () => {
       expect((await place.json('status', 'first')).status).toBe('failed');
     });
   });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'keeps what succeeded after a retry that %s ended before its first step',
+    (signal) =>
+      withPlace(
+        {
+          'w.yaml': `preconditions: {condition: "\`test -e slow && touch begun && sleep 60; echo 1\`", expected: "1"}\n${chain}`,
+        },
+        async (place) => {
+          await failedOnce(place);
+          place.write('slow', '');
+          const stopped = place.start('retry', 'first', '-p', 'WHO=me', '--run-id', 'second');
+          await eventually(() => existsSync(join(place.cwd, 'begun')));
+          stopped.kill(signal);
+          await stopped.ended;
+          rmSync(join(place.cwd, 'slow'));
+          expect((await place.json('status', 'second')).steps.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0]);
+          expect((await place.wf('retry', 'second')).code).toBe(0);
+          expect(ran(place)).toEqual(['b [from a] [me]', 'c']);
+          expect((await place.json('status')).retryOf).toBe('first');
+        },
+      ),
+  );
 
   it('can be retried again, and knows the outputs of the first run then', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {

@@ -36,7 +36,7 @@ export function inProcessRuns(config: Config): InProcessRuns {
       const run = await history.read(runId);
       if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
       const current = useFile ? fileOf(run, places) : null;
-      const request = retryRequest(run, { selection, params, current, runId: newRunId, strict });
+      const request = await retryRequest(run, { selection, params, current, runId: newRunId, strict }, history);
       return request === null ? null : begin({ ...request, trigger: 'api' });
     },
     stop: async (runId, { by }) => {

@@ -74,7 +74,8 @@ async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<S
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), places)) : null;
   const isStrict = strict || order.strict === true;
-  const request = retryRequest(run, { selection, params, current, runId: newRunId, strict: isStrict });
+  const chosen = { selection, params, current, runId: newRunId, strict: isStrict };
+  const request = await retryRequest(run, chosen, history);
   return request === null ? null : { ...request, trigger };
 }
 

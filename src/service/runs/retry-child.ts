@@ -8,6 +8,7 @@ import type { ChildRetryRequest } from '../../engine/engine.ts';
 import type { History } from '../history/history.ts';
 import { withResults } from './earlier-results.ts';
 import { isEndMissing } from './retry-run.ts';
+import { runWithResults } from './run-with-results.ts';
 
 /** The run to retry in the step, and the steps restored from it. */
 export type ChildRetry = { readonly retryOf: string; readonly restored: readonly Restored[] };
@@ -21,8 +22,9 @@ export async function retryChild(
   history: Pick<History, 'read'>,
 ): Promise<ChildRetry | null> {
   const runId = await earlierChild(retryOf, step, history);
-  const child = runId === null ? null : await history.read(runId);
-  if (child === null || !isFinished(child.state) || !isSame(child.state, workflow, params)) return null;
+  const last = runId === null ? null : await history.read(runId);
+  if (last === null || !isFinished(last.state) || !isSame(last.state, workflow, params)) return null;
+  const child = await runWithResults(last, history);
   const { restored, rerun } = planRetry(child.state, { steps: 'unfinished' }, buildGraph(workflow));
   if (rerun.length === 0 && !isEndMissing(child)) return null;
   return { retryOf: child.runId, restored: withResults(restored, child, workflow) };

@@ -4,11 +4,13 @@ import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/r
 import type { Param } from '../../core/run/run.ts';
 import { isFinished, stepNode, stepState } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
+import type { History } from '../history/history.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { withResults } from './earlier-results.ts';
 import { checkGivenParams } from './given-params.ts';
+import { runWithResults } from './run-with-results.ts';
 import type { StartRequest } from './runs.ts';
 
 /** The steps of a run to retry, and their input. */
@@ -26,19 +28,25 @@ export type RetryRequest = {
 };
 
 /**
- * Returns the request for the retry of a run; null if no step is left to run. Throws a `WfError`: `run-active`,
- * `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage` if the retry needs
- * secrets, which are not stored.
+ * Returns the request for the retry of a run; null if no step is left to run. If `run` is a retry that ended before its
+ * first attempt, the new run retries the one before, with the parameters and the workflow of `run`. Rejects with a
+ * `WfError`: `run-active`, `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage`
+ * if the retry needs secrets, which are not stored.
  */
-export function retryRequest(run: PastRun, request: RetryRequest): StartRequest | null {
+export async function retryRequest(
+  run: PastRun,
+  request: RetryRequest,
+  history: Pick<History, 'read'>,
+): Promise<StartRequest | null> {
   if (!isFinished(run.state)) throw stillActive(run);
   const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
   const params = request.params ?? keptParams(run);
   checkGivenParams(workflow, params);
-  const { restored, rerun, missing } = plan(run, request.selection, buildGraph(workflow));
+  const kept = await runWithResults(run, history);
+  const { restored, rerun, missing } = plan(kept, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);
-  if (rerun.length === 0 && !isEndMissing(run)) return null;
-  const retry = { of: run.runId, restored: withResults(restored, run, workflow) };
+  if (rerun.length === 0 && !isEndMissing(kept)) return null;
+  const retry = { of: kept.runId, restored: withResults(restored, kept, workflow) };
   const strict = request.strict === true || run.state.strict;
   const envFiles = request.envFiles ?? keptEnvFiles(run);
   return { workflow, sources, warnings, params, envFiles, runId: request.runId, trigger: 'cli', strict, retry };

@@ -25,13 +25,14 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
     return retryRemotely(server, { options, config, selection, params }, console);
   }
   const { createPast, workflowPlaces } = await import('../../../app.ts');
-  const run = await createPast(config).history.find(options.req ?? options.run);
+  const { history } = createPast(config);
+  const run = await history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
   const strict = config.settings.read('strict').value;
   const envFiles = envFilesOf(options);
   const runId = options.runId ?? null;
-  const request = retryRequest(run, { selection, params, envFiles, current, runId, strict });
+  const request = await retryRequest(run, { selection, params, envFiles, current, runId, strict }, history);
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   const attended = { ...request, ...approvalPolicy({ options, config }, console) };

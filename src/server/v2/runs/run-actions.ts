@@ -38,7 +38,10 @@ export function retryRunRoute(parts: V2Parts): Handler {
     const order = { selection: selectionOf(chosen), params: readParams(params), useFile, newRunId: runId, strict };
     const run = await namedRun(id, parts);
     const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
-    if (accepted !== null) return acceptedReply(accepted, ({ retryOf }) => retryOf === run.runId, parts);
+    // A retry of a retry that never began is one of the run before it.
+    const isSame = ({ retryOf }: RunSummary) =>
+      retryOf === run.runId || (retryOf !== null && retryOf === run.state.retryOf);
+    if (accepted !== null) return acceptedReply(accepted, isSame, parts);
     throw new HttpError(409, `there is nothing to retry: every step of the run ${run.runId} succeeded`, {
       help: 'name a step with "step" or "from"',
     });
