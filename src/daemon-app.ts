@@ -191,7 +191,12 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runIndex,
     catalog,
     workflows,
-    daemon: () => ({ version: options.version ?? '', running: runIndex.running(), queued: runs.depth() }),
+    daemon: () => ({
+      version: options.version ?? '',
+      running: runIndex.running(),
+      queued: runs.depth(),
+      awaitingApproval: runIndex.awaitingApproval(),
+    }),
     clock: systemClock,
     report,
   });

@@ -124,6 +124,10 @@ class LocalRunIndex implements ServedRuns {
   /** Returns the number of runs that a process runs, whatever started them. */
   readonly running = (): number => this.#lifecycle.running();
 
+  /** Returns the number of unfinished runs in which a step waits for approval. */
+  readonly awaitingApproval = (): number =>
+    this.#lifecycle.ids().filter((runId) => (this.#entries.get(runId)?.head.waitingFor ?? []).length > 0).length;
+
   readonly headOf = (runId: string): RunHead | null =>
     this.#entries.get(runId)?.head ?? readHead(this.#parts.archive, runId)?.head ?? null;
 

@@ -95,6 +95,8 @@ export type DaemonStatus = {
   readonly running: number;
   /** The number of queued runs. */
   readonly queued: number;
+  /** The number of runs in which a step waits for approval. */
+  readonly awaitingApproval: number;
 };
 
 /**

@@ -5,6 +5,7 @@ export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 export const to = {
   workflows: './',
   runs: 'runs',
+  runsAwaitingApproval: 'runs?status=waiting',
   system: 'system',
   login: 'login',
   run: (id: string) => `runs/${encodeURIComponent(id)}`,

@@ -18,5 +18,6 @@ export type DaemonInfo = Schemas['DaemonInfo'];
 export type DaemonSchedule = Schemas['DaemonSchedule'];
 export type RunQueue = Schemas['RunQueue'];
 export type QueueEvent = Schemas['QueueEvent'];
+export type DaemonStatus = Schemas['DaemonStatus'];
 export type Session = Schemas['Session'];
 export type LoginRequest = Schemas['LoginRequest'];

@@ -1,4 +1,6 @@
+import type { DaemonStatus } from '../api/types.ts';
 import { connected, disconnected, isSignedOut } from './connection.ts';
+import { daemonStatus } from './daemon.ts';
 import { readSession } from './session.ts';
 
 /** What the stream of changes is read for: the state that replaces what was known, by the name of its event. */
@@ -44,7 +46,8 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     };
     let isNew = cursor === '';
     // The first event of a stream; later ones are changes of the daemon itself.
-    listen(source, 'daemon', () => {
+    listen(source, 'daemon', (status) => {
+      daemonStatus.value = status as DaemonStatus;
       if (isNew) reload();
       isNew = false;
     });

@@ -7,6 +7,8 @@ import type { RunHead } from '../api/types.ts';
 export type RunFilter = {
   readonly workflow: string;
   readonly status: string;
+  /** `true`: only runs in which a step waits for approval. */
+  readonly waiting: string;
   readonly trigger: string;
   /** Of the id, the parameters or the error. */
   readonly text: string;
@@ -112,6 +114,7 @@ function isWanted(run: RunHead, filter: RunFilter): boolean {
   return (
     (filter.workflow === '' || run.workflow === filter.workflow) &&
     (filter.status === '' || filter.status.split(',').includes(run.status)) &&
+    (filter.waiting === '' || run.waitingFor !== undefined) &&
     (filter.trigger === '' || filter.trigger.split(',').includes(run.trigger)) &&
     (text === '' || textOf(run).includes(text)) &&
     (filter.minDuration === '' || (run.durationMs ?? 0) >= 1000 * Number(filter.minDuration)) &&

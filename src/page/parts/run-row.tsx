@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { runLook } from '../../render/report/status-look.ts';
+import { presentRunLook } from '../../render/report/status-look.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { RunHead } from '../api/types.ts';
@@ -20,7 +20,7 @@ type RowProps = {
 
 /** A run in a list. */
 export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowProps): JSX.Element {
-  const look = runLook(run.status);
+  const look = presentRunLook(run);
   const params = run.params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)).join(' ');
   const about = [run.error ?? '', params].filter((text) => text !== '').join(' · ');
   return (

@@ -2,11 +2,12 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
-import { isReadOnly } from '../data/daemon.ts';
+import { daemonStatus, isReadOnly } from '../data/daemon.ts';
 import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { openKeyHelp, openPalette } from './keys/keyboard.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
+import { StatusIcon } from './status-icon.tsx';
 import { momentText } from './time.tsx';
 
 const screens = [
@@ -41,6 +42,7 @@ export function TopBar(): JSX.Element {
         </nav>
       )}
       <span class="space" />
+      <Waiting />
       {isReadOnly.value && <span class="quiet read-only">read-only</span>}
       <span class="bar-controls">
         {session.value !== null && (
@@ -68,6 +70,19 @@ export function TopBar(): JSX.Element {
         <Menu label="More" items={menuItems()} />
       </span>
     </header>
+  );
+}
+
+/** How many runs wait for an approval, and the way to them. */
+function Waiting(): JSX.Element | null {
+  const count = daemonStatus.value?.awaitingApproval ?? 0;
+  if (session.value === null || count === 0) return null;
+  return (
+    <a class="waiting-runs" href={to.runsAwaitingApproval} title="Runs that wait for approval">
+      <StatusIcon look={{ kind: 'approval', word: 'awaiting approval' }} />
+      {count.toLocaleString('en')}
+      <span class="wide">{count === 1 ? 'waits' : 'wait'} for you</span>
+    </a>
   );
 }
 

@@ -5,7 +5,7 @@ type FiltersProps = {
   readonly change: (changes: Record<string, string>) => void;
 };
 
-const statuses = ['failed', 'running', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
+const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
 const triggers = { cli: 'command line', api: 'API', schedule: 'schedule', workflow: 'parent workflow' };
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
@@ -52,7 +52,7 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
       {choice(
         'status',
         'Status',
-        statuses.map((status) => [status, status.replace('_', ' ')]),
+        statuses.map((status) => [status, status === 'waiting' ? 'awaiting approval' : status.replace('_', ' ')]),
       )}
       {choice('trigger', 'Trigger', Object.entries(triggers))}
       {choice(

@@ -22,9 +22,11 @@ import { endOfDay, RunFilters, startOfDay } from './runs-filters.tsx';
 export function Runs(): JSX.Element {
   useTitle('Runs');
   const [query, change] = useQuery();
+  const isWaiting = query['status'] === 'waiting';
   const filter: RunFilter = {
     workflow: query['workflow'] ?? '',
-    status: query['status'] ?? '',
+    status: isWaiting ? '' : (query['status'] ?? ''),
+    waiting: isWaiting ? 'true' : '',
     trigger: query['trigger'] ?? '',
     text: query['text'] ?? '',
     minDuration: query['longer'] ?? '',

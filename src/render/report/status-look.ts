@@ -36,6 +36,17 @@ export function presentLook({ status, waitingFor, service }: StepAtWork): Status
   return stepLook(status);
 }
 
+/** The look of a run at this moment: also whether one of its steps waits for approval. */
+export function presentRunLook({
+  status,
+  waitingFor,
+}: {
+  readonly status: RunStatus;
+  readonly waitingFor?: readonly string[] | undefined;
+}): StatusLook {
+  return waitingFor === undefined ? runLook(status) : { kind: 'approval', word: 'awaiting approval' };
+}
+
 /** The look of a run. */
 export function runLook(status: RunStatus): StatusLook {
   switch (status) {

@@ -41,7 +41,7 @@ test('begins with the daemon, then tells of a run and its workflow until the run
   );
 
   const told = eventsIn(stream);
-  expect(told[0]).toMatchObject({ event: 'daemon', data: { version: '', running: 0, queued: 0 } });
+  expect(told[0]).toMatchObject({ event: 'daemon', data: { version: '', running: 0, queued: 0, awaitingApproval: 0 } });
   expect(told.every(({ id }) => id !== null)).toBe(true);
   const { runs } = JSON.parse((await world.ask('GET', '/api/v2/runs')).body);
   const { steps: _, handlers: __, warnings: ___, ...head } = runs[0];
