@@ -10,7 +10,39 @@ steps:
     parallel: { items: [north, south, { id: 3 }] }
     command: sh -c 'echo "dump of $ITEM"; test "$ITEM" != south'
 `,
+  'live.yaml': `
+steps:
+  - name: hosts
+    command: echo '["web1","web2","db"]'
+    output: HOSTS
+  - name: deploy
+    depends: hosts
+    parallel: { items: "\${HOSTS}" }
+    command: sh -c 'echo "to $ITEM"; until test -e go; do sleep 0.05; done; test "$ITEM" != db || test -e mended'
+    workingDir: .
+`,
+  'thousand.yaml': `
+steps:
+  - name: all
+    parallel: { items: [${Array.from({ length: 1000 }, (_, at) => `n${at}`).join(', ')}], maxConcurrent: 50 }
+    command: "true"
+`,
+  'parent.yaml': `
+steps:
+  - name: regions
+    parallel: [eu, us]
+    run: child
+`,
+  'child.yaml': `
+params: REGION
+steps:
+  - name: go
+    approval: { prompt: "Ship it?" }
+`,
 };
+
+/** The main thread of a page may take this much to show a thousand instances, in milliseconds of processor time. */
+const MOST_BUSY_MS = 1400;
 
 describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
   it('lists its instances with their items in the details of its step', async () => {
@@ -32,11 +64,102 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
       await page.locator('.failure').getByText('dump of south').waitFor();
       await page.locator('.step-pane').getByText('dump of south').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
-      await page.getByLabel('Instance').selectOption('north');
+      await page.getByRole('combobox', { name: 'Instance' }).selectOption('north');
       await page.locator('.step-pane').getByText('dump of north').waitFor();
       await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe('north');
       await page.reload();
       await page.locator('.step-pane').getByText('dump of north').waitFor();
+    });
+  });
+
+  it('unfolds while it runs, in the graph, the list and the timeline, with the keyboard too', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const page = await open(`/runs/${await start('live')}`);
+      const inGraph = page.locator('.graph');
+      await page.getByRole('link', { name: 'deploy x3: running, 0/3, needs hosts' }).waitFor();
+      const fold = page.getByRole('button', { name: 'Instances of deploy' });
+      await fold.focus();
+      await page.keyboard.press('Enter');
+      await inGraph.getByRole('link', { name: 'deploy[web1]: running' }).waitFor();
+      expect(await fold.getAttribute('aria-expanded')).toBe('true');
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      write('go', '');
+      await inGraph.getByRole('link', { name: 'deploy[db]: failed' }).click();
+      await page.locator('.step-pane').getByText('to db').waitFor();
+      await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe('db');
+      await page.locator('.run-header').getByText('Failed after').waitFor();
+
+      await page.getByRole('button', { name: 'Steps', exact: true }).click();
+      await expect
+        .poll(() => page.locator('.steps-pane .step-row .name').allTextContents())
+        .toEqual(['hosts', 'deploy x3', 'deploy[web1]', 'deploy[web2]', 'deploy[db]']);
+      expect(await page.locator('.step-row[aria-current] .name').textContent()).toBe('deploy[db]');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Timeline', exact: true }).click();
+      await expect.poll(() => page.locator('.timeline tr.instance .bar').count()).toBe(3);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await fold.click();
+      await expect.poll(() => page.locator('.timeline tr.instance').count()).toBe(0);
+    });
+  });
+
+  it('retries one instance alone', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      write('go', '');
+      const page = await open(`/runs/${await start('live')}?step=deploy&item=db`);
+      await page.locator('.run-header').getByText('Failed after').waitFor();
+      write('mended', '');
+      await page.getByRole('button', { name: 'More actions of the step' }).click();
+      await page.getByRole('menuitem', { name: 'Retry deploy[db] alone' }).click();
+      await page.getByText('retry of').waitFor();
+      await page.locator('.run-header').getByText('Succeeded after').waitFor();
+      await page.goto(`${page.url()}?step=deploy&item=web1`);
+      await page.getByRole('link', { name: 'deploy[db]: succeeded' }).waitFor();
+    });
+  });
+
+  it('of a thousand items has squares in the graph and the rows that are seen in the list', async () => {
+    await withPage(files, async ({ open, start, daemon }) => {
+      const runId = await start('thousand');
+      const page = await open('/system');
+      const session = await page.context().newCDPSession(page);
+      await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+      const busy = async () => {
+        const { metrics } = await session.send('Performance.getMetrics');
+        return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0);
+      };
+      const isFinished = async () => JSON.parse(await daemon.get(`/api/v2/runs/${runId}`)).finishedAt !== null;
+      await expect.poll(isFinished, { timeout: 60_000 }).toBe(true);
+      const before = await busy();
+      await page.goto(`${daemon.url}/runs/${runId}`);
+      await page.getByRole('button', { name: 'Instances of all' }).click();
+      await page.locator('.squares .succeeded').waitFor();
+      await page.getByRole('button', { name: 'Steps', exact: true }).click();
+      await page.locator('.step-row').nth(40).waitFor();
+      expect(await busy()).toBeLessThan(before + MOST_BUSY_MS);
+      expect(await page.locator('.step-row').count()).toBeLessThan(200);
+      await page.getByRole('button', { name: 'Graph', exact: true }).click();
+      await page.locator('.squares').click({ position: { x: 3, y: 3 } });
+      await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe('n0');
+    });
+  });
+
+  it('leads to its sub-runs that wait for approval, and the bar above every screen to all', async () => {
+    await withPage(files, async ({ open, start, daemon }) => {
+      const page = await open(`/runs/${await start('parent')}`);
+      await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();
+      await page.getByRole('link', { name: '2 wait for you' }).click();
+      await expect.poll(() => page.locator('.run-row').count()).toBe(2);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      const { runs } = JSON.parse(await daemon.get('/api/v2/runs?waiting=true'));
+      await fetch(`${daemon.url}/api/v2/runs/${runs[0].runId}/steps/go/approve`, { method: 'POST' });
+      await page.getByRole('link', { name: '1 waits for you' }).waitFor();
+      await page.goBack();
+      await page.getByRole('link', { name: 'Answer go in child' }).click();
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.locator('.run-header').getByText('Succeeded after').waitFor();
+      await expect.poll(() => page.getByRole('link', { name: 'wait for you' }).count()).toBe(0);
     });
   });
 });

@@ -55,9 +55,15 @@ test('the first load of the page takes at most 40 kB', () => {
 });
 
 /** Parts of a run that are loaded when they are needed. */
-const onDemand = ['attempt-logs', 'run-comparison', 'run-details', 'run-failures', 'run-menus', 'run-timeline'].map(
-  chunk,
-);
+const onDemand = [
+  'attempt-logs',
+  'fan-out-box',
+  'run-comparison',
+  'run-details',
+  'run-failures',
+  'run-menus',
+  'run-timeline',
+].map(chunk);
 const run = loadedWith(chunk('run'), new Set([...firstLoad, ...onDemand]));
 
 test('a run takes at most 20 kB more, with the worker that lays out its graph', () => {

@@ -1,8 +1,10 @@
-import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
 import { followLive } from './live.ts';
+import { waitingRuns } from './waiting-runs.ts';
+import { isActive } from './workflows/workflow-state.ts';
 
 /** A run that is shown: its parts change on their own, so that an update touches what shows that part alone. */
 export type ShownRun = {
@@ -18,6 +20,8 @@ export type ShownRun = {
   readonly steps: ReadonlySignal<readonly StepView[]>;
   /** How long a log of an attempt under way is. */
   readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
+  /** The steps and instances whose sub-run waits for approval, with that run. */
+  readonly waitingSubRuns: ReadonlySignal<readonly { readonly step: string; readonly run: RunHead }[]>;
   readonly reload: () => Promise<void>;
   /** Follows the run until the returned function is called. */
   readonly follow: () => () => void;
@@ -36,6 +40,7 @@ export function showRun(id: string): ShownRun {
   const steps = keyed<StepView>();
   const sizes = keyed<number>();
   const summary = signal<readonly StepView[]>([]);
+  const waiting = waitingRuns();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const summarize = () => {
     timer = undefined;
@@ -60,6 +65,8 @@ export function showRun(id: string): ShownRun {
         summarize();
         problem.value = null;
       });
+      if (isActive(loaded.run.status) && summary.value.some((step) => childrenOf(step).length > 0))
+        await waiting.load();
     } catch (error) {
       problem.value = ApiProblem.of(error);
     }
@@ -68,6 +75,7 @@ export function showRun(id: string): ShownRun {
   const events = {
     run: (run: RunHead) => {
       if (isOwn(run.runId)) head.value = run;
+      else waiting.take(run);
     },
     step: ({ runId, step }: { runId: string; step: StepView }) => {
       if (isOwn(runId)) take(step);
@@ -87,6 +95,14 @@ export function showRun(id: string): ShownRun {
     handlers,
     step: steps,
     steps: summary,
+    waitingSubRuns: computed(() => {
+      const known = waiting.runs.value;
+      if (known.size === 0) return [];
+      return summary.value.flatMap(childrenOf).flatMap(({ step, child }) => {
+        const found = known.get(child);
+        return found === undefined ? [] : [{ step, run: found }];
+      });
+    }),
     logSize: (log) => sizes(logKey(log)),
     reload,
     follow: () => {
@@ -103,6 +119,13 @@ export function showRun(id: string): ShownRun {
       };
     },
   };
+}
+
+/** The sub-runs of a step and of its instances. */
+function childrenOf(step: StepView): readonly { readonly step: string; readonly child: string }[] {
+  return [step, ...(step.items ?? [])].flatMap(({ name, child }) =>
+    child === undefined ? [] : [{ step: name, child }],
+  );
 }
 
 function logKey({ step, attempt, stream }: Omit<LogSize, 'runId' | 'size'>): string {

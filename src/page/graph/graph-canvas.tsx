@@ -37,6 +37,8 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
   const area = useRef<HTMLElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const zoom = useRef<Zoom | null>(null);
+  /** The scale that the drawing gets by itself. */
+  const usualScale = useRef<number | undefined>(undefined);
   const find = useSignal('');
   const { layout, graph } = drawn;
   const isLarge = graph.stepCount > MAX_BOXES;
@@ -45,8 +47,11 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
   useLayoutEffect(() => {
     if (area.current === null || svg.current === null) return;
     const listening = new AbortController();
+    const before = zoom.current?.scale();
+    const wasChosen = before !== usualScale.current;
+    usualScale.current = (isLarge ? fittingScale : readableScale)(area.current, layout);
     zoom.current = zoomable(area.current, svg.current, layout, listening.signal);
-    zoom.current.zoomTo((isLarge ? fittingScale : readableScale)(area.current, layout));
+    zoom.current.zoomTo(wasChosen && before !== undefined ? before : usualScale.current);
     seen.measure();
     return () => listening.abort();
   }, [drawn]);

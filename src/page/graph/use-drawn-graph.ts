@@ -1,16 +1,26 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { GraphLabel } from '../../render/report/graph/graph-items.ts';
 import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
 import type { NamedGraph } from '../run-view/graph-numbers.ts';
 import { drawGraph } from './draw-graph.ts';
 
-/** A graph with its layout, once that is known; it is laid out again only when its steps or edges change. */
-export function useDrawnGraph(graph: NamedGraph, detail: string): DrawnGraph | null {
+type Labels = {
+  readonly labelOf: (name: string) => GraphLabel;
+  /** Changes with the labels. */
+  readonly version: string;
+};
+
+/** A graph with its layout, once that is known; it is laid out again only when its steps, edges or labels change. */
+export function useDrawnGraph(graph: NamedGraph, { labelOf, version }: Labels): DrawnGraph | null {
   const drawn = useSignal<DrawnGraph | null>(null);
-  const key = useMemo(() => JSON.stringify([graph.nodes.map(({ name }) => name), graph.edges]), [graph]);
+  const key = useMemo(
+    () => JSON.stringify([graph.nodes.map(({ name }) => name), graph.edges, version]),
+    [graph, version],
+  );
   useEffect(() => {
     let isOver = false;
-    drawGraph(graph, detail).then((result) => {
+    drawGraph(graph, labelOf).then((result) => {
       if (!isOver) drawn.value = result;
     });
     return () => {

@@ -3,23 +3,21 @@ import { presentLook } from '../../render/report/status-look.ts';
 import type { StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
+import type { Instance } from '../run-view/fan-out/instance.ts';
 import { AttemptLogs, type LoggedStep } from './attempt-logs.tsx';
-
-type Instance = NonNullable<StepView['items']>[number];
 
 type InstanceLogsProps = {
   readonly run: ShownRun;
   readonly step: StepView;
   readonly items: readonly Instance[];
+  /** The shown one; undefined if there are none. */
+  readonly instance: Instance | undefined;
   readonly runId: string;
 };
 
-/** The logs of one instance of a fan-out: the chosen one, else the first that failed, else one that is running. */
-export function InstanceLogs({ run, step, items, runId }: InstanceLogsProps): JSX.Element {
+/** The logs of one instance of a fan-out, and the choice of another. */
+export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogsProps): JSX.Element {
   const [query, change] = useQuery();
-  const named = items.find(({ key }) => key === query['item']);
-  const usual = items.find(({ status }) => status === 'failed') ?? items.find(({ status }) => status === 'running');
-  const instance = named ?? usual ?? items[0];
   if (instance === undefined) return <p class="note">{step.error ?? 'There are no items.'}</p>;
   const { name, key, attempts } = instance;
   const attempt = Math.min(Number(query['attempt']) || attempts, attempts);

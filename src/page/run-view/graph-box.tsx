@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
-import { drawing } from '../../render/report/graph/graph-items.ts';
+import { drawing, type Grid } from '../../render/report/graph/graph-items.ts';
 import { presentLook, type StatusLook } from '../../render/report/status-look.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { cut } from '../../render/text/width.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { countedName } from './fan-out/instance.ts';
 import { stepDetail, stepTitle } from './step-text.ts';
 import type { StepView } from './view.ts';
 
@@ -14,6 +15,8 @@ export type PlacedNode = {
   /** The steps that it depends on. */
   readonly needs: readonly string[];
   readonly form: 'box' | 'named' | 'square';
+  /** The grid of the instances of a fan-out that is unfolded, else null. */
+  readonly instances: Grid | null;
   readonly width: number;
   readonly height: number;
 };
@@ -24,16 +27,18 @@ type StepBoxProps = {
   readonly href: string;
   readonly isSelected?: boolean;
   readonly isCritical: boolean;
+  /** Pixels on the right that a control takes. */
+  readonly room?: number;
 };
 
 /** A step of a run, as a link that chooses it. */
-export function StepBox({ node, step, href, isSelected = false, isCritical }: StepBoxProps): JSX.Element {
+export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps): JSX.Element {
   const look = presentLook(step);
   const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
     <a href={href} class={names.join(' ')}>
       <title>{stepTitle(step, node.needs)}</title>
-      <Shape node={node} look={look} detail={stepDetail(step)} />
+      <Shape node={{ ...node, name: countedName(step) }} look={look} detail={stepDetail(step)} room={room} />
     </a>
   );
 }
@@ -48,10 +53,15 @@ export function PlainBox({ node, executor }: { node: PlacedNode; executor: strin
   );
 }
 
-type ShapeProps = { readonly node: PlacedNode; readonly look: StatusLook | null; readonly detail: string };
+type ShapeProps = {
+  readonly node: PlacedNode;
+  readonly look: StatusLook | null;
+  readonly detail: string;
+  readonly room?: number;
+};
 
 /** A box with name and detail, one with the name alone, or a mere square. */
-function Shape({ node: { name, form, width, height }, look, detail }: ShapeProps): JSX.Element {
+function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps): JSX.Element {
   const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
   const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
   return (
@@ -70,7 +80,7 @@ function Shape({ node: { name, form, width, height }, look, detail }: ShapeProps
             </svg>
           )}
           <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
-            {cut(escapeControls(name), Math.floor((width - drawing.icon) / drawing.character), '…')}
+            {cut(escapeControls(name), Math.floor((width - drawing.icon - room) / drawing.character), '…')}
           </text>
         </>
       )}

@@ -80,6 +80,7 @@ function placedNode({ graph }: DrawnGraph, item: GraphItem, number: number): Pla
     number,
     name: graph.names[number] ?? '',
     needs: (graph.dependencies[number] ?? []).map((needed) => graph.names[needed] ?? ''),
+    instances: item.instances ?? null,
     form: item.grid === null ? 'box' : item.grid.isNamed ? 'named' : 'square',
     ...sizeIn(item),
   };

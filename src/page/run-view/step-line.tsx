@@ -2,15 +2,25 @@ import type { ComponentChildren, JSX } from 'preact';
 import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { FoldButton } from './fan-out/fold-button.tsx';
+import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
+import { InstanceName } from './fan-out/instance-name.tsx';
 import { counted } from './step-text.ts';
 import type { StepView } from './view.ts';
 
-type LineProps = { readonly step: StepView; readonly now: number; readonly name: ComponentChildren };
+type LineProps = {
+  readonly step: StepView;
+  readonly now: number;
+  readonly name: ComponentChildren;
+  readonly item?: string | null;
+};
 
 /** A step in one line: its status, its name, why it is so, and how long it took. */
-export function StepLine({ step, now, name }: LineProps): JSX.Element {
+export function StepLine({ step, now, name, item = null }: LineProps): JSX.Element {
   const look = presentLook(step);
   const why = [
+    item,
+    step.items !== undefined && step.error === null && progressText(step.items),
     step.error,
     step.kept && 'kept from an earlier run',
     step.attempts > 1 && counted(step.attempts, 'attempt'),
@@ -32,19 +42,28 @@ type RowProps = {
   readonly now: number;
   /** In a list of which not every row is in the document: the index of the row, and how many rows there are. */
   readonly place?: { readonly index: number; readonly count: number };
+  /** Whether the instances of a fan-out are shown; absent where they cannot be. */
+  readonly unfolding?: Unfolding;
+  /** The fan-out of an instance, and the instance. */
+  readonly of?: string | null;
+  readonly instance?: Instance | null;
 };
 
-/** A step as a row that chooses it. */
-export function StepRow({ step, href, isSelected, now, place }: RowProps): JSX.Element {
+/** A step, or an instance of a fan-out, as a row that chooses it. */
+export function StepRow(props: RowProps): JSX.Element {
+  const { step, href, isSelected, now, place, unfolding, of = null, instance = null } = props;
   const name = (
     <span class="name">
-      <bdi>{step.name}</bdi>
+      {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
     </span>
   );
+  const isFanOut = step.items !== undefined && unfolding !== undefined;
+  const kind = isFanOut ? 'fan-out' : of === null ? undefined : 'instance';
   return (
-    <li {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
+    <li class={kind} {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
+      {isFanOut && <FoldButton step={step} unfolding={unfolding} />}
       <a class={`step-row ${step.status}`} href={href} aria-current={isSelected ? 'true' : undefined}>
-        <StepLine step={step} now={now} name={name} />
+        <StepLine step={step} now={now} name={name} item={instance && itemText(instance)} />
       </a>
     </li>
   );

@@ -1,5 +1,6 @@
 import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
+import { countedName, progressText } from './fan-out/instance.ts';
 import type { StepView } from './view.ts';
 
 /** The room that `stepDetail` gets in a box, whatever the step is about to become: boxes never move. */
@@ -7,7 +8,7 @@ export const DETAIL_ROOM = 'failed · 99m59s · 9';
 
 /** The few words beside the name of a step: `1.2s · 2 attempts`. */
 export function stepDetail(step: StepView): string {
-  const { status, durationMs, attempts, exitCode, kept } = step;
+  const { status, durationMs, attempts, exitCode, kept, items } = step;
   return [
     ...(kept ? ['kept'] : []),
     ...(status === 'failed' && exitCode !== null
@@ -16,13 +17,15 @@ export function stepDetail(step: StepView): string {
         ? [presentLook(step).word]
         : []),
     ...(durationMs === null ? [] : [formatDuration(durationMs)]),
+    ...(items === undefined ? [] : [progressText(items)]),
     ...(attempts > 1 ? [`×${attempts}`] : []),
   ].join(' · ');
 }
 
 /** What a screen reader says of a step in the graph: `report: failed, needs load, index`. */
 export function stepTitle(step: StepView, needs: readonly string[]): string {
-  return `${step.name}: ${presentLook(step).word}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
+  const progress = step.items === undefined ? '' : `, ${progressText(step.items)}`;
+  return `${countedName(step)}: ${presentLook(step).word}${progress}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
 }
 
 /** `1 step`, `12 steps`. */

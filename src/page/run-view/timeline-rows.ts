@@ -1,3 +1,4 @@
+import { type Instance, instanceStep, wholeTime } from './fan-out/instance.ts';
 import type { RunView, StepView } from './view.ts';
 
 /** A step in a timeline. */
@@ -6,6 +7,9 @@ export type TimelineRow = {
   readonly isHandler: boolean;
   /** When it lacked nothing but a free slot, in milliseconds since 1970-01-01 UTC; null if that is unknown. */
   readonly readyAt: number | null;
+  /** Of an instance of a fan-out: itself, and the name of the fan-out. */
+  readonly instance: Instance | null;
+  readonly of: string | null;
 };
 
 type TimelineView = {
@@ -13,10 +17,18 @@ type TimelineView = {
   readonly steps: readonly StepView[];
   readonly handlers: readonly StepView[];
   readonly graph: Pick<NonNullable<RunView['graph']>, 'edges'> | null;
+  /** The fan-outs whose instances have rows, after their own. */
+  readonly unfolded?: ReadonlySet<string>;
 };
 
 /** The steps that have begun, in the order in which they did, then the handlers. */
-export function timelineRows({ run, steps, handlers, graph }: TimelineView): readonly TimelineRow[] {
+export function timelineRows({
+  run,
+  steps,
+  handlers,
+  graph,
+  unfolded = new Set(),
+}: TimelineView): readonly TimelineRow[] {
   const ends = new Map(steps.map(({ name, finishedAt }) => [name, finishedAt === null ? 0 : Date.parse(finishedAt)]));
   const readyAt = new Map<string, number>();
   const start = run.startedAt === null ? null : Date.parse(run.startedAt);
@@ -25,19 +37,36 @@ export function timelineRows({ run, steps, handlers, graph }: TimelineView): rea
   }
   const rows = (of: readonly StepView[], isHandler: boolean) =>
     of
-      .filter(({ history }) => history.length > 0)
+      .filter((step) => barsOf(step).length > 0)
       .map((step) => ({ step, begin: beginning(step) }))
       .sort((a, b) => a.begin - b.begin)
-      .map(({ step }) => ({
-        step,
-        isHandler,
-        readyAt: isHandler || start === null || graph === null ? null : Math.max(start, readyAt.get(step.name) ?? 0),
-      }));
+      .flatMap(({ step }) => [
+        {
+          step,
+          isHandler,
+          readyAt: isHandler || start === null || graph === null ? null : Math.max(start, readyAt.get(step.name) ?? 0),
+          instance: null,
+          of: null,
+        },
+        ...(unfolded.has(step.name) ? instanceRows(step) : []),
+      ]);
   return [...rows(steps, false), ...rows(handlers, true)];
 }
 
+/** The instances of a fan-out that have begun, as rows. */
+export function instanceRows({ name, items = [] }: StepView): readonly TimelineRow[] {
+  return items
+    .filter(({ startedAt }) => startedAt !== null)
+    .map((instance) => ({ step: instanceStep(instance), isHandler: false, readyAt: null, instance, of: name }));
+}
+
+/** The attempts at a step; a fan-out, whose instances have the attempts, has one bar for its whole time. */
+export function barsOf(step: StepView): StepView['history'] {
+  return step.items === undefined ? step.history : wholeTime(step);
+}
+
 /** When a step began for the first time, in milliseconds since 1970-01-01 UTC. */
-export function beginning({ history }: StepView): number {
-  const first = history[0];
+export function beginning(step: StepView): number {
+  const [first] = barsOf(step);
   return first === undefined ? 0 : Date.parse(first.scheduledAt);
 }

@@ -2,8 +2,11 @@ import type { ComponentChildren, JSX } from 'preact';
 import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { FoldButton } from './fan-out/fold-button.tsx';
+import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';
+import { InstanceName } from './fan-out/instance-name.tsx';
 import { marks, percent, type TimeScale } from './time-scale.ts';
-import { beginning, type TimelineRow } from './timeline-rows.ts';
+import { barsOf, beginning, type TimelineRow } from './timeline-rows.ts';
 import type { StepAttempt, StepView } from './view.ts';
 
 /** In percent of the width: what is shorter could not be seen. */
@@ -17,7 +20,10 @@ type TimelineProps = {
   readonly rows: readonly TimelineRow[];
   readonly scale: TimeScale;
   readonly now: number;
-  readonly hrefOf: (step: string) => string;
+  /** `key`: of an instance of the step. */
+  readonly hrefOf: (step: string, key?: string) => string;
+  /** Absent where instances of fan-outs are not shown on demand. */
+  readonly unfolding?: Unfolding;
   readonly selected?: string | null;
   readonly critical: ReadonlySet<string>;
   /** Rows that are left out above and below. */
@@ -91,16 +97,30 @@ type RowProps = TimelineProps & {
   readonly number: number | undefined;
 };
 
-function Row({ row: { step, readyAt }, number, bars, scale, now, hrefOf, selected, critical }: RowProps): JSX.Element {
-  const { name, status, durationMs, history } = step;
+function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfolding }: RowProps): JSX.Element {
+  const { step, readyAt, instance, of } = row;
+  const { name, status, durationMs } = step;
+  const isFanOut = step.items !== undefined && unfolding !== undefined;
   const look = presentLook(step);
-  const names = [critical.has(name) && 'critical', name === selected && 'selected'].filter(Boolean).join(' ');
+  const names = [
+    critical.has(name) && 'critical',
+    name === selected && 'selected',
+    isFanOut && 'fan-out',
+    instance !== null && 'instance',
+  ];
+
   return (
-    <tr class={names || undefined} aria-rowindex={number} data-name={name} data-status={status}>
+    <tr
+      class={names.filter(Boolean).join(' ') || undefined}
+      aria-rowindex={number}
+      data-name={name}
+      data-status={status}
+    >
       <th scope="row">
-        <a href={hrefOf(name)}>
+        {isFanOut && <FoldButton step={step} unfolding={unfolding} />}
+        <a href={hrefOf(of ?? name, instance?.key)}>
           <StatusIcon look={look} label={look.word} />
-          <bdi>{name}</bdi>
+          {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
         </a>
       </th>
       <td class="track">
@@ -108,9 +128,17 @@ function Row({ row: { step, readyAt }, number, bars, scale, now, hrefOf, selecte
           {readyAt !== null && (
             <Line kind="queue" scale={scale} from={readyAt} to={beginning(step)} title="waited for a free slot" />
           )}
-          {history.slice(-bars).map((attempt) => (
-            <Bar key={attempt.attempt} attempt={attempt} scale={scale} now={now} />
-          ))}
+          {barsOf(step)
+            .slice(-bars)
+            .map((attempt) => (
+              <Bar
+                key={attempt.attempt}
+                attempt={attempt}
+                title={step.items === undefined ? attemptText(attempt) : countsText(step.items)}
+                scale={scale}
+                now={now}
+              />
+            ))}
         </svg>
       </td>
       <td class="num">{durationMs === null ? '' : formatDuration(durationMs)}</td>
@@ -118,9 +146,14 @@ function Row({ row: { step, readyAt }, number, bars, scale, now, hrefOf, selecte
   );
 }
 
-type BarProps = { readonly attempt: StepAttempt; readonly scale: TimeScale; readonly now: number };
+type BarProps = {
+  readonly attempt: StepAttempt;
+  readonly title: string;
+  readonly scale: TimeScale;
+  readonly now: number;
+};
 
-function Bar({ attempt, scale, now }: BarProps): JSX.Element | null {
+function Bar({ attempt, title, scale, now }: BarProps): JSX.Element | null {
   const { startedAt, scheduledAt, finishedAt, next } = attempt;
   const from = Date.parse(startedAt ?? scheduledAt);
   const end = finishedAt === null ? now : Date.parse(finishedAt);
@@ -140,7 +173,7 @@ function Bar({ attempt, scale, now }: BarProps): JSX.Element | null {
         height="14"
         rx="3"
       >
-        <title>{attemptText(attempt)}</title>
+        <title>{title}</title>
       </rect>
     </>
   );
@@ -171,7 +204,9 @@ function attemptText({ attempt, status, error, startedAt, scheduledAt, finishedA
   return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}`;
 }
 
-function attemptsText({ history, attempts }: StepView): string {
+function attemptsText(step: StepView): string {
+  if (step.items !== undefined) return countsText(step.items);
+  const { history, attempts } = step;
   const shown = history.slice(-10).map(attemptText).join('; ');
   return attempts > 10 ? `${attempts} attempts, the last of them: ${shown}` : shown;
 }

@@ -6,7 +6,7 @@ import { PlainBox } from '../run-view/graph-box.tsx';
 
 /** The steps of a file and what they depend on. */
 export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }): JSX.Element {
-  const drawn = useDrawnGraph(graph, 'command');
+  const drawn = useDrawnGraph(graph, { labelOf: (name) => ({ name, detail: 'command' }), version: '' });
   const steps = graph.nodes.filter(({ handler }) => handler === null);
   return (
     <GraphCanvas

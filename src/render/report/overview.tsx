@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { countedName, countsText } from '../../page/run-view/fan-out/instance.ts';
 import { StepBox } from '../../page/run-view/graph-box.tsx';
 import { type DrawnGraph, Edges, Item } from '../../page/run-view/graph-drawing.tsx';
 import { type NumberedGraph, numberedGraph } from '../../page/run-view/graph-numbers.ts';
@@ -7,7 +8,7 @@ import { StepRow } from '../../page/run-view/step-line.tsx';
 import { counted, stepDetail } from '../../page/run-view/step-text.ts';
 import { timeScale } from '../../page/run-view/time-scale.ts';
 import { Timeline, TimelineLegend } from '../../page/run-view/timeline.tsx';
-import { beginning, timelineRows } from '../../page/run-view/timeline-rows.ts';
+import { beginning, instanceRows, timelineRows } from '../../page/run-view/timeline-rows.ts';
 import type { RunView, StepView } from '../../page/run-view/view.ts';
 import { layOutColumns } from './graph/graph-columns.ts';
 import { graphItems } from './graph/graph-items.ts';
@@ -18,6 +19,8 @@ import type { ReportStep, ReportView } from './view.ts';
 /** More boxes than these are drawn without names and links. */
 const MAX_BOXES = 1000;
 const MAX_ROWS = 1000;
+/** Of one fan-out. */
+const MAX_INSTANCE_ROWS = 500;
 /** More rows than these are in a window of their own, so that what follows can be reached. */
 const MAX_OPEN_ROWS = 80;
 
@@ -92,7 +95,10 @@ function Drawing({ graph, steps, critical }: DrawingProps): JSX.Element {
 }
 
 function drawingOf(graph: NumberedGraph, steps: readonly ReportStep[]): DrawnGraph {
-  const labels = steps.slice(0, graph.stepCount).map(({ step }) => ({ name: step.name, detail: stepDetail(step) }));
+  const labels = steps.slice(0, graph.stepCount).map(({ step }) => ({
+    name: countedName(step),
+    detail: stepDetail(step),
+  }));
   const { items, shape } = graphItems(graph, labels);
   const layout = layOutGraph(shape);
   return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
@@ -125,16 +131,9 @@ export function ReportTimeline({ report: { view, now }, steps, critical }: Timel
   const start = view.run.startedAt === null ? beginning(first.step) : Date.parse(view.run.startedAt);
   const scale = timeScale(start, view.run.finishedAt === null ? now : Date.parse(view.run.finishedAt));
   const anchors = new Map(steps.map(({ step, anchor }) => [step.name, anchor]));
+  const hrefOf = (name: string) => `#${anchors.get(name)}`;
   const left = rows.length - MAX_ROWS;
-  const table = (
-    <Timeline
-      rows={rows.slice(0, MAX_ROWS)}
-      scale={scale}
-      now={now}
-      hrefOf={(name) => `#${anchors.get(name)}`}
-      critical={critical}
-    />
-  );
+  const table = <Timeline rows={rows.slice(0, MAX_ROWS)} scale={scale} now={now} hrefOf={hrefOf} critical={critical} />;
   return (
     <section id="timeline">
       <h2>Timeline</h2>
@@ -146,6 +145,28 @@ export function ReportTimeline({ report: { view, now }, steps, critical }: Timel
         <div class="card scroll">{table}</div>
       )}
       {left > 0 && <p class="note">{counted(left, 'step')} more started later.</p>}
+      {rows.slice(0, MAX_ROWS).map(({ step }) => {
+        const instances = instanceRows(step);
+        return (
+          instances.length > 0 && (
+            <details key={step.name} class="card instances">
+              <summary>
+                <bdi>{countedName(step)}</bdi>: {countsText(step.items ?? [])}
+              </summary>
+              <Timeline
+                rows={instances.slice(0, MAX_INSTANCE_ROWS)}
+                scale={scale}
+                now={now}
+                hrefOf={hrefOf}
+                critical={new Set()}
+              />
+              {instances.length > MAX_INSTANCE_ROWS && (
+                <p class="note">{counted(instances.length - MAX_INSTANCE_ROWS, 'more instance')} started.</p>
+              )}
+            </details>
+          )
+        );
+      })}
       <TimelineLegend />
     </section>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Instances } from '../../page/run-view/instances.tsx';
+import { countedName } from '../../page/run-view/fan-out/instance.ts';
+import { Instances } from '../../page/run-view/fan-out/instances.tsx';
 import { LogText } from '../../page/run-view/log-text.tsx';
 import { Spans } from '../../page/run-view/spans.tsx';
 import { AttemptLine, StepFacts, StepOutputs } from '../../page/run-view/step-details.tsx';
@@ -68,7 +69,7 @@ export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartP
   const { name, status, child } = step;
   const heading = (
     <h3 class="name">
-      <bdi>{name}</bdi>
+      <bdi>{countedName(step)}</bdi>
     </h3>
   );
   return (

@@ -1,3 +1,4 @@
+import { nodeAt } from '../../core/graph.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { type RunState, stepState } from '../../core/run/run-state.ts';
 import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/summary/attempt-history.ts';
@@ -33,7 +34,7 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
       if (next === null) return null;
       state = next;
       addToAttempts(attempts, event);
-      return stepOf(event);
+      return stepOf(event, state);
     },
     stepView: (name) => {
       const step = stepState(state, name);
@@ -46,7 +47,9 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
   };
 }
 
-/** Returns the step whose view an event changes. */
-export function stepOf(event: StoredEvent): string | null {
-  return 'step' in event && event.type !== 'run.warned' ? event.step : null;
+/** Returns the step whose view an event changes: of an instance the fan-out. */
+export function stepOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): string | null {
+  if (!('step' in event) || event.type === 'run.warned' || event.step === null) return null;
+  const index = graph.index.get(event.step);
+  return (index === undefined ? undefined : nodeAt(graph, index).instanceOf) ?? event.step;
 }

@@ -75,6 +75,7 @@ function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 
       executor: step.executor.type,
       description: step.description,
       command: stepTitle(step),
+      isFanOut: step.fanOut !== undefined,
       place:
         place === undefined
           ? null
@@ -87,9 +88,10 @@ function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 
             },
     };
   });
-  const edges = graph.dependencies.flatMap((numbers, to) =>
-    numbers.map((from) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name })),
-  );
+  const edges = graph.dependencies.flatMap((numbers, to) => {
+    const { name, instanceOf } = nodeAt(graph, to);
+    return instanceOf === undefined ? numbers.map((from) => ({ from: nodeAt(graph, from).name, to: name })) : [];
+  });
   return { nodes, edges };
 }
 

@@ -28,6 +28,7 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
       {isActive(head.status) ? (
         <>
           <ApprovalLink head={head} />
+          <SubRunLink run={run} />
           <StopButton run={run} head={head} problem={problem} />
         </>
       ) : (
@@ -55,6 +56,24 @@ function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Ele
   return (
     <a class="button" data-key="a" href={hrefOfStep(first)} onClick={showStep}>
       {waitingFor.length === 1 ? `Answer ${shortName(first)}` : `Answer ${waitingFor.length} approvals`}
+    </a>
+  );
+}
+
+/** Leads to the sub-run that waits for approval, or to all that do. */
+function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
+  const waiting = run.waitingSubRuns.value;
+  const [first] = waiting;
+  if (first === undefined) return null;
+  if (waiting.length > 1)
+    return (
+      <a class="button" href={to.runsAwaitingApproval}>
+        {`Answer ${waiting.length} sub-runs`}
+      </a>
+    );
+  return (
+    <a class="button" href={to.run(first.run.runId)} title={`The run of ${first.step} waits for approval`}>
+      Answer {shortName(first.run.waitingFor?.[0] ?? '')} in {shortName(first.run.workflow)}
     </a>
   );
 }

@@ -1,9 +1,10 @@
 import { pathOf } from '../../api/address.ts';
 
-/** The address of the shown run with another step chosen; everything else of it stays. */
-export function hrefOfStep(step: string): string {
+/** The address of the shown run with another step chosen, or instance `key` of a fan-out; everything else of it stays. */
+export function hrefOfStep(step: string, key?: string): string {
   const url = new URL(location.href);
   for (const key of ['attempt', 'stream', 'tab', 'item', 'pane']) url.searchParams.delete(key);
   url.searchParams.set('step', step);
+  if (key !== undefined) url.searchParams.set('item', key);
   return pathOf(url.href);
 }

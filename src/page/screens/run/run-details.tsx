@@ -4,7 +4,7 @@ import { to } from '../../api/address.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { Moment } from '../../parts/time.tsx';
-import { Instances } from '../../run-view/instances.tsx';
+import { Instances } from '../../run-view/fan-out/instances.tsx';
 import { RunFacts, RunParams } from '../../run-view/run-facts.tsx';
 import { AttemptLine, StepFacts, StepOutputs } from '../../run-view/step-details.tsx';
 

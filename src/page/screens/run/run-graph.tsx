@@ -1,23 +1,46 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
+import type { GraphLabel } from '../../../render/report/graph/graph-items.ts';
 import type { RunView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { GraphCanvas } from '../../graph/graph-canvas.tsx';
 import { useDrawnGraph } from '../../graph/use-drawn-graph.ts';
+import { FOLD_ROOM, type Unfolding } from '../../run-view/fan-out/instance.ts';
 import { type PlacedNode, StepBox } from '../../run-view/graph-box.tsx';
 import { DETAIL_ROOM } from '../../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
 
+const FanOutBox = lazy(() => import('../../run-view/fan-out/fan-out-box.tsx').then((part) => part.FanOutBox));
+
 type GraphProps = {
   readonly run: ShownRun;
   readonly graph: NonNullable<RunView['graph']>;
+  /** The name of the chosen step or instance, and of its step. */
   readonly selected: string | null;
+  readonly selectedStep: string | null;
   readonly critical: ReadonlySet<string>;
+  readonly unfolding: Unfolding;
 };
 
 /** The steps of a run as a drawing, in which each can be chosen. */
-export function RunGraph({ run, graph, selected, critical }: GraphProps): JSX.Element {
-  const drawn = useDrawnGraph(graph, DETAIL_ROOM);
+export function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: GraphProps): JSX.Element {
+  const fanOuts = useMemo(
+    () => new Set(graph.nodes.filter(({ isFanOut }) => isFanOut).map(({ name }) => name)),
+    [graph],
+  );
+  const labelOf = (name: string): GraphLabel => {
+    if (!fanOuts.has(name)) return { name, detail: DETAIL_ROOM };
+    const items = unfolding.names.has(name) ? run.step(name).peek()?.items : undefined;
+    return {
+      // As long as with any number of instances: boxes never move.
+      name: `${name} x1000`,
+      detail: `${DETAIL_ROOM} · 999/1000`,
+      room: FOLD_ROOM,
+      ...(items && { instances: items.map(({ key }) => ({ name: key, detail: '' })) }),
+    };
+  };
+  const drawn = useDrawnGraph(graph, { labelOf, version: [...unfolding.names].join('\n') });
   const statuses = useMemo(
     () => ({
       changes: run.steps,
@@ -29,10 +52,10 @@ export function RunGraph({ run, graph, selected, critical }: GraphProps): JSX.El
     <GraphCanvas
       drawn={drawn}
       run={statuses}
-      selected={selected}
+      selected={selectedStep}
       critical={critical}
       drawNode={(node) => (
-        <Node run={run} node={node} isSelected={node.name === selected} isCritical={critical.has(node.name)} />
+        <Node run={run} node={node} selected={selected} isCritical={critical.has(node.name)} unfolding={unfolding} />
       )}
     />
   );
@@ -41,13 +64,31 @@ export function RunGraph({ run, graph, selected, critical }: GraphProps): JSX.El
 type NodeProps = {
   readonly run: ShownRun;
   readonly node: PlacedNode;
-  readonly isSelected: boolean;
+  readonly selected: string | null;
   readonly isCritical: boolean;
+  readonly unfolding: Unfolding;
 };
 
 /** One step, drawn again alone when it changes. */
-function Node({ run, node, ...state }: NodeProps): JSX.Element | null {
+function Node({ run, node, selected, isCritical, unfolding }: NodeProps): JSX.Element | null {
+  const { route } = useLocation();
   const step = run.step(node.name).value;
   if (step === null) return null;
-  return <StepBox node={node} step={step} href={hrefOfStep(node.name)} {...state} />;
+  const href = hrefOfStep(node.name);
+  if (step.items === undefined || node.form !== 'box')
+    return <StepBox node={node} step={step} href={href} isSelected={node.name === selected} isCritical={isCritical} />;
+  return (
+    <ErrorBoundary>
+      <FanOutBox
+        node={node}
+        step={step}
+        href={href}
+        hrefOfInstance={(key) => hrefOfStep(node.name, key)}
+        choose={(key) => route(hrefOfStep(node.name, key))}
+        selected={selected}
+        isCritical={isCritical}
+        unfolding={unfolding}
+      />
+    </ErrorBoundary>
+  );
 }

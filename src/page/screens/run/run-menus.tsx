@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { shortId } from '../../../render/text/short-id.ts';
 import { pathOf, to } from '../../api/address.ts';
@@ -8,7 +9,7 @@ import type { RunHead, StepView } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { deleteRun, type MarkedStatus, markStep } from '../../data/run-actions.ts';
+import { deleteRun, type MarkedStatus, markStep, newRunId, type RetryPart, retryRun } from '../../data/run-actions.ts';
 import { isActive } from '../../data/workflows/workflow-state.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -39,13 +40,31 @@ export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
   );
 }
 
-type StepMenuProps = { readonly run: ShownRun; readonly head: RunHead; readonly step: StepView };
+type StepMenuProps = {
+  readonly run: ShownRun;
+  readonly head: RunHead;
+  /** A step, or an instance of a fan-out. */
+  readonly step: Pick<StepView, 'name' | 'status'>;
+};
 
-/** Actions on a step of a run that has ended: how it counts. */
+/** Actions on a step of a run that has ended: run it again, and how it counts. */
 export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
+  const { route } = useLocation();
   const asked = useSignal<MarkedStatus | null>(null);
+  const problem = useSignal<ApiProblem | null>(null);
+  // Made once, so that a second click is the same request.
+  const newId = useMemo(newRunId, [head.runId]);
   if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
   const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
+  const retry = async (part: RetryPart) => {
+    problem.value = null;
+    try {
+      const { runId } = await retryRun(head.runId, newId, part);
+      route(pathOf(to.run(runId)));
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+    }
+  };
   const mark = async (status: MarkedStatus) => {
     await markStep(head.runId, step.name, status);
     await run.reload();
@@ -54,12 +73,21 @@ export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null
     <>
       <Menu
         label="More actions of the step"
-        items={statuses.map((status) => ({
-          text: `Mark as ${status}`,
-          act: () => ask(asked, status),
-          isDisabled: isOffline.value,
-        }))}
+        items={[
+          { text: `Retry ${step.name} alone`, act: () => void retry({ step: step.name }), isDisabled: isOffline.value },
+          { text: `Retry from ${step.name}`, act: () => void retry({ from: step.name }), isDisabled: isOffline.value },
+          ...statuses.map((status) => ({
+            text: `Mark ${step.name} as ${status}`,
+            act: () => ask(asked, status),
+            isDisabled: isOffline.value,
+          })),
+        ]}
       />
+      {problem.value !== null && (
+        <p class="action-problem" role="alert">
+          {problem.value.message}
+        </p>
+      )}
       <Question
         asked={asked}
         title={(status) => `Mark ${step.name} as ${status}?`}

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
@@ -8,6 +8,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { criticalPath } from '../../run-view/critical-path.ts';
+import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
 import { StepRow } from '../../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunGraph } from './run-graph.tsx';
@@ -34,10 +35,23 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
   const critical = useCriticalPath(run, head, steps);
+  const unfolding = useUnfolding(query['item'] === undefined ? null : selected);
+  const item = steps.find(({ name }) => name === selected)?.items?.find(({ key }) => key === query['item']);
+  const selectedName = item?.name ?? selected;
   // The same element as before is not drawn again: a step that changes draws its own box.
   const drawing = useMemo(
-    () => graph !== null && <RunGraph run={run} graph={graph} selected={selected} critical={critical} />,
-    [run, graph, selected, critical],
+    () =>
+      graph !== null && (
+        <RunGraph
+          run={run}
+          graph={graph}
+          selected={selectedName}
+          selectedStep={selected}
+          critical={critical}
+          unfolding={unfolding}
+        />
+      ),
+    [run, graph, selectedName, selected, critical, unfolding],
   );
   return (
     <section class="card pane steps-pane" aria-label="Steps of the run">
@@ -50,10 +64,20 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       {view === 'Graph' && drawing}
       {view === 'Graph' && handlers.length > 0 && (
         <ul class="step-rows then" aria-label="Handlers">
-          {steps.filter(({ name }) => handlers.includes(name)).map((step) => row(step, selected))}
+          {steps
+            .filter(({ name }) => handlers.includes(name))
+            .map((step) => (
+              <StepRow
+                key={step.name}
+                step={step}
+                href={hrefOfStep(step.name)}
+                isSelected={step.name === selected}
+                now={now.value}
+              />
+            ))}
         </ul>
       )}
-      {view === 'Steps' && <StepRows steps={steps} selected={selected} />}
+      {view === 'Steps' && <StepRows steps={steps} selected={selectedName} unfolding={unfolding} />}
       {view === 'Compare' && (
         <ErrorBoundary>
           <RunComparison head={head} steps={steps} />
@@ -61,7 +85,14 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       )}
       {view === 'Timeline' && (
         <ErrorBoundary>
-          <RunTimeline run={run} head={head} steps={steps} selected={selected} critical={critical} />
+          <RunTimeline
+            run={run}
+            head={head}
+            steps={steps}
+            selected={selectedName}
+            critical={critical}
+            unfolding={unfolding}
+          />
         </ErrorBoundary>
       )}
     </section>
@@ -78,29 +109,39 @@ function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[
   }, [view, isFinished, isFinished && steps]);
 }
 
-function StepRows({ steps, selected }: { steps: readonly StepView[]; selected: string | null }): JSX.Element {
+/** Which fan-outs are unfolded, at first the one of which an instance is chosen. */
+function useUnfolding(first: string | null): Unfolding {
+  const [names, setNames] = useState<ReadonlySet<string>>(new Set(first === null ? [] : [first]));
+  return useMemo(() => {
+    const toggle = (step: string) =>
+      setNames((known) => new Set(known.has(step) ? [...known].filter((name) => name !== step) : [...known, step]));
+    return { names, toggle };
+  }, [names]);
+}
+
+type RowsProps = Pick<PanelProps, 'steps' | 'selected'> & { readonly unfolding: Unfolding };
+
+function StepRows({ steps, selected, unfolding }: RowsProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
-  const { first, last, before, after } = useDrawnRows(list, steps.length, rowHeight);
+  const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);
+  const { first, last, before, after } = useDrawnRows(list, rows.length, rowHeight);
   return (
     <ul class="step-rows rows" ref={list}>
       {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}
-      {steps
-        .slice(first, last)
-        .map((step, index) => row(step, selected, { index: first + index, count: steps.length }))}
+      {rows.slice(first, last).map(({ step, instance, of }, index) => (
+        <StepRow
+          key={step.name}
+          step={step}
+          instance={instance}
+          of={of}
+          href={hrefOfStep(of ?? step.name, instance?.key)}
+          isSelected={step.name === selected}
+          now={now.value}
+          unfolding={unfolding}
+          place={{ index: first + index, count: rows.length }}
+        />
+      ))}
       {after > 0 && <li aria-hidden="true" style={{ height: `${after}px` }} />}
     </ul>
-  );
-}
-
-function row(step: StepView, selected: string | null, place?: { index: number; count: number }): JSX.Element {
-  return (
-    <StepRow
-      key={step.name}
-      step={step}
-      href={hrefOfStep(step.name)}
-      isSelected={step.name === selected}
-      now={now.value}
-      {...(place && { place })}
-    />
   );
 }

@@ -5,6 +5,7 @@ import type { RunHead } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
+import type { Unfolding } from '../../run-view/fan-out/instance.ts';
 import { counted } from '../../run-view/step-text.ts';
 import { timeScale } from '../../run-view/time-scale.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend } from '../../run-view/timeline.tsx';
@@ -18,17 +19,24 @@ type TimelineProps = {
   readonly steps: readonly StepView[];
   readonly selected: string | null;
   readonly critical: ReadonlySet<string>;
+  readonly unfolding: Unfolding;
 };
 
 /** A drag over the axis that is shorter, in pixels, is a click. */
 const SHORTEST_DRAG = 4;
 
 /** When each step of a run was at work. A part of the time can be enlarged by dragging over the axis. */
-export function RunTimeline({ run, head, steps, selected, critical }: TimelineProps): JSX.Element {
+export function RunTimeline({ run, head, steps, selected, critical, unfolding }: TimelineProps): JSX.Element {
   const part = useSignal<{ readonly from: number; readonly to: number } | null>(null);
   const count = run.view.value?.steps.length ?? 0;
   const graph = run.view.value?.graph ?? null;
-  const rows = timelineRows({ run: head, steps: steps.slice(0, count), handlers: steps.slice(count), graph });
+  const rows = timelineRows({
+    run: head,
+    steps: steps.slice(0, count),
+    handlers: steps.slice(count),
+    graph,
+    unfolded: unfolding.names,
+  });
   const area = useRef<HTMLDivElement>(null);
   const { first, last } = useDrawnRows(area, rows.length, ROW_HEIGHT);
   const whole = timeScale(
@@ -36,7 +44,7 @@ export function RunTimeline({ run, head, steps, selected, critical }: TimelinePr
     head.finishedAt === null ? now.value : Date.parse(head.finishedAt),
   );
   const scale = part.value === null ? whole : timeScale(part.value.from, part.value.to);
-  const left = steps.length - rows.length;
+  const left = steps.length - rows.filter(({ of }) => of === null).length;
   return (
     <>
       <div class="scroll rows" ref={area}>
@@ -46,6 +54,7 @@ export function RunTimeline({ run, head, steps, selected, critical }: TimelinePr
           scale={scale}
           now={now.value}
           hrefOf={hrefOfStep}
+          unfolding={unfolding}
           selected={selected}
           critical={critical}
           brush={<Brush scale={scale} onChoose={(chosen) => (part.value = chosen)} />}

@@ -19,11 +19,11 @@ import { Moment } from '../../parts/time.tsx';
 import { useQuery } from '../../parts/use-query.ts';
 import { useTitle } from '../../parts/use-title.ts';
 import { countSteps, RunHeader } from '../../run-view/header.tsx';
-import { RunActions } from './run-actions.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
 
+const RunActions = lazy(() => import('./run-actions.tsx').then((part) => part.RunActions));
 const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
 const RunAbout = lazy(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
@@ -85,7 +85,11 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
         now={now.value}
         name={<RunName run={run} head={head} />}
         facts={<Facts run={run} head={head} />}
-        actions={<RunActions run={run} head={head} chosen={query['step'] ?? null} />}
+        actions={
+          <ErrorBoundary>
+            <RunActions run={run} head={head} chosen={query['step'] ?? null} />
+          </ErrorBoundary>
+        }
       >
         <AboutRun run={run} head={head} />
       </RunHeader>

@@ -7,6 +7,7 @@ import type { ShownRun } from '../../data/run.ts';
 import { StatusIcon } from '../../parts/status-icon.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
+import { countedName, progressText, shownInstance } from '../../run-view/fan-out/instance.ts';
 
 const SourceText = lazy(() => import('../../run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
@@ -27,17 +28,22 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
   const names = ['Logs', 'Details', ...(source === undefined ? [] : ['Source'])];
   const tab = names.find((name) => name.toLowerCase() === query['tab']) ?? 'Logs';
   const look = presentLook(step);
-  const child = view?.subRuns.find((each) => each.step === step.name)?.run.runId ?? step.child;
+  const instance = step.items && shownInstance(step.items, query['item']);
+  const child = view?.subRuns.find((each) => each.step === step.name)?.run.runId ?? instance?.child ?? step.child;
   return (
     <section class="card pane step-pane" aria-labelledby="step-title">
       <div class="pane-head">
         <StatusIcon look={look} />
         <h2 id="step-title">
-          <bdi>{step.name}</bdi>
+          <bdi>{countedName(step)}</bdi>
         </h2>
-        <span class="quiet">{look.word}</span>
+        <span class="quiet">{step.items === undefined ? look.word : `${look.word}, ${progressText(step.items)}`}</span>
         <span class="space" />
-        {child !== undefined && <a href={to.run(child)}>Sub-run</a>}
+        {child !== undefined && (
+          <a href={to.run(child)}>
+            {run.waitingSubRuns.value.some((each) => each.run.runId === child) ? 'Sub-run awaits approval' : 'Sub-run'}
+          </a>
+        )}
         <Tabs
           names={names}
           current={tab}
@@ -46,7 +52,7 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           onChoose={(name) => change({ tab: name === 'Logs' ? '' : name.toLowerCase() })}
         />
         <ErrorBoundary>
-          <StepMenu run={run} head={head} step={step} />
+          <StepMenu run={run} head={head} step={instance ?? step} />
         </ErrorBoundary>
       </div>
       {step.approval !== undefined && (
@@ -56,7 +62,7 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
       )}
       {tab === 'Logs' && step.items !== undefined && (
         <ErrorBoundary>
-          <InstanceLogs run={run} step={step} items={step.items} runId={head.runId} />
+          <InstanceLogs run={run} step={step} instance={instance} items={step.items} runId={head.runId} />
         </ErrorBoundary>
       )}
       {tab === 'Logs' && step.items === undefined && <StepLogs run={run} step={step} head={head} />}

@@ -8,7 +8,14 @@ import type { GraphShape } from './graph-layout.ts';
 export type Dependencies = Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>;
 
 /** What is written into the box of a step. */
-export type GraphLabel = { readonly name: string; readonly detail: string };
+export type GraphLabel = {
+  readonly name: string;
+  readonly detail: string;
+  /** Pixels beside the name, for a control. A step with a control is drawn alone. */
+  readonly room?: number;
+  /** The instances of a fan-out that are drawn in its box. */
+  readonly instances?: readonly GraphLabel[];
+};
 
 /** What is drawn as one: a step, or steps that depend on the same and are needed by the same. */
 export type GraphItem = {
@@ -18,6 +25,8 @@ export type GraphItem = {
   readonly height: number;
   /** The grid of its steps; null for a single step. */
   readonly grid: Grid | null;
+  /** The grid of the instances of a single step; absent if they are not drawn. */
+  readonly instances?: Grid | undefined;
 };
 
 /** Parallel steps with their names or, if there are many, as squares. */
@@ -51,7 +60,7 @@ export function graphItems(
   graph: Dependencies,
   labels: readonly GraphLabel[],
 ): { readonly items: readonly GraphItem[]; readonly shape: GraphShape } {
-  const items = siblings(graph).map((nodes) => {
+  const items = siblings(graph, labels).map((nodes) => {
     const drawn = nodes.flatMap((node) => labels[node] ?? []);
     return nodes.length === 1 ? box(nodes, drawn) : block(nodes, drawn);
   });
@@ -67,10 +76,11 @@ export function graphItems(
 }
 
 /** Steps in groups: those that nothing but their names tells apart, where they are many, and each other one alone. */
-function siblings(graph: Dependencies): readonly (readonly number[])[] {
+function siblings(graph: Dependencies, labels: readonly GraphLabel[]): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
   for (let node = 0; node < graph.stepCount; node++) {
-    const key = `${graph.dependencies[node]?.toSorted().join(' ')} > ${graph.dependents[node]?.join(' ')}`;
+    const own = labels[node]?.room === undefined ? '' : node;
+    const key = `${own} ${graph.dependencies[node]?.toSorted().join(' ')} > ${graph.dependents[node]?.join(' ')}`;
     const group = groups.get(key) ?? [];
     group.push(node);
     groups.set(key, group);
@@ -81,9 +91,17 @@ function siblings(graph: Dependencies): readonly (readonly number[])[] {
 }
 
 function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
+  const [label] = labels;
+  const room = label?.room ?? 0;
   const detail = Math.max(0, ...labels.map(({ detail }) => detail.length)) * drawing.smallCharacter;
-  const width = drawing.icon + Math.round(Math.max(nameWidth(labels), detail)) + 10;
-  return { nodes, width, height: drawing.boxHeight, grid: null };
+  const width = drawing.icon + Math.round(Math.max(nameWidth(labels), detail)) + 10 + room;
+  if (label?.instances === undefined) return { nodes, width, height: drawing.boxHeight, grid: null };
+  const inner = block(
+    label.instances.map((_, index) => index),
+    label.instances,
+  );
+  const height = inner.height - drawing.titleHeight + drawing.boxHeight - drawing.padding;
+  return { nodes, width: Math.max(width, inner.width), height, grid: null, instances: inner.grid ?? undefined };
 }
 
 /** Several steps in one block; without labels as squares. */

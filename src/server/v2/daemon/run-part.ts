@@ -55,7 +55,7 @@ class FollowedRun implements RunPart {
     this.#progress = followProgress(run);
     const events = run.stored?.events ?? [];
     const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
-    for (const event of missed) this.#mark(stepOf(event));
+    for (const event of missed) this.#mark(stepOf(event, run.state));
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
     this.#sent = this.#progress.position();
     this.#sizes = createLogSizes(run, { ...tools, wake, fail: this.#fail });

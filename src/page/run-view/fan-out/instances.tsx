@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import { presentLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
-import { StatusIcon } from '../parts/status-icon.tsx';
-import { counted } from './step-text.ts';
-import { MAX_TEXT, type StepView, shortened } from './view.ts';
-
-type Instance = NonNullable<StepView['items']>[number];
+import { presentLook } from '../../../render/report/status-look.ts';
+import { formatDuration } from '../../../render/text/duration.ts';
+import { StatusIcon } from '../../parts/status-icon.tsx';
+import { counted } from '../step-text.ts';
+import { MAX_TEXT, shortened } from '../view.ts';
+import { countsText, type Instance, itemText } from './instance.ts';
 
 /** More instances are left out, successful ones first. */
 const MAX_INSTANCES = 500;
@@ -31,12 +30,7 @@ export function Instances({ items }: { items: readonly Instance[] }): JSX.Elemen
 
 function InstanceLine({ instance }: { instance: Instance }): JSX.Element {
   const look = presentLook(instance);
-  const item = typeof instance.item === 'object' ? JSON.stringify(instance.item) : String(instance.item);
-  const why = [
-    item !== instance.key && item,
-    instance.error,
-    instance.attempts > 1 && counted(instance.attempts, 'attempt'),
-  ];
+  const why = [itemText(instance), instance.error, instance.attempts > 1 && counted(instance.attempts, 'attempt')];
   return (
     <li class={`step-row ${look.kind}`}>
       <StatusIcon look={look} label={look.word} />
@@ -47,11 +41,4 @@ function InstanceLine({ instance }: { instance: Instance }): JSX.Element {
       <span class="took">{instance.durationMs !== null && formatDuration(instance.durationMs)}</span>
     </li>
   );
-}
-
-/** `3 succeeded, 1 failed`. */
-function countsText(items: readonly Instance[]): string {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(presentLook(item).word, (counts.get(presentLook(item).word) ?? 0) + 1);
-  return Array.from(counts, ([word, count]) => `${count} ${word}`).join(', ');
 }

@@ -1,0 +1,35 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { api, ask } from '../api/client.ts';
+import type { RunHead } from '../api/types.ts';
+
+/** Runs that steps of other runs started and in which a step waits for approval, by id. */
+export type WaitingRuns = {
+  readonly runs: ReadonlySignal<ReadonlyMap<string, RunHead>>;
+  /** Adds or removes a run as it is now. */
+  readonly take: (run: RunHead) => void;
+  /** Reads those of now. Throws an `ApiProblem`. */
+  readonly load: () => Promise<void>;
+};
+
+/** More runs that wait are not read; their later changes are. */
+const MAX_RUNS = 500;
+
+/** Waiting sub-runs, none before they are read or taken. */
+export function waitingRuns(): WaitingRuns {
+  const runs = signal<ReadonlyMap<string, RunHead>>(new Map());
+  return {
+    runs,
+    take: (run) => {
+      if (run.waitingFor !== undefined && run.trigger === 'workflow') {
+        runs.value = new Map([...runs.value, [run.runId, run]]);
+      } else if (runs.value.has(run.runId)) {
+        runs.value = new Map([...runs.value].filter(([id]) => id !== run.runId));
+      }
+    },
+    load: async () => {
+      const query = { waiting: true, trigger: 'workflow', limit: MAX_RUNS };
+      const found = await ask(api.GET('/api/v2/runs', { params: { query } }));
+      runs.value = new Map(found.runs.map((run) => [run.runId, run]));
+    },
+  };
+}
