@@ -63,13 +63,8 @@ export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogs
   );
 }
 
-/** A view has no history of an instance: all attempts before the last have ended. */
-function loggedInstance({ name, status, attempts, startedAt, finishedAt }: Instance): LoggedStep {
-  const history = Array.from({ length: attempts }, (_, before) => {
-    const isLast = before + 1 === attempts;
-    const end = isLast ? finishedAt : startedAt;
-    const failed = isLast && status !== 'failed' ? null : ('failed' as const);
-    return { attempt: before + 1, status: failed, startedAt, finishedAt: end };
-  });
-  return { name, status, history };
+/** The view of a run has no history of an instance with one attempt. */
+function loggedInstance({ name, status, history, startedAt, finishedAt }: Instance): LoggedStep {
+  const only = { attempt: 1, status: status === 'failed' ? status : null, startedAt, finishedAt };
+  return { name, status, history: history ?? [only] };
 }

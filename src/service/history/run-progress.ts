@@ -38,7 +38,9 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
     },
     stepView: (name) => {
       const step = stepState(state, name);
-      return stepViewJson(summarizeStep(state, step, logPath), step, (attempts.get(name) ?? []).slice(-MAX_ATTEMPTS));
+      return stepViewJson(summarizeStep(state, step, logPath), step, (of) =>
+        (attempts.get(of) ?? []).slice(-MAX_ATTEMPTS),
+      );
     },
     warnings: () => [
       ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),

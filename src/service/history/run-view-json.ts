@@ -14,7 +14,7 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
   const { run, summary, attempts, sources, children, fileStatus } = drawn;
   const states = new Map(run.state.nodes.chunks.flat().map((state) => [state.name, state]));
   const view = (step: StepSummary) =>
-    stepViewJson(step, states.get(step.name), (attempts.get(step.name) ?? []).slice(-maxAttempts));
+    stepViewJson(step, states.get(step.name), (name) => (attempts.get(name) ?? []).slice(-maxAttempts));
   const workflow = run.stored?.workflow;
   return {
     run: runHeadJson(summary),
@@ -37,13 +37,30 @@ function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers'
   return head;
 }
 
-/** Returns a step of a run with its last attempts. `state` is undefined if the stored workflow is lost. */
-export function stepViewJson(step: StepSummary, state: StepState | undefined, attempts: readonly AttemptRecord[]) {
+/**
+ * Returns a step of a run with its last attempts, by the name of the step or instance. `state` is undefined if the stored
+ * workflow is lost.
+ */
+export function stepViewJson(
+  step: StepSummary,
+  state: StepState | undefined,
+  attempts: (name: string) => readonly AttemptRecord[],
+) {
+  const { items, ...own } = step;
   return {
-    ...step,
+    ...own,
+    // There can be very many: the only attempt of an instance is in the instance itself.
+    ...(items === undefined
+      ? {}
+      : {
+          items: items.map((instance) => ({
+            ...instance,
+            ...(instance.attempts > 1 ? { history: attempts(instance.name).map(attemptJson) } : {}),
+          })),
+        }),
     maskedOutputs: state?.masked ?? [],
     kept: state?.restored ?? false,
-    history: attempts.map(attemptJson),
+    history: attempts(step.name).map(attemptJson),
   };
 }
 

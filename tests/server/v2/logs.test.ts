@@ -238,3 +238,59 @@ async function readSome(world: ApiWorld, bytes: number, look: () => void): Promi
   });
   leave();
 }
+
+const fanOut = `steps:
+  - name: ship
+    parallel: {items: [a, b, c], maxConcurrent: 1}
+    command: sh -c 'echo "$ITEM $WF_ATTEMPT"; printf open; test "$ITEM$WF_ATTEMPT" != b1 && test $ITEM != c'
+    retryPolicy: {limit: 1, intervalSec: 0}
+`;
+const firstAttempts = '--- ship[a] ---\na 1\nopen\n--- ship[b] ---\nb 1\nopen\n--- ship[c] ---\nc 1\nopen';
+const joined = '--- ship[a] ---\na 1\nopen\n--- ship[b] ---\nb 2\nopen\n--- ship[c] ---\nc 2\nopen';
+
+test('the log of a fan-out has the logs of its instances under headers, in ranges too', async () => {
+  const world = await apiWorld({ 'fan.yaml': fanOut });
+  await world.ask('POST', '/api/v2/workflows/fan/runs', { body: { runId: 'r' } });
+  await world.runs.settled();
+  const path = '/api/v2/runs/r/steps/ship/logs';
+  const get = async (at: string, range?: string) =>
+    (await world.ask('GET', at, range === undefined ? {} : { headers: { range } })).body;
+
+  expect(await get(path)).toBe(joined);
+  for (const [from, to] of [
+    [0, 3],
+    [10, 30],
+    [25, joined.length - 1],
+  ] as const) {
+    expect(await get(path, `bytes=${from}-${to}`)).toBe(joined.slice(from, to + 1));
+  }
+  expect(await get(`${path}?attempt=1&offset=40`)).toBe(firstAttempts.slice(40));
+  expect(await get('/api/v2/runs/r/steps/ship[b]/logs')).toBe('b 2\nopen');
+  expect(await get('/api/v2/runs/r/steps/ship[1]/logs?attempt=1')).toBe('b 1\nopen');
+  const index = JSON.parse(await get(`${path}/index`));
+  expect([index.size, index.lines]).toEqual([joined.length, 9]);
+
+  const view = JSON.parse(await get('/api/v2/runs/r/view'));
+  const histories = view.steps[0].items.map(({ history }: { history?: { attempt: number; status: string }[] }) =>
+    history?.map(({ attempt, status }) => `${attempt} ${status}`),
+  );
+  expect(histories).toEqual([undefined, ['1 failed', '2 succeeded'], ['1 failed', '2 failed']]);
+});
+
+test('one instance is retried by its name, the others keep their results', async () => {
+  const world = await apiWorld({ 'fan.yaml': fanOut });
+  await world.ask('POST', '/api/v2/workflows/fan/runs', { body: { runId: 'r' } });
+  await world.runs.settled();
+  const { status } = await world.ask('POST', '/api/v2/runs/r/retry', { body: { runId: 'again', step: 'ship[c]' } });
+  await world.runs.settled();
+
+  expect(status).toBe(201);
+  const { steps } = JSON.parse((await world.ask('GET', '/api/v2/runs/again')).body);
+  const items = steps[0].items.map(({ key, status: now, attempts }: Record<string, unknown>) => [key, now, attempts]);
+  expect(items).toEqual([
+    ['a', 'succeeded', 0],
+    ['b', 'succeeded', 0],
+    ['c', 'failed', 2],
+  ]);
+  expect((await world.ask('GET', '/api/v2/runs/again/steps/ship/logs')).body).toBe('--- ship[c] ---\nc 2\nopen');
+});

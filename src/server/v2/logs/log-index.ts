@@ -3,6 +3,7 @@ import type { LogFile } from '../../../store/logs.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
+import { logOf } from './step-log.ts';
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
 export function stepLogIndex(parts: V2Parts): Handler {
@@ -14,9 +15,8 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   const { id = '', step = '' } = params;
   const { attempt, stream, after } = readQuery('stepLogIndex', query);
   const run = await namedRun(id, parts);
-  const last = attemptsOf(run, { step, attempt }).at(-1);
-  const file = last === undefined ? undefined : run.stored?.logs.file(last.step, last.attempt, stream);
-  if (file === undefined) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });
+  const file = await logOf(run, { step, stream }, attemptsOf(run, { step, attempt: attempt ?? 'last' }));
+  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });
   const index = await indexes.of(file);
   const known = knownDeltas(index.deltas, after);
   return jsonReply({
@@ -70,7 +70,7 @@ function createLineIndexes(): LineIndexes {
     const known = kept.get(path);
     // A log that has become shorter is another one.
     const isSame = known !== undefined && size >= known.index.size;
-    const entry = isSame ? known : { index: emptyIndex(), reading: Promise.resolve() };
+    const entry = isSame ? known : newEntry();
     kept.delete(path);
     kept.set(path, entry);
     const [oldest] = kept.keys();
@@ -80,7 +80,8 @@ function createLineIndexes(): LineIndexes {
   return {
     every: LINES_PER_DELTA,
     of: async (file) => {
-      const entry = entryOf(file, await file.size());
+      // A joined log is another one with each line.
+      const entry = file.path === null ? newEntry() : entryOf(file, await file.size());
       const reading = entry.reading.then(() => grow(entry.index, file.read(entry.index.size)));
       entry.reading = reading.catch(() => kept.delete(file.path));
       await reading;
@@ -90,8 +91,9 @@ function createLineIndexes(): LineIndexes {
   };
 }
 
-function emptyIndex(): Growing {
-  return { size: 0, lineEnds: 0, endsWithLine: true, lastStart: 0, deltas: [] };
+function newEntry(): Entry {
+  const index = { size: 0, lineEnds: 0, endsWithLine: true, lastStart: 0, deltas: [] };
+  return { index, reading: Promise.resolve() };
 }
 
 async function grow(index: Growing, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,8 +1,11 @@
+import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
 import { isFinished } from '../../../core/run/run-state.ts';
+import { stepMark } from '../../../render/views/log-lines.ts';
 import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
+import { joinedLog } from '../../../service/history/joined-log.ts';
 import { followLogs } from '../../../service/history/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogFile } from '../../../store/logs.ts';
+import type { LogChunk, LogFile } from '../../../store/logs.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import { type Handler, HttpError, type Reply } from '../../route.ts';
@@ -25,10 +28,11 @@ export function stepLogRoute(parts: V2Parts): Handler {
     const { follow, download, ...chosen } = readQuery('stepLog', query);
     const wanted: Wanted = { step, ...chosen };
     const run = await namedRun(id, parts);
-    const last = attemptsOf(run, wanted).at(-1) ?? null;
+    const attempts = attemptsOf(run, { step, attempt: chosen.attempt ?? 'last' });
+    const last = attempts.at(-1) ?? null;
     const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
     const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };
-    const log = fileOf(run, wanted, last);
+    const log = await logOf(run, wanted, attempts);
     if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
     // No tag is given out, so there is nothing that could be asked for only if it is still the same.
     const range = headers['if-range'] === undefined ? headers.range : undefined;
@@ -36,8 +40,26 @@ export function stepLogRoute(parts: V2Parts): Handler {
   };
 }
 
-function fileOf({ stored: found }: PastRun, { stream }: Wanted, last: AttemptReference | null): LogFile | null {
-  return (last === null ? null : found?.logs.file(last.step, last.attempt, stream)) ?? null;
+/** The log of the attempt; of a fan-out, those of its instances. */
+export async function logOf(
+  { stored: found }: PastRun,
+  { step, stream }: Pick<Wanted, 'step' | 'stream'>,
+  attempts: readonly AttemptReference[],
+): Promise<LogFile | null> {
+  const last = attempts.at(-1);
+  if (found === null || last === undefined) return null;
+  const own = attempts.filter((attempt) => attempt.step !== step && isInstanceOf(attempt.step, step));
+  if (own.length === 0) return found.logs.file(last.step, last.attempt, stream);
+  return joinedLog(
+    own.map((attempt) => ({
+      header: stepMark(attempt.step),
+      file: found.logs.file(attempt.step, attempt.attempt, stream),
+    })),
+  );
+}
+
+function isInstanceOf(name: string, step: string): boolean {
+  return splitInstanceName(name)?.step === step;
 }
 
 type Part = {
@@ -86,8 +108,13 @@ function followed(run: PastRun, wanted: FollowedLog, parts: V2Parts): Reply {
     isQuiet: true,
     stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, parts.clock);
+      let shown = '';
       const reader = {
-        push: ({ bytes }: { bytes: Uint8Array }) => writer.write(bytes),
+        push: ({ step: from, bytes }: LogChunk) => {
+          if (from !== shown && isInstanceOf(from, step)) writer.write(Buffer.from(`${stepMark(from)}\n`));
+          shown = from;
+          writer.write(bytes);
+        },
         end: () => {},
         release: () => {},
       };
