@@ -11,6 +11,8 @@ export type PlainContext = {
   readonly step: Step | undefined;
   /** The start of its current attempt; undefined before it. */
   readonly startedAt: number | undefined;
+  /** Tolerated failures fail the run all the same. */
+  readonly isStrict: boolean;
   readonly colors: ChalkInstance;
   /** The command that approves a step of the run; `inputs`: the options for its required inputs. */
   readonly approve: (step: string, inputs: string) => string;
@@ -91,7 +93,7 @@ function inTime(event: { readonly at: number; readonly until: number }): string 
 
 function finishedText(
   event: Extract<StoredEvent, { type: 'step.finished' }>,
-  { step, startedAt, colors }: PlainContext,
+  { step, startedAt, isStrict, colors }: PlainContext,
 ): string {
   const { status, at, attempt } = event;
   const [name, color] = settledWord(status, colors);
@@ -100,7 +102,8 @@ function finishedText(
     status === 'succeeded' && startedAt !== undefined
       ? formatDuration(at - startedAt)
       : afterTime(message, at, startedAt);
-  return `${word(name, color)} ${joined(said, bracketed(step, attempt))}`.trimEnd();
+  const isTolerated = status === 'failed' && event.tolerated !== undefined && !isStrict;
+  return `${word(name, color)} ${joined(said, bracketed(step, attempt))}${isTolerated ? ', tolerated' : ''}`.trimEnd();
 }
 
 function settledWord(status: SettledStatus, colors: ChalkInstance): [string, (text: string) => string] {

@@ -35,6 +35,7 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   const lines = createStepLines('overwrite');
   const timeColumn = createTimeColumn(colors);
   const startedAt = new Map<string, number>();
+  let isStrict = false;
   const outputColors = createOutputColors(terminal.stripsColors !== true);
   const bar = colors.dim('|');
   let workflow: Workflow | null = null;
@@ -57,7 +58,8 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     if (event.type === 'step.expanded') startedAt.set(step ?? '', event.at);
     const approve = (name: string, inputs: string) =>
       suggestApprove(runId, name, `${options.commands.options ?? ''}${inputs}`);
-    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), colors, approve });
+    if (event.type === 'run.created') isStrict = event.strict === true;
+    const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), isStrict, colors, approve });
     if (text !== null) put(event.at, step, text);
     if (endsAttempt(event)) startedAt.delete(step ?? '');
   };

@@ -193,6 +193,9 @@ function factsOf(step: StepSummary, recap: Recap, { colors, glyphs, cwd }: Recap
       paint: (text) => `${colors.red(mark.trim())} ${colors.bold(text.slice(mark.length))}`,
     },
     plain(escapeControls(step.error ?? 'failed')),
+    ...(step.tolerated !== undefined && !recap.summary.strict
+      ? [plain(`tolerated by continueOn.${step.tolerated}`)]
+      : []),
     ...(step.attempts > 1 ? [plain(`after ${step.attempts} attempts`)] : []),
     ...(origin === undefined ? [] : [plain(`in run ${escapeControls(shortId(origin))}, not run again`)]),
     ...(place === undefined ? [] : [{ text: placeText(place, cwd), paint: colors.cyan }]),

@@ -47,7 +47,7 @@ export function renderStatus(
 ): string {
   const colors = createColors(terminal.color);
   const glyphs = chooseGlyphs(terminal.unicode);
-  const style = { colors, glyphs, steps: stepsByName(workflow) };
+  const style = { colors, glyphs, steps: stepsByName(workflow), isStrict: run.strict };
   const { summary } = recap;
   const { runId } = summary;
   const names = shownSteps(run).map(({ name }) => textWidth(nameText(name)));
@@ -147,12 +147,14 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
 /** Returns the event that settled the step, with the fields that a line shows. */
 function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof finishedLine>[0] {
   const { name, outputs, attempt, reason, message, exitCode, signal, origin } = step;
+  const tolerated = step.tolerated === null ? {} : { tolerated: step.tolerated };
   const at = step.finishedAt ?? 0;
   if (step.restored) {
     const before = origin === undefined ? {} : { before: { runId: origin, reason, message, exitCode, signal } };
-    return { type: 'step.restored', seq: 0, at, step: name, status, outputs, ...before };
+    return { type: 'step.restored', seq: 0, at, step: name, status, outputs, ...tolerated, ...before };
   }
-  return { type: 'step.finished', seq: 0, at, step: name, status, attempt, reason, message, exitCode, signal, outputs };
+  const end = { status, attempt, reason, message, exitCode, signal, outputs, ...tolerated };
+  return { type: 'step.finished', seq: 0, at, step: name, ...end };
 }
 
 function notReachedLine(name: string, colors: ChalkInstance, glyph: string): TreeLine {

@@ -55,6 +55,7 @@ export function createGithubReporter(terminal: Terminal, options: GithubOptions)
 }
 
 class GithubLog {
+  #isStrict = false;
   readonly #workflow: Workflow;
   readonly #runId: string;
   readonly #terminal: Terminal;
@@ -80,6 +81,7 @@ class GithubLog {
   }
 
   event(event: StoredEvent): void {
+    if (event.type === 'run.created') this.#isStrict = event.strict === true;
     if (event.type === 'run.created') this.#put(`${headerLine(this.#workflow, event, this.#terminal)}\n`);
     if (event.type === 'step.started') this.#startedAt.set(event.step, event.at);
     if (endsAttempt(event)) this.#endAttempt(event.step);
@@ -153,7 +155,7 @@ class GithubLog {
     const approve = (step: string, inputs: string) =>
       suggestApprove(this.#runId, step, `${this.#options.commands.options ?? ''}${inputs}`);
     const [step, startedAt] = [this.#steps.get(name), this.#startedAt.get(name)];
-    return plainEvent(event, { step, startedAt, colors, approve }) ?? '';
+    return plainEvent(event, { step, startedAt, isStrict: this.#isStrict, colors, approve }) ?? '';
   }
 
   #endAttempt(step: string): void {

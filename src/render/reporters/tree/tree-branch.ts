@@ -14,7 +14,7 @@ import { TreeView } from './tree-view.ts';
 
 /** The shared context of all branches of a tree. */
 export type BranchContext = {
-  readonly style: Omit<TreeStyle, 'steps'>;
+  readonly style: Omit<TreeStyle, 'steps' | 'isStrict'>;
   readonly columns: () => number;
   readonly mode: OutputMode;
   readonly keepsColors: boolean;
@@ -40,7 +40,7 @@ const mostFinished = 100;
  */
 export class TreeBranch {
   readonly view: TreeView;
-  readonly style: TreeStyle;
+  style: TreeStyle;
   /** The branches of its running sub-workflow steps. */
   readonly nested = new Map<string, TreeBranch>();
   /** A line for each finished step, without its output. */
@@ -63,7 +63,7 @@ export class TreeBranch {
     this.#context = context;
     this.#emit = emit;
     this.view = new TreeView(run.workflow);
-    this.style = { ...context.style, steps: nodesByName(run.workflow) };
+    this.style = { ...context.style, steps: nodesByName(run.workflow), isStrict: false };
     this.#colors = createOutputColors(context.keepsColors);
     this.#names = allSteps(run.workflow).reduce((widest, { name }) => Math.max(widest, textWidth(nameText(name))), 0);
     this.#isLive = run.depth === 0 && isOneStep(run.workflow) && (context.mode === null || context.mode === 'full');
@@ -83,6 +83,7 @@ export class TreeBranch {
       branch.event(event);
       return;
     }
+    if (event.type === 'run.created') this.style = { ...this.style, isStrict: event.strict === true };
     if (event.type === 'step.expanded') this.#expand(event);
     if (endsAttempt(event)) this.#endAttempt(event.step);
     if (event.type === 'step.waiting') this.#forget(event.step);

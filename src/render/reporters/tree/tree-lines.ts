@@ -15,6 +15,8 @@ export type TreeStyle = {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
   readonly steps: NodesByName;
+  /** Tolerated failures fail the run all the same. */
+  readonly isStrict: boolean;
 };
 
 /** Adds to a line how many instances of a fan-out have ended. */
@@ -29,13 +31,15 @@ export function finishedLine(
   style: TreeStyle,
 ): TreeLine {
   const { colors, glyphs, steps } = style;
+  const isTolerated = event.tolerated !== undefined && !style.isStrict;
   return {
     glyph: glyphs.status[event.status],
     name: nameText(event.step),
     time: startedAt === null ? '' : formatDuration(event.at - startedAt),
-    detail: event.type === 'step.restored' ? keptDetail(event) : finishedDetail(event, steps.get(event.step)),
+    detail:
+      event.type === 'step.restored' ? keptDetail(event) : finishedDetail(event, steps.get(event.step), isTolerated),
     paintGlyph: statusColor(event.status, colors),
-    paintDetail: event.status === 'failed' ? colors.red : colors.dim,
+    paintDetail: event.status === 'failed' && !isTolerated ? colors.red : colors.dim,
   };
 }
 
@@ -44,14 +48,18 @@ function keptDetail({ status, before }: Extract<StoredEvent, { type: 'step.resto
   return [message, 'kept from before'].filter((part) => part !== '').join('  ');
 }
 
-function finishedDetail(event: Extract<StoredEvent, { type: 'step.finished' }>, step: Step | undefined): string {
+function finishedDetail(
+  event: Extract<StoredEvent, { type: 'step.finished' }>,
+  step: Step | undefined,
+  isTolerated: boolean,
+): string {
   const attempt = attemptText(step, event.attempt);
   const message = escapeControls(event.message);
   switch (event.status) {
     case 'succeeded':
       return attempt;
     case 'failed':
-      return [message, attempt].filter((part) => part !== '').join('  ');
+      return [message, isTolerated ? 'tolerated' : '', attempt].filter((part) => part !== '').join('  ');
     case 'skipped':
       return labelled('skipped', message);
     case 'canceled':
