@@ -6,7 +6,9 @@ export async function apiTypes(document) {
   const schemas = entries(document.components.schemas, (name) => name === 'ErrorV1' || !name.endsWith('V1'));
   // A field of a request with a default may be missing.
   const options = { defaultNonNullable: false };
-  return astToString(await openapiTS({ ...document, paths, components: { ...document.components, schemas } }, options));
+  // A copy: the generator replaces some of the references in what it is given.
+  const own = structuredClone({ ...document, paths, components: { ...document.components, schemas } });
+  return astToString(await openapiTS(own, options));
 }
 
 function entries(object, isKept) {
