@@ -31,15 +31,16 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');
-  const report = await createRetention(config).apply({
-    rule: asked ?? { type: 'settings', keepRuns },
-    workflow: name,
-    dryRun,
-    spare: null,
-    signal: new AbortController().signal,
-    progress: progress.show,
-  });
-  progress.clear();
+  const report = await createRetention(config)
+    .apply({
+      rule: asked ?? { type: 'settings', keepRuns },
+      workflow: name,
+      dryRun,
+      spare: null,
+      signal: new AbortController().signal,
+      progress: progress.show,
+    })
+    .finally(progress.clear);
   await show(report, { dryRun, json: options.json ?? false }, console);
   return report.problems.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
 }

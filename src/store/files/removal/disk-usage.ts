@@ -11,7 +11,12 @@ export function diskUsage(path: string): number {
   const stats = lookAt(path);
   if (stats === null) return 0;
   const within = stats.isDirectory() ? namesIn(path).reduce((sum, name) => sum + diskUsage(join(path, name)), 0) : 0;
-  return stats.blocks * blockBytes + within;
+  return diskSpace(stats) + within;
+}
+
+/** The disk space of one file, or of a directory without its content, in bytes. */
+export function diskSpace({ blocks }: Pick<Stats, 'blocks'>): number {
+  return blocks * blockBytes;
 }
 
 function lookAt(path: string): Stats | null {

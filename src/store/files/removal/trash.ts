@@ -1,10 +1,10 @@
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WfError } from '../../../errors.ts';
 import { flushDirectory } from '../../../flush-directory.ts';
 import { errorCode, makePrivateDirectory, storageError } from '../disk/private-files.ts';
 import { removeOutsideLogs } from '../logs/outside-logs.ts';
-import { diskUsage } from './disk-usage.ts';
+import { diskSpace } from './disk-usage.ts';
 
 /*
  * A run is removed in two steps: a rename into `.trash`, after which no process sees it, and the removal of its files. After
@@ -47,9 +47,9 @@ export function emptyTrash(runsDir: string): { readonly bytes: number; readonly 
 function removeEntry(runsDir: string, entry: string): number {
   try {
     const outside = removeOutsideLogs(entry, runsDir);
-    const bytes = diskUsage(entry);
-    removeTree(entry);
-    return outside + bytes;
+    const freed = { bytes: 0 };
+    removeTree(entry, freed);
+    return outside + freed.bytes;
   } catch (error) {
     throw errorCode(error) === null ? error : storageError('remove', entry, error);
   }
@@ -57,14 +57,33 @@ function removeEntry(runsDir: string, entry: string): number {
 
 const attempts = 20;
 
+type Freed = { bytes: number };
+
+/**
+ * Removes a file, or a directory with its content, and counts the disk space that it took; links are not followed. Another
+ * process may be removing it, too.
+ */
+function removeTree(path: string, freed: Freed): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  try {
+    if (stats.isDirectory()) removeDirectory(path, freed);
+    else unlinkSync(path);
+    freed.bytes += diskSpace(stats);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
 /**
  * A process that opened a file in the directory before it was moved may add files: so an emptied directory may not
  * stay empty.
  */
-function removeTree(directory: string): void {
+function removeDirectory(directory: string, freed: Freed): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      rmSync(directory, { recursive: true, force: true });
+      for (const name of readdirSync(directory)) removeTree(join(directory, name), freed);
+      rmdirSync(directory);
       return;
     } catch (error) {
       if (errorCode(error) !== 'ENOTEMPTY' || attempt === attempts) throw error;
