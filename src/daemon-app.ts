@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { createControl, createPast, forwardingNotes, processes, removeRun } from './app.ts';
@@ -148,7 +148,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const runs = createDaemonRuns({
     control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
     read: loader.read,
-    limits,
+    limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
     isAlive: mayBeAlive,
     isElsewhere,
     stamps,
@@ -269,6 +269,8 @@ function startLoadThread(): Worker {
   return startThread(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
 
+/** A process that starts takes a core for a while, and the daemon needs one to answer requests. */
+const STARTS_PER_CORE = 2;
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 
 /** Directory of everything that is stored: runs, schedules, suspensions, and the daemon's notes for its successor. */

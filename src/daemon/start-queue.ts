@@ -3,6 +3,7 @@ import { messageOf, WfError } from '../errors.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
 import type { AcceptedRun } from '../service/service.ts';
+import { createStartPlaces, type StartPlaces } from './start-places.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {
@@ -12,6 +13,8 @@ export type QueueLimits = {
   readonly waiting: number;
   /** The maximum number of concurrent runs of a queue, by its name; 1 for any other. */
   readonly queues?: ReadonlyMap<string, number>;
+  /** The maximum number of processes that are started at once, until they own their runs. Default: unlimited. */
+  readonly starting?: number;
 };
 
 /** The limits that apply to a run. */
@@ -105,10 +108,12 @@ class LocalStartQueue implements StartQueue {
   readonly #whenIdle = new Set<() => void>();
   /** The runs being written to the disk, and the number of requests for each. */
   readonly #admitted = new Map<string, number>();
+  readonly #whenPlaced: StartPlaces;
   #isOpen = false;
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
+    this.#whenPlaced = createStartPlaces(parts.limits.starting ?? Number.POSITIVE_INFINITY);
   }
 
   readonly admit = async (runId: string, accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
@@ -256,8 +261,10 @@ class LocalStartQueue implements StartQueue {
 
   async #begin(runId: string): Promise<void> {
     try {
-      const isWanted = () => this.#isOpen && this.#places.has(runId) && orTrue(() => this.#parts.isWaiting(runId));
-      const carrier = await startCarrier(runId, { ...this.#parts, isWanted });
+      const isPlaced = () => this.#isOpen && this.#places.has(runId);
+      const isWanted = () => isPlaced() && orTrue(() => this.#parts.isWaiting(runId));
+      const start = () => (isPlaced() ? startCarrier(runId, { ...this.#parts, isWanted }) : Promise.resolve(null));
+      const carrier = await this.#whenPlaced(start);
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));
     } catch (error) {

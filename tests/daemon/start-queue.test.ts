@@ -97,6 +97,25 @@ describe('a queue of runs', () => {
     expect([launched, queue.depth(), queue.running()]).toEqual([['a', 'b', 'c', 'd', 'e'], 0, ['d', 'e']]);
   });
 
+  it('starts few processes at once, until each owns its run', async () => {
+    const { queue, launched, end, fail } = queueWith({ running: 9, waiting: 9, starting: 2 });
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd', 'e', 'f']) queue.add(runId);
+    await settled();
+    expect([launched, queue.places()]).toEqual([
+      ['a', 'b'],
+      ['a', 'b', 'c', 'd', 'e', 'f'],
+    ]);
+    await end('b');
+    expect(launched).toEqual(['a', 'b', 'c']);
+    queue.leave('d');
+    await fail('a', new WfError('storage', 'no space'));
+    expect(launched).toEqual(['a', 'b', 'c', 'e']);
+    queue.close();
+    await end('c');
+    expect(launched).toEqual(['a', 'b', 'c', 'e']);
+  });
+
   it('starts a run once, however often it is added', async () => {
     const { queue, launched, end } = queueWith({ running: 1, waiting: 9 });
     queue.open();
