@@ -13,6 +13,7 @@ import { chunkName, pack } from './pack.mjs';
 const HEAVY = {
   'zx/core': 'zx',
   re2js: 're2js',
+  'ajv/dist/2020.js': 'ajv',
   dockerode: 'dockerode',
   got: 'got',
   nodemailer: 'nodemailer',

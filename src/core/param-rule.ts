@@ -1,4 +1,4 @@
-import type { ParamRule } from './workflow.ts';
+import type { Json, ParamRule } from './workflow.ts';
 
 /** A value that a parameter takes, in the form that steps see, or what is wrong with it. */
 export type CheckedValue = { readonly value: string } | { readonly fault: string };
@@ -26,14 +26,27 @@ export function checkParam(text: string, rule: ParamRule, matches: PatternTest):
   if (type === 'number' && !(NUMBER.test(value) && Number.isFinite(Number(value))))
     return { fault: 'must be a number' };
   if (choices !== undefined && !choices.includes(value)) return { fault: `must be one of ${choices.join(', ')}` };
+  if (type === 'array' || type === 'object') {
+    return isJsonOf(type, value) ? { value } : { fault: `must be a JSON ${type === 'array' ? 'list' : 'object'}` };
+  }
   const fault = type === 'string' ? textFault(value, rule, matches) : numberFault(Number(value), rule);
   return fault === null ? { value } : { fault };
 }
 
 /** The value with its type, for JSON; the text itself if it does not have the type. */
-export function typedValue(text: string, { type }: ParamRule): string | number | boolean {
+export function typedValue(text: string, { type }: ParamRule): Json {
+  if ((type === 'array' || type === 'object') && isJsonOf(type, text)) return JSON.parse(text) as Json;
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return (type === 'integer' || type === 'number') && NUMBER.test(text) ? Number(text) : text;
+}
+
+function isJsonOf(type: 'array' | 'object', text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && Array.isArray(value) === (type === 'array');
+  } catch {
+    return false;
+  }
 }
 
 function booleanText(text: string): string | null {

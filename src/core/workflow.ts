@@ -19,7 +19,8 @@ export type DotenvFile = { readonly path: Template; readonly required: boolean; 
 
 /** The values that a declared parameter takes. Absent limits do not apply. */
 export type ParamRule = {
-  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  /** The value of a list (`array`) or map (`object`) is its JSON text. */
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   /** The run does not start without a value. */
   readonly required?: true;
   readonly choices?: readonly string[];
@@ -356,6 +357,8 @@ export type Workflow = {
   readonly tags: readonly string[];
   readonly schedule: Schedule;
   readonly params: readonly ParamDefault[];
+  /** The JSON Schema of the parameters together, which `params` come from; absent without one. */
+  readonly paramSchema?: JsonObject;
   /** Absent: a start may choose everything. */
   readonly runConfig?: RunConfig;
   readonly env: readonly Assignment[];

@@ -16,7 +16,7 @@ const KEYS = [
 type Key = (typeof KEYS)[number];
 
 const keysByForm = new Map(KEYS.map((key) => [canonicalKey(key), key]));
-const types = ['string', 'integer', 'number', 'boolean'] as const;
+const types = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const;
 const TRUE = /^(?:true|yes|on|y)$/i;
 const FALSE = /^(?:false|no|off|n)$/i;
 
@@ -112,7 +112,9 @@ function ruleOf(values: Values): ParamRule {
 function valueFault(key: Key, value: Value, kind: string): string | null {
   if (key === 'enum' || key === 'choices') {
     if (!isList(value) || value.length === 0) return `"${key}" must be a list of values`;
-    return kind === 'boolean' ? `"${key}" has no meaning for a boolean` : null;
+    return kind === 'boolean' || kind === 'array' || kind === 'object'
+      ? `"${key}" has no meaning for ${kind === 'boolean' ? 'a boolean' : 'a list or map'}`
+      : null;
   }
   if (typeof value !== 'string') return `"${key}" must be a single value`;
   if (key === 'required' || key === 'secret') return flag(value) === null ? `"${key}" must be true or false` : null;

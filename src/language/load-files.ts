@@ -4,10 +4,13 @@ import { messageOf, WfError } from '../errors.ts';
 import { openRegular } from '../regular-file.ts';
 import { systemProblem, systemReason } from '../system-problem.ts';
 import { didYouMean, nearNames } from './near-names.ts';
+import type { FoundSchema } from './param-schema/read-param-schema.ts';
 import { type ByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { decode, LARGEST_FILE } from './read/decode.ts';
 import type { FoundImport } from './read/imports.ts';
 
+/** Maximum size of a file with a JSON Schema, in bytes. */
+const LARGEST_SCHEMA = 64 * 1024;
 const EXTENSIONS = ['.yaml', '.yml'];
 
 /** What the search for imports knows of the root file. */
@@ -60,6 +63,22 @@ export function openInside(file: string, { realDir, decoded, count }: Omit<Roots
     if (!isMissing(error)) return { kind: 'unreadable', why: reason(error) };
     return { kind: 'missing', near: () => '' };
   }
+}
+
+/** Reads the schema that `params` names; a file outside the workflow's directory is not opened. */
+export function findSchema(text: string, roots: Omit<Roots, 'realPath'>): FoundSchema {
+  if (/^[a-z]+:\/\//i.test(text)) return { why: 'must be a file, not a URL' };
+  const wanted = resolve(roots.dir, text);
+  const found = openInside(wanted, roots);
+  const isOutside = !isInside(wanted, roots.dir) && !isInside(wanted, roots.realDir);
+  if (found.kind === 'outside' || isOutside) {
+    return { why: "is outside the workflow's directory: put it beside the workflow or below" };
+  }
+  if (found.kind !== 'file') {
+    return { why: found.kind === 'missing' ? 'does not exist' : `cannot be read: ${found.why}` };
+  }
+  const isLarge = Buffer.byteLength(found.source.text) > LARGEST_SCHEMA;
+  return isLarge ? { why: 'is larger than 64 KiB, the limit for schemas' } : found;
 }
 
 function isInside(path: string, dir: string): boolean {

@@ -1,15 +1,16 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Document } from 'yaml';
-import type { Workflow } from '../core/workflow.ts';
+import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
 import { type RunTargets, runProblems } from './check/check-run.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
 import type { Diagnostic, Source } from './diagnostic.ts';
-import { counted, filesLike, findImport, isMissing, openInside, readFile, reason } from './load-files.ts';
+import { counted, filesLike, findImport, findSchema, isMissing, openInside, readFile, reason } from './load-files.ts';
 import { didYouMean } from './near-names.ts';
+import { readParamSchema, type SchemaRead } from './param-schema/read-param-schema.ts';
 import { type Problem, problem } from './problem.ts';
 import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { type Days, readDays } from './read/days-file.ts';
@@ -57,33 +58,36 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
   const count = createByteLimit(request.mostBytes);
   count(content);
   const decoded = decode(path, content);
-  const read = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
+  const parsed = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
   const realPath = request.file === null ? '-' : realpathSync(path);
   const realDir = realpathSync(dir);
   const roots = { dir, realPath, realDir, decoded: new Map(), count };
-  const imports = readImports(read.file, realPath, (text, from) => findImport(text, from, roots));
+  const root = readParamSchema(parsed.file, (text) => findSchema(text, roots));
+  const imports = readImports(root.file, realPath, (text, from) => findImport(text, from, roots));
   const base = readBase(request.base ?? null, count);
-  const files = { root: read.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
+  const params = root.file.raw.params === undefined ? base?.params : root;
+  const files = { root: root.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
   const checked = checkWorkflow(files);
   const days = daysOf(files, request, roots);
+  const parts = { files, checked, dir, notOn: days.days, paramSchema: params?.schema ?? null };
   const problems = [
-    ...read.problems,
+    ...parsed.problems,
+    ...root.problems,
     ...imports.problems,
     ...(base?.problems ?? []),
     ...checked.problems,
     ...days.problems,
-    ...targetProblems(request, { files, dir }),
+    ...targetProblems(request, parts),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
   ];
   const sources = [
     ...imports.sources,
-    ...(base === null ? [] : [base.file.source]),
+    ...root.sources,
+    ...(base === null ? [] : [base.file.source, ...base.params.sources]),
     ...(days.source === null ? [] : [days.source]),
   ];
   return {
-    workflow: problems.some((found) => found.severity === 'error')
-      ? null
-      : build(request, { files, checked, dir, notOn: days.days }),
+    workflow: problems.some((found) => found.severity === 'error') ? null : build(request, parts),
     diagnostics: toDiagnostics(problems, {
       sources,
       importedFrom: imports.importedFrom,
@@ -98,9 +102,10 @@ type Parts = {
   readonly checked: Checked;
   readonly dir: string;
   readonly notOn: readonly string[];
+  readonly paramSchema: JsonObject | null;
 };
 
-function build(request: LoadRequest, { files, checked, dir, notOn }: Parts): Workflow {
+function build(request: LoadRequest, { files, checked, dir, notOn, paramSchema }: Parts): Workflow {
   const workingDir = workingDirOf(files);
   const isTemplate = isTemplatePath(workingDir);
   return buildWorkflow({
@@ -114,6 +119,7 @@ function build(request: LoadRequest, { files, checked, dir, notOn }: Parts): Wor
     stepDir: isTemplate ? workingDir : null,
     fileDir: dir,
     notOn,
+    paramSchema,
     group: request.file === null ? '' : (request.group ?? ''),
   });
 }
@@ -170,8 +176,18 @@ function unread({
   return { file, problems };
 }
 
-function readBase(path: string | null, count: ByteLimit): ReturnType<typeof readSpecFile> | null {
-  if (path === null) return null;
+type Base = ReturnType<typeof readSpecFile> & { readonly params: SchemaRead };
+
+function readBase(path: string | null, count: ByteLimit): Base | null {
+  const read = path === null ? null : readBaseFile(path, count);
+  if (path === null || read === null) return null;
+  const dir = dirname(path);
+  const roots = { dir, realDir: realpathSync(dir), decoded: new Map(), count };
+  const params = readParamSchema(read.file, (text) => findSchema(text, roots));
+  return { file: params.file, problems: [...read.problems, ...params.problems], params };
+}
+
+function readBaseFile(path: string, count: ByteLimit): ReturnType<typeof readSpecFile> | null {
   try {
     const decoded = decode(path, counted(readFile(path), count));
     if (decoded.problems.length > 0) return unread(decoded);

@@ -35,6 +35,6 @@ test('an entry of env without a value is empty, as before', () => {
 test('a parameter that is a list is reported: it must be text', () => {
   const { diagnostics } = load(`params:\n  A: [1]\n${steps}`);
   expect(diagnostics.map(({ message, label }) => [message, label])).toEqual([
-    ['"A" must be text, not a list', 'expected text'],
+    ['"A" in "params" must be text, not a list', 'expected text'],
   ]);
 });

@@ -118,3 +118,20 @@ test('a regular expression loads re2js', () => {
   expect(files).toEqual([...program.slice(0, 2), 'dist/vendor/re2js.cjs', ...program.slice(2)]);
   expect(packages).toEqual([...always.slice(0, 2), 're2js', ...always.slice(2)]);
 });
+
+test('only params with a JSON Schema load ajv', () => {
+  const file = workflowFile(
+    'params: {type: object, properties: {A: {type: integer, default: 1}}}\nsteps:\n  - name: one\n    command: echo 1\n',
+  );
+
+  const { code, packages } = loadedBy('run', file);
+
+  expect(code).toBe(0);
+  expect(packages.filter((name) => !always.includes(name))).toEqual([
+    'ajv',
+    'fast-deep-equal',
+    'fast-uri',
+    'json-schema-traverse',
+    're2js',
+  ]);
+});

@@ -1,6 +1,7 @@
 import { parseSpan } from '../../core/span.ts';
 import type {
   HandlerKind,
+  JsonObject,
   MailSettings,
   RunConfig,
   Schedule,
@@ -41,6 +42,8 @@ export type BuildInput = {
   /** `workingDir` if it contains variables: the default directory of steps. */
   readonly stepDir: string | null;
   readonly group: string;
+  /** The schema that declares `params`; null if none does. */
+  readonly paramSchema: JsonObject | null;
   /** Absolute path of the directory of the file. */
   readonly fileDir: string;
   /** Days without scheduled starts. */
@@ -60,6 +63,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     tags: [...new Set([...commaList(merged.tags), ...labelTags(merged.labels)])],
     schedule: scheduleOf(merged, input.notOn),
     params: parseParamDefaults(merged.params),
+    ...(input.paramSchema === null ? {} : { paramSchema: input.paramSchema }),
     ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
     env: [...envOf(base?.env), ...envOf(root.env)],
     ...dotenvOf(base?.dotenv, root.dotenv),

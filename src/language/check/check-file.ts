@@ -77,10 +77,12 @@ function paramProblems(file: SpecFile): Problem[] {
 function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[] {
   if (!isDeclaration(entry)) {
     return Object.entries(entry).flatMap(([name, value]) => {
-      if (!Array.isArray(value)) return [];
+      if (typeof value !== 'object' || value === null) return [];
+      const kind = Array.isArray(value) ? 'a list' : 'a map';
       const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
       return [
-        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not a list`, {
+        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not ${kind}`, {
+          label: 'expected text',
           help,
         }),
       ];

@@ -5,7 +5,7 @@ import { shellQuote } from './shell-quote.ts';
 
 /** Formats parameters for a command line: `env=prod 'two words'`. */
 export function paramsText(params: readonly Param[]): string {
-  return params.map(({ name, value }) => `${name === null ? '' : `${name}=`}${shown(value)}`).join(' ');
+  return params.map(({ name, value }) => `${name === null ? '' : `${name}=`}${paramValueText(value)}`).join(' ');
 }
 
 /** Returns the parameters with the values of declared secrets replaced by `***`. */
@@ -15,6 +15,7 @@ export function hideSecretParams(params: readonly Param[], workflow: Pick<Workfl
   return params.map((param) => (param.name !== null && secrets.has(param.name) ? { ...param, value: '***' } : param));
 }
 
-function shown(value: string): string {
+/** Formats a value for a command line, in quotes if it needs them. */
+export function paramValueText(value: string): string {
   return value === '***' ? value : escapeControls(shellQuote(value));
 }

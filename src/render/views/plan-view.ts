@@ -1,7 +1,8 @@
 import type { Plan, PlannedDotenv, PlannedStep } from '../../core/plan.ts';
+import type { Param } from '../../core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { paramsText } from '../text/params-text.ts';
+import { paramValueText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { padEnd, textWidth } from '../text/width.ts';
 
@@ -27,7 +28,7 @@ export function renderPlan(plan: Plan, { color }: Pick<Terminal, 'color'>): stri
   const lines = [
     `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
     ...(plan.skipped === null ? [] : [colors.yellow(`nothing would run: ${escapeControls(plan.skipped)}`)]),
-    ...(plan.params.length === 0 ? [] : [`${colors.dim('params:')} ${paramsText(plan.params)}`]),
+    ...paramRows(plan.params).map((row) => `${colors.dim('param:')} ${row}`),
     ...plan.dotenv.map((file) => `${colors.dim('dotenv:')} ${escapeControls(dotenvText(file))}`),
     ...(plan.unreadDotenv === null
       ? []
@@ -39,6 +40,23 @@ export function renderPlan(plan: Plan, { color }: Pick<Terminal, 'color'>): stri
     ...plan.handlers.map(({ name }) => stepLine(name)),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** A line for each parameter: its name or position, its type if it is declared, and its value. */
+function paramRows(params: readonly Param[]): readonly string[] {
+  const rows = params.map(({ name, type, value }, index) => [
+    name ?? `$${index + 1}`,
+    type ?? '',
+    paramValueText(value),
+  ]);
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => textWidth(row[column] ?? ''))));
+  return rows.map((row) => {
+    const padded = row.map((cell, column) => padEnd(cell, widths[column] ?? 0));
+    return padded
+      .filter((cell) => cell !== '')
+      .join('  ')
+      .trimEnd();
+  });
 }
 
 function workText({ executor, command }: PlannedStep): string {

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import type { Param } from '../../core/run/run.ts';
-import type { HandlerKind, Workflow } from '../../core/workflow.ts';
+import type { HandlerKind, JsonObject, Workflow } from '../../core/workflow.ts';
 import { formatParams } from '../../language/params.ts';
 import { diagnosticText } from '../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { parameterViews } from '../parameter-views.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../route.ts';
 import { preconditionViews, stepView } from './step-view.ts';
@@ -74,6 +75,7 @@ export function workflowDetailView(listed: Subject & Pick<ListedWorkflow, 'file'
   return {
     Location: listed.file,
     ...workflowView(listed, workflow),
+    ParamDefs: workflow === null ? [] : parameterViews(workflow).map(capitalized),
     Env: (workflow?.env ?? []).map(({ name, value }) => `${name}=${value}`),
     LogDir: workflow?.logDir ?? '',
     HandlerOn: handlersView(workflow),
@@ -83,6 +85,13 @@ export function workflowDetailView(listed: Subject & Pick<ListedWorkflow, 'file'
     Preconditions: preconditionViews(workflow?.preconditions ?? []),
     MaxActiveRuns: workflow?.maxActiveSteps ?? 0,
   };
+}
+
+/** The same object with the keys of v1: `Name` instead of `name`. */
+function capitalized(view: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(view).map(([key, value]) => [`${key.charAt(0).toUpperCase()}${key.slice(1)}`, value]),
+  );
 }
 
 /** Returns the tags of a workflow, in lower case. */

@@ -1,11 +1,13 @@
-import { checkParam } from '../../core/param-rule.ts';
+import { checkParam, typedValue } from '../../core/param-rule.ts';
 import type { Param } from '../../core/run/run.ts';
+import { literalText } from '../../core/words/interpolate.ts';
 import { workflowMentions } from '../../core/words/mentions.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { mergeParams } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
+import { compileSchema } from '../../language/param-schema/json-schema.ts';
 import { matchesPattern } from '../../pattern-test.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
@@ -38,12 +40,14 @@ export function checkGivenParams(
   if (given.length > 0 && workflow.runConfig?.disableParamEdit) {
     throw new WfError('invalid-params', `workflow "${workflow.name}" takes no parameters: "runConfig" disables them`);
   }
-  if (given.length === 0 && !workflow.params.some(({ rule }) => rule?.required === true)) return;
+  const { params, paramSchema } = workflow;
+  if (given.length === 0 && paramSchema === undefined && !params.some(({ rule }) => rule?.required === true)) return;
   const names = refusedNames(workflow, given);
   const shown = names.slice(0, mostFaults).map((name) => nameFault(name, workflow));
   const refused = new Set<string | null>(names);
   const taken = given.filter(({ name }) => !refused.has(name));
-  const faults = [...shown, ...positionFaults(workflow, taken), ...valueFaults(workflow, taken, isComplete)];
+  const alone = [...shown, ...positionFaults(workflow, taken), ...valueFaults(workflow, taken, isComplete)];
+  const faults = alone.length > 0 || !isComplete ? alone : schemaFaults(workflow, taken);
   const [first] = faults;
   if (first === undefined) return;
   const more = names.length > mostFaults ? [`and ${names.length - mostFaults} more names`] : [];
@@ -123,6 +127,26 @@ function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: bo
     }
     const fault = paramFault(workflow, { name, value });
     return fault === null ? [] : [{ message: fault, help: rule.description ?? '' }];
+  });
+}
+
+/** What the schema of the parameters does not accept in all values together, defaults included. */
+function schemaFaults({ params, paramSchema }: Workflow, given: readonly Param[]): readonly Fault[] {
+  if (paramSchema === undefined) return [];
+  const values = mergeParams(params, given).flatMap(({ name, value, rule, isTemplate }) => {
+    const text = isTemplate ? literalText(value) : value;
+    if (name === null || rule === undefined || (isTemplate && text === '')) return [];
+    const checked = checkParam(text, rule, matchesPattern);
+    return 'value' in checked ? [[name, typedValue(checked.value, rule)] as const] : [];
+  });
+  return compileSchema(paramSchema)(Object.fromEntries(values)).map(({ path, message, missing }) => {
+    const [name] = path;
+    const help = params.find((param) => param.name === name)?.rule?.description ?? '';
+    if (name !== undefined) return { message: `"${path.join('.')}" ${message}`, help };
+    return {
+      message: missing === null ? `the parameters ${message}` : `"${missing}" is required: -p ${missing}=...`,
+      help,
+    };
   });
 }
 

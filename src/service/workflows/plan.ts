@@ -81,9 +81,14 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
   const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
   const skips = await plannedSkips(workflow, order, scopeFor);
   const planned = (step: Step) => planStep(workflow, step, scopeFor(step.name), skips.get(step.name) ?? null);
+  const types = new Map(workflow.params.map(({ name, rule }) => [name, rule?.type]));
+  const typed = (param: Param): Param => {
+    const type = param.name === null ? undefined : types.get(param.name);
+    return type === undefined ? param : { ...param, type };
+  };
   return {
     workflow: workflow.name,
-    params,
+    params: params.map(typed),
     env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
     waves: order,
     steps: workflow.steps.map(planned),

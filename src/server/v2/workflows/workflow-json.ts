@@ -1,9 +1,9 @@
 import { buildGraph } from '../../../core/graph.ts';
-import { literalText, references, splitBackticks } from '../../../core/words/interpolate.ts';
 import { noSchedule, type Step, type Workflow } from '../../../core/workflow.ts';
 import { graphView } from '../../../render/graph/graph-json.ts';
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { parameterViews } from '../../parameter-views.ts';
 import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
@@ -77,24 +77,6 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
     ...(workflow?.runConfig === undefined ? {} : { runConfig: workflow.runConfig }),
     active: parts.runIndex.activeOf(listed.file).map(({ runId }) => runId),
   };
-}
-
-/**
- * The named parameters with what each accepts, for forms. `default`: null if the file gives none, or one that is
- * evaluated when the run starts, which is `eval` then.
- */
-function parameterViews({ params, secrets }: Workflow): readonly object[] {
-  const hidden = new Set(secrets.map(({ name }) => name));
-  return params.flatMap(({ name, value, open, rule }) => {
-    if (name === null) return [];
-    const { type = 'string', required = false, ...limits } = rule ?? {};
-    const parts = splitBackticks(value);
-    const isEvaluated = references(value).length > 0 || parts.some((part) => 'command' in part);
-    const isOpen = open === true || (rule !== undefined && value === '');
-    const literal = parts.map((part) => ('text' in part ? literalText(part.text) : '')).join('');
-    const given = { default: isOpen || isEvaluated ? null : literal, ...(isEvaluated ? { eval: value } : {}) };
-    return [{ name, type, ...given, required, secret: hidden.has(name), ...limits }];
-  });
 }
 
 /** A read-only login sees no secrets, and nothing of an invalid file, whose secrets cannot be found. */

@@ -1,0 +1,182 @@
+import type { Json, JsonObject } from '../../core/workflow.ts';
+import { VARIABLE_NAME } from '../build/assignments.ts';
+import { patternProblem } from '../check/pattern.ts';
+import { declarationFaults } from '../declared-params.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import type { Path } from '../problem.ts';
+import { isJsonObject, type OpenTextMap } from '../raw.ts';
+import { compileSchema, schemaProblem } from './json-schema.ts';
+
+/** A part of a schema, or of the defaults beside it, and why it is invalid. */
+export type SchemaPartFault = { readonly at: 'schema' | 'values'; readonly path: Path; readonly message: string };
+
+/** The declared parameters that a schema describes. */
+export type SchemaParams = {
+  readonly entries: readonly OpenTextMap[];
+  readonly faults: readonly SchemaPartFault[];
+};
+
+const DRAFTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draft\/2020-12\/schema#?)$/;
+const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
+/** Keywords that a declared parameter has, too. */
+const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'description'] as const;
+
+/**
+ * Converts the properties of a schema to declared parameters. `values` are defaults by name, which replace those of the
+ * schema.
+ */
+export function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
+  const faults: SchemaPartFault[] = outlineFaults(schema);
+  if (faults.length > 0) return { entries: [], faults };
+  const problem = schemaProblem(schema);
+  if (problem !== null) {
+    const { path, message } = problem;
+    const subject = path.length === 0 ? 'the schema' : `"${path.at(-1)}" in the schema`;
+    return { entries: [], faults: [{ at: 'schema', path, message: `${subject} ${message}` }] };
+  }
+  const properties = schema['properties'] as JsonObject;
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  const entries = Object.entries(properties).flatMap(([name, property]) => {
+    const at = (message: string): readonly OpenTextMap[] => {
+      faults.push({ at: 'schema', path: ['properties', name], message });
+      return [];
+    };
+    if (!VARIABLE_NAME.test(name)) return at(`"${name}" is not the name of a parameter`);
+    const resolved = resolve(property, schema);
+    const type = resolved === null ? null : typeOf(resolved);
+    if (resolved === null || type === null) {
+      return at(`parameter "${name}" needs a "type": one of ${TYPES.join(', ')}`);
+    }
+    const preset = Object.hasOwn(values, name) ? values[name] : resolved['default'];
+    const entry = declaration({ name, type, preset: preset ?? null, isRequired: required.has(name) }, resolved);
+    for (const { key, message } of declarationFaults(entry)) {
+      const isValue = key === 'default' && Object.hasOwn(values, name);
+      const path = isValue ? [name] : ['properties', name, ...(key === null ? [] : [key])];
+      faults.push({ at: isValue ? 'values' : 'schema', path, message: `parameter "${name}": ${message}` });
+    }
+    return [entry];
+  });
+  for (const name of Object.keys(values)) {
+    if (Object.hasOwn(properties, name)) continue;
+    const near = didYouMean(nearNames(name, Object.keys(properties)));
+    faults.push({
+      at: 'values',
+      path: [name],
+      message: `the schema has no parameter "${name}"${near === '' ? '' : `: ${near}`}`,
+    });
+  }
+  return { entries, faults: faults.length > 0 ? faults : presetFaults({ schema, properties, values }) };
+}
+
+/** What must hold before the schema is compiled. */
+function outlineFaults(schema: JsonObject): SchemaPartFault[] {
+  const draft = schema['$schema'];
+  if (draft !== undefined && !(typeof draft === 'string' && DRAFTS.test(draft))) {
+    const message = `the schema must be of draft 7 or 2020-12, not ${JSON.stringify(draft)}`;
+    return [{ at: 'schema', path: ['$schema'], message }];
+  }
+  if ((schema['type'] ?? 'object') !== 'object' || !isJsonObject(schema['properties'])) {
+    const message = 'the schema of parameters must have "type": "object" and "properties"';
+    return [{ at: 'schema', path: [], message }];
+  }
+  return textFaults(schema, []);
+}
+
+/** References to other documents, which are not read, and invalid patterns. */
+function textFaults(value: Json | undefined, path: Path): SchemaPartFault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]: [string, Json]): SchemaPartFault[] => {
+    const own = [...path, Array.isArray(value) ? Number(key) : key];
+    if (typeof part !== 'string') return textFaults(part, own);
+    const message = textFault(key, part);
+    return message === null ? [] : [{ at: 'schema', path: own, message }];
+  });
+}
+
+function textFault(key: string, text: string): string | null {
+  if (key === 'pattern') {
+    const problem = patternProblem(text);
+    return problem === null ? null : `"${text}" is not a regular expression: ${problem}`;
+  }
+  if (!/^\$(?:ref|dynamicRef)$/.test(key) || text.startsWith('#')) return null;
+  return `"${key}" must refer to a part of the same schema, as "#/$defs/NAME", not to "${text}"`;
+}
+
+/** Follows references to parts of the schema, whose keywords the property may override. */
+function resolve(property: Json | undefined, root: JsonObject): JsonObject | null {
+  let current = isJsonObject(property ?? null) ? (property as JsonObject) : null;
+  const seen = new Set<string>();
+  while (current !== null && typeof current['$ref'] === 'string' && !seen.has(current['$ref'])) {
+    const { $ref, ...own } = current;
+    seen.add(String($ref));
+    const target = partAt(root, String($ref));
+    current = target === null ? null : { ...target, ...own };
+  }
+  return current;
+}
+
+function partAt(root: JsonObject, reference: string): JsonObject | null {
+  const parts = reference.slice(1).split('/').slice(1);
+  let at: Json | undefined = root;
+  for (const part of parts) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    at = typeof at === 'object' && at !== null ? (at as { readonly [key: string]: Json })[key] : undefined;
+  }
+  return isJsonObject(at ?? null) ? (at as JsonObject) : null;
+}
+
+/** The type of a property, without `null`; that of its allowed values if it has none. */
+function typeOf({ type, enum: allowed, const: only }: JsonObject): string | null {
+  if (type === undefined) {
+    const kinds = new Set((Array.isArray(allowed) ? allowed : only === undefined ? [] : [only]).map(kindOf));
+    return kinds.size === 1 ? ([...kinds][0] ?? null) : null;
+  }
+  const types = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null');
+  const [first] = types;
+  return types.length === 1 && TYPES.includes(String(first)) ? String(first) : null;
+}
+
+function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+type Declared = { readonly name: string; readonly type: string; readonly preset: Json; readonly isRequired: boolean };
+
+function declaration({ name, type, preset, isRequired }: Declared, property: JsonObject): OpenTextMap {
+  const isNumber = type === 'integer' || type === 'number';
+  const kept = LIMITS.filter((key) => {
+    if (property[key] === undefined) return false;
+    return key === 'description' || (key === 'minimum' || key === 'maximum' ? isNumber : type === 'string');
+  });
+  const allowed = property['enum'];
+  const hasChoices = Array.isArray(allowed) && (isNumber || type === 'string');
+  return {
+    name,
+    type,
+    ...(preset === null ? (isRequired ? { required: 'true' } : {}) : { default: textOf(preset) }),
+    ...(hasChoices ? { enum: allowed.filter((value: Json) => value !== null).map(textOf) } : {}),
+    ...Object.fromEntries(kept.map((key) => [key, textOf(property[key] ?? '')])),
+  };
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+type Presets = { readonly schema: JsonObject; readonly properties: JsonObject; readonly values: JsonObject };
+
+/** Checks the defaults together, for what single declarations do not check. */
+function presetFaults({ schema, properties, values }: Presets): readonly SchemaPartFault[] {
+  const presets = Object.entries(properties).flatMap(([name, property]) => {
+    const value = values[name] ?? resolve(property, schema)?.['default'];
+    return value === undefined || value === null ? [] : [[name, value] as const];
+  });
+  return compileSchema(schema)(Object.fromEntries(presets)).flatMap(({ path: [name, ...rest], message }) => {
+    if (name === undefined) return [];
+    const isValue = Object.hasOwn(values, name);
+    const what = `the default of parameter "${[name, ...rest].join('.')}" ${message}`;
+    const path = isValue ? [name] : ['properties', name, 'default'];
+    return [{ at: isValue ? 'values' : 'schema', path, message: what } as const];
+  });
+}
