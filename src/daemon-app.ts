@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts';
 import { listPlaces, listSettings } from './config/listed-settings.ts';
 import { readLogForwarding } from './config/read-log-forwarding.ts';
 import type { ProcessIdentity } from './core/run/run.ts';
+import { AutoRetries } from './daemon/auto-retries.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
 import { listedNames } from './daemon/catalog/find-listed.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
@@ -24,6 +25,7 @@ import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import { startThread } from './processes/start-thread.ts';
 import { anyRun, type History } from './service/history/history.ts';
+import { readPastRun } from './service/history/past-run.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
 import type { RunActions } from './service/service.ts';
 import { checkText } from './service/workflows/load-workflow.ts';
@@ -152,14 +154,26 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     isAlive: mayBeAlive,
     isElsewhere,
     stamps,
-    memory: watchedRuns(join(state, 'daemon')),
+    memory: runIdsIn(join(state, 'daemon', 'watched.json')),
     recentCache: durableText(join(state, 'daemon', 'recent-runs')),
     endDeadGroups,
-    over: metrics.countRun,
+    over: (run) => {
+      metrics.countRun(run);
+      retries.consider(run);
+    },
     log,
     report,
   });
   const { runIndex } = runs;
+  const retries = new AutoRetries({
+    clock: systemClock,
+    retry: runs.actions.retry,
+    read: (runId) => readPastRun(control.archive, runId),
+    isRetried: ({ file, runId }) => file !== null && runIndex.lastRunOf(file)?.retryOf === runId,
+    memory: runIdsIn(join(state, 'daemon', 'retries.json')),
+    log,
+    report,
+  });
   let scheduler: Scheduler | null = null;
   let monitor: Monitor | null = null;
   const info = {
@@ -225,6 +239,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
       adopt: runs.adopt,
       begin: async () => {
         runs.open();
+        retries.open();
         monitor = await openForwardingMonitor(config, log);
         const record = durableText(join(state, 'schedule.json'));
         const tell = (event: SchedulerEvent) => tellLine(schedulerLine(event), log);
@@ -241,6 +256,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
       },
       rest: async () => {
         runs.rest();
+        retries.close();
         await scheduler?.close();
       },
       end: runs.end,
@@ -279,9 +295,9 @@ function stateDir({ runsDir }: Config): string {
   throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
 }
 
-/** Runs whose end this daemon has not seen yet, stored for the next daemon. */
-function watchedRuns(directory: string) {
-  const text = durableText(join(directory, 'watched.json'));
+/** The ids of runs with which this daemon, or the next one, is not done yet, at an absolute path. */
+function runIdsIn(path: string) {
+  const text = durableText(path);
   return {
     read: () => {
       try {

@@ -41,9 +41,16 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
     warnings: textsIn(run, 'warnings'),
     ...(run['strict'] === true ? { strict: true } : {}),
     ...(typeof run['queue'] === 'string' ? { queue: run['queue'] } : {}),
+    ...readAutoRetry(objectIn(run, 'autoRetry')),
     ...(Array.isArray(run['dotenv']) ? { dotenv: listIn(run, 'dotenv').filter(isObject).map(readDotenv) } : {}),
     ...(Array.isArray(run['waitingFor']) ? { waitingFor: textsIn(run, 'waitingFor') } : {}),
   };
+}
+
+function readAutoRetry(retry: JsonMap | null): Pick<RunSummary, 'autoRetry'> {
+  if (retry === null) return {};
+  const { n, limit } = { n: numberIn(retry, 'n') ?? 0, limit: numberIn(retry, 'limit') ?? 0 };
+  return { autoRetry: { n, limit, at: textIn(retry, 'at') } };
 }
 
 function stepsIn(run: JsonMap, field: string, settings: ClientSettings): readonly StepSummary[] {

@@ -345,6 +345,9 @@ export const noSchedule: Schedule = {
 /** What a start of the workflow may not choose. */
 export type RunConfig = { readonly disableParamEdit: boolean; readonly disableRunIdEdit: boolean };
 
+/** `limit` further runs after a failed one, each after a wait since its end. A daemon starts them. */
+export type RunRetryPolicy = Waits & { readonly limit: number };
+
 /** A workflow, ready to run. */
 export type Workflow = {
   readonly name: string;
@@ -361,6 +364,8 @@ export type Workflow = {
   readonly paramSchema?: JsonObject;
   /** Absent: a start may choose everything. */
   readonly runConfig?: RunConfig;
+  /** Absent: a failed run is not retried. */
+  readonly retry?: RunRetryPolicy;
   readonly env: readonly Assignment[];
   /** In the order in which they are read, base first; absent if there are none. */
   readonly dotenv?: readonly DotenvFile[];

@@ -28,6 +28,8 @@ export type RunRequest = {
   readonly dotenv?: DotenvRead;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
+  /** The number of a retry by a daemon, from 1; absent for any other run. */
+  readonly retryNumber?: number;
   readonly restored: readonly Restored[];
   /** Files of the workflows that run this one as a sub-workflow, outermost first. */
   readonly ancestors: readonly string[];

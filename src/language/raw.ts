@@ -245,6 +245,7 @@ export type RawWorkflow = {
   readonly timezone?: string;
   readonly overlap?: 'skip' | 'queue' | 'latest' | 'all';
   readonly skipIfSuccessful?: boolean;
+  readonly retryPolicy?: Omit<RawWaits, 'exitCode'>;
   readonly notOn?: TextOrList;
   readonly catchup?: 'none' | 'latest' | 'all';
   readonly catchupWindow?: string;

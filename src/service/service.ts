@@ -86,6 +86,8 @@ export type RetryOrder = Pick<StartOrder, 'params' | 'trigger' | 'strict'> & {
   /** Uses the present file instead of the stored workflow. */
   readonly useFile: boolean;
   readonly newRunId: string | null;
+  /** The number of a retry by a daemon, from 1. */
+  readonly retryNumber?: number;
 };
 
 /** `isNew`: false if a run with that id existed. */

@@ -93,6 +93,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
     strict,
     ...dotenv,
     ...queue,
+    ...(event.autoRetry === undefined ? {} : { autoRetry: event.autoRetry }),
   };
   return { ...run, createdAt: at, ...request };
 }

@@ -117,6 +117,9 @@ function exitCodeOf(outcome: Outcome): number | null {
 }
 
 /** The wait before the retry or repetition with this number, from 1. */
-function waitMs({ intervalMs, backoff = 1, maxIntervalMs = Number.POSITIVE_INFINITY }: Waits, number: number): number {
+export function waitMs(
+  { intervalMs, backoff = 1, maxIntervalMs = Number.POSITIVE_INFINITY }: Waits,
+  number: number,
+): number {
   return Math.round(Math.min(intervalMs * backoff ** (number - 1), maxIntervalMs));
 }

@@ -4,7 +4,7 @@ import type { Vector } from '../data/vector.ts';
 import { firstItems, itemAt, vectorOf } from '../data/vector.ts';
 import type { Graph } from '../graph.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
-import type { HandlerKind, Step, Workflow } from '../workflow.ts';
+import type { HandlerKind, RunRetryPolicy, Step, Workflow } from '../workflow.ts';
 import type {
   ApprovalAnswer,
   CancelReason,
@@ -176,6 +176,8 @@ export type RunState = {
   readonly dotenv?: readonly DotenvUse[];
   /** Absent: none. */
   readonly queue?: string;
+  /** Absent: no daemon retries the run. */
+  readonly autoRetry?: RunRetryPolicy & { readonly n: number };
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;

@@ -1,4 +1,4 @@
-import type { HandlerKind, ItemValue, NumberValue, ParamRule } from '../workflow.ts';
+import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunRetryPolicy } from '../workflow.ts';
 
 /**
  * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
@@ -139,8 +139,8 @@ export type ContainerRef = { readonly id: string; readonly image: string | null 
 /** The process that runs a run. `machine`: an id that survives a reboot; null or absent if no reliable one exists. */
 export type Owner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
 
-/** Where the request for the run came from. */
-export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow';
+/** Where the request for the run came from. `retry`: a daemon retries a failed run. */
+export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow' | 'retry';
 
 /**
  * A parameter of a run: given by the caller or evaluated from its default. `masked`: the stored value is masked in
@@ -311,6 +311,8 @@ export type RunEvent =
       readonly queue?: string;
       /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
       readonly maxConcurrent?: number;
+      /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
+      readonly autoRetry?: RunRetryPolicy & { readonly n: number };
     }
   /**
    * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since

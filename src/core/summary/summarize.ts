@@ -1,3 +1,4 @@
+import { autoRetryOf } from '../run/auto-retry.ts';
 import { handlerState } from '../run/handling.ts';
 import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
 import { heldSteps, instancesOf, stepNode, steps } from '../run/run-state.ts';
@@ -31,8 +32,14 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
     ...(run.queue === undefined ? {} : { queue: run.queue }),
+    ...autoRetryIn(run),
     ...(run.held === 0 ? {} : { waitingFor: heldSteps(run).map(({ name }) => name) }),
   };
+}
+
+function autoRetryIn(run: RunState): Pick<RunSummary, 'autoRetry'> {
+  const retry = autoRetryOf(run);
+  return retry === null ? {} : { autoRetry: { ...retry, at: isoTimeOrNull(retry.at) } };
 }
 
 /** Returns a run without its steps. */

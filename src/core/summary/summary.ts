@@ -97,6 +97,11 @@ export type RunSummary = {
   readonly strict?: true;
   /** The queue of the run; absent if it has none. */
   readonly queue?: string;
+  /**
+   * The retries of the run by a daemon: the number of this one (0: the first run), their maximum, and when the next one
+   * is due (null: none follows). Absent without `retryPolicy`, and for a run that no daemon started.
+   */
+  readonly autoRetry?: { readonly n: number; readonly limit: number; readonly at: string | null };
   /** The dotenv files that the run read; absent if it read none. */
   readonly dotenv?: readonly DotenvUse[];
   /** The steps that wait for an approval; absent if none does. */

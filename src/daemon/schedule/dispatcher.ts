@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { WfError } from '../../errors.ts';
 import type { RunActions } from '../../service/service.ts';
+import { derivedRunId } from '../derived-run-id.ts';
 import type { RunIndex } from '../run-index.ts';
 import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';
@@ -141,7 +141,7 @@ class LocalDispatcher implements Dispatcher {
 
   /** Whether another run of the workflow is active. The due run itself does not count, since it may be requested twice. */
   #isBusy({ file, moment }: WaitingRun): boolean {
-    const isOther = ({ runId }: { readonly runId: string }) => runId !== scheduledRunId(file, moment);
+    const isOther = ({ runId }: { readonly runId: string }) => runId !== derivedRunId(file, moment);
     return this.#justStarted.has(file) || this.#parts.runIndex.activeOf(file).some(isOther);
   }
 
@@ -153,7 +153,7 @@ class LocalDispatcher implements Dispatcher {
       const order = {
         workflow: { name: file },
         params: null,
-        runId: scheduledRunId(file, moment),
+        runId: derivedRunId(file, moment),
         trigger: 'schedule',
       } as const;
       const { runId, isNew } = await runs.start(order);
@@ -206,17 +206,4 @@ class LocalDispatcher implements Dispatcher {
 /** Whether the same request may succeed later. */
 function isPassing(error: unknown): boolean {
   return error instanceof WfError && (error.code === 'busy' || error.code === 'storage');
-}
-
-/**
- * Returns the id of the run of a workflow for one due time. The id is deterministic, so that a second request, in any
- * process, starts nothing. It is a UUID of version 8, which contains no time: `catchup` or a queue may create the run
- * much later, and the history sorts it by its time of creation.
- */
-export function scheduledRunId(file: string, moment: number): string {
-  const bytes = createHash('sha256').update(`${file}\0${moment}`).digest().subarray(0, 16);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(6) & 0x0f), 6);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -4,10 +4,11 @@ import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '../../store/store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { derivedRunId } from '../derived-run-id.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
 import { type DueActions, decide } from './decide.ts';
-import { createDispatcher, type Dispatcher, type ScheduledWorkflow, scheduledRunId } from './dispatcher.ts';
+import { createDispatcher, type Dispatcher, type ScheduledWorkflow } from './dispatcher.ts';
 import { nextStarts } from './next-start.ts';
 import { expressionsOf } from './rules.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
@@ -244,7 +245,7 @@ class LocalScheduler implements Scheduler {
     if (schedule.skipIfSuccessful !== true) return false;
     const rules = expressionsOf(schedule, 'start');
     const since = Math.max(...rules.flatMap((rule) => this.#times.last(rule, moment - 1, 1)));
-    return this.#parts.succeededSince(file, since, scheduledRunId(file, since));
+    return this.#parts.succeededSince(file, since, derivedRunId(file, since));
   }
 
   #reportMissed(file: string, missed: DueActions['missed']): void {

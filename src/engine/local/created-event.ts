@@ -10,7 +10,19 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
   const { name, group, file } = workflow;
   const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
   const files = dotenv === undefined || dotenv.files.length === 0 ? {} : { dotenv: dotenv.files };
-  return { ...created, ...(strict ? { strict } : {}), ...files, ...(trigger === 'workflow' ? {} : line(workflow)) };
+  return {
+    ...created,
+    ...(strict ? { strict } : {}),
+    ...files,
+    ...(trigger === 'workflow' ? {} : line(workflow)),
+    ...retries(request),
+  };
+}
+
+/** Only a daemon retries runs, and only those that it started. */
+function retries({ workflow, trigger, retryNumber = 0 }: RunRequest): Pick<RunCreated, 'autoRetry'> {
+  if (workflow.retry === undefined || trigger === 'cli' || trigger === 'workflow') return {};
+  return { autoRetry: { ...workflow.retry, n: retryNumber } };
 }
 
 function line({ queue, maxConcurrent }: Workflow): Pick<RunCreated, 'queue' | 'maxConcurrent'> {

@@ -1,4 +1,4 @@
-import type { Precondition, RepeatPolicy, RetryPolicy, Tolerance, Waits } from '../../core/workflow.ts';
+import type { Precondition, RepeatPolicy, RetryPolicy, RunRetryPolicy, Tolerance, Waits } from '../../core/workflow.ts';
 import type { RawCondition, RawConditions, RawRepeat, RawRetry, RawTolerance, RawWaits } from '../raw.ts';
 import { asList } from '../raw.ts';
 import { fixedNumber, fixedNumbers } from './number-texts.ts';
@@ -45,6 +45,12 @@ export function retryOf(raw: RawRetry | undefined): RetryPolicy {
     ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
     ...(jitter === 0 ? {} : { jitter }),
   };
+}
+
+/** `retryPolicy` of a workflow; absent if it retries nothing. */
+export function runRetryOf(raw: RawWaits | undefined): { readonly retry?: RunRetryPolicy } {
+  const limit = fixedNumber(raw?.limit) ?? 0;
+  return raw === undefined || limit === 0 ? {} : { retry: { limit, ...waitsOf(raw) } };
 }
 
 /** `repeatPolicy` with its defaults; null if the step runs once. */

@@ -20,7 +20,7 @@ import type { StepEntry } from '../read/spec-file.ts';
 import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 import { secretInputs } from './approval.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
-import { preconditionsOf, toMs } from './build-policies.ts';
+import { preconditionsOf, runRetryOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
 import type { Functions } from './functions.ts';
@@ -65,6 +65,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     params: parseParamDefaults(merged.params),
     ...(input.paramSchema === null ? {} : { paramSchema: input.paramSchema }),
     ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
+    ...runRetryOf(merged.retryPolicy),
     env: [...envOf(base?.env), ...envOf(root.env)],
     ...dotenvOf(base?.dotenv, root.dotenv),
     secrets: withDeclared(
@@ -108,6 +109,7 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   for (const key of [
     'defaults',
     'runConfig',
+    'retryPolicy',
     'handlerOn',
     'mailOn',
     'smtp',

@@ -60,7 +60,10 @@ const ofTheTop: Table = {
     'handlerOn',
     'handlerOn: {failure: {command: ...}}',
   ],
-  'retry retries retryPolicy': [null, 'A retry policy belongs to a step: retryPolicy: {limit: 3, intervalSec: 10}'],
+  'retry retries': [
+    'retryPolicy',
+    'retryPolicy: {limit: 3, intervalSec: 10} retries runs of the daemon; that of a step retries the step.',
+  ],
   'title id': 'name',
   'version apiVersion kind': [null, 'Remove it: the format has no version.'],
   'include includes import': 'imports',

@@ -13,6 +13,7 @@ const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
   api: 'the API',
   schedule: 'its schedule',
   workflow: 'a step of another workflow',
+  retry: 'a retry after a failure',
 };
 
 type FactsProps = {
@@ -36,6 +37,8 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: FactsProps
         ['Group', run.group],
         ['Tags', tags.join(', ')],
         ['Retry of', run.retryOf && <code>{run.retryOf}</code>],
+        ['Retry', run.autoRetry && run.autoRetry.n > 0 && `${run.autoRetry.n} of ${run.autoRetry.limit}`],
+        ['Next retry', run.autoRetry?.at && moment(run.autoRetry.at)],
         [
           'Process',
           owner && (

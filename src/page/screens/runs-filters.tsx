@@ -6,7 +6,13 @@ type FiltersProps = {
 };
 
 const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
-const triggers = { cli: 'command line', api: 'API', schedule: 'schedule', workflow: 'parent workflow' };
+const triggers = {
+  cli: 'command line',
+  api: 'API',
+  schedule: 'schedule',
+  workflow: 'parent workflow',
+  retry: 'retry policy',
+};
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
 /** What the list of runs is narrowed to. */

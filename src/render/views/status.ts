@@ -92,11 +92,14 @@ function shownSteps(run: RunState): readonly StepState[] {
 }
 
 function originText({ summary }: Recap): string {
-  const { createdAt, trigger, retryOf, owner, finishedAt } = summary;
+  const { createdAt, trigger, retryOf, autoRetry, owner, finishedAt } = summary;
   return [
     dateAndTime(Date.parse(createdAt)),
     ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
     ...(retryOf === null ? [] : [`retry of ${shortId(retryOf)}`]),
+    ...(autoRetry?.at == null
+      ? []
+      : [`retry ${autoRetry.n + 1} of ${autoRetry.limit} ${dateAndTime(Date.parse(autoRetry.at))}`]),
     ...(owner === null || finishedAt !== null ? [] : [`process ${owner.pid} on ${escapeControls(owner.host)}`]),
   ].join('  ');
 }

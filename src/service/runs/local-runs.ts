@@ -76,7 +76,8 @@ async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<S
   const isStrict = strict || order.strict === true;
   const chosen = { selection, params, current, runId: newRunId, strict: isStrict };
   const request = await retryRequest(run, chosen, history);
-  return request === null ? null : { ...request, trigger };
+  const { retryNumber } = order;
+  return request === null ? null : { ...request, trigger, ...(retryNumber === undefined ? {} : { retryNumber }) };
 }
 
 /** Loads the workflow of a run from its present file. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */

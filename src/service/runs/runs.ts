@@ -23,6 +23,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly onApproval?: 'reject' | 'approve';
   /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
+  /** The number of a retry by a daemon, from 1. */
+  readonly retryNumber?: number;
 };
 
 /** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */
@@ -32,9 +34,9 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, params, trigger, strict = false, retry, dotenv, onApproval } = request;
+  const { workflow, sources, params, trigger, strict = false, retry, retryNumber, dotenv, onApproval } = request;
   checkGivenParams(workflow, params);
-  if (request.runId !== null && trigger !== 'schedule') refuseChosenId(request.runId, workflow);
+  if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
   refuseUnusable(params);
   return {
@@ -48,6 +50,7 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? [],
     ancestors: [],
     strict,
+    ...(retryNumber === undefined ? {} : { retryNumber }),
     ...(onApproval === undefined ? {} : { onApproval }),
   };
 }

@@ -63,7 +63,8 @@ describe('the documentation of a key', () => {
   it.each([
     ['', '', 'steps'],
     ['steps', 'steps', 'command'],
-    ['retry_policy', 'steps.retryPolicy', 'intervalSec'],
+    ['retry_policy', 'retryPolicy', 'intervalSec'],
+    ['continue_on', 'steps.continueOn', 'exitCode'],
     ['steps.retryPolicy', 'steps.retryPolicy', 'limit'],
     ['executor.http', 'steps.executor.http', 'timeout'],
     ['handlerOn.exit', 'handlerOn.exit', 'command'],

@@ -191,7 +191,13 @@ function AboutRun({ run, head }: RunProps): JSX.Element | null {
   );
 }
 
-const triggers = { cli: 'by command line', api: 'by the API', schedule: 'by schedule', workflow: 'by a step' } as const;
+const triggers = {
+  cli: 'by command line',
+  api: 'by the API',
+  schedule: 'by schedule',
+  workflow: 'by a step',
+  retry: 'by its retry policy',
+} as const;
 
 function Facts({ run, head }: RunProps): JSX.Element {
   const fileStatus = run.view.value?.fileStatus;
@@ -203,6 +209,11 @@ function Facts({ run, head }: RunProps): JSX.Element {
       {head.retryOf !== null && (
         <span>
           retry of <a href={to.run(head.retryOf)}>{shortId(head.retryOf)}</a>
+        </span>
+      )}
+      {head.autoRetry?.at != null && (
+        <span>
+          retry {head.autoRetry.n + 1} of {head.autoRetry.limit} at <Moment at={head.autoRetry.at} />
         </span>
       )}
       {fileStatus === 'changed' && <span>the file has changed since</span>}

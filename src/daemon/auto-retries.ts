@@ -1,0 +1,118 @@
+import { autoRetryOf } from '../core/run/auto-retry.ts';
+import type { RunState } from '../core/run/run-state.ts';
+import type { Clock } from '../engine/clock.ts';
+import { messageOf, WfError } from '../errors.ts';
+import type { PastRun } from '../service/history/past-run.ts';
+import type { RunActions } from '../service/service.ts';
+import { derivedRunId } from './derived-run-id.ts';
+
+/** The dependencies of retrying runs. */
+export type AutoRetryParts = {
+  readonly clock: Clock;
+  readonly retry: RunActions['retry'];
+  /** Reads a run; null if it was removed. */
+  readonly read: (runId: string) => PastRun | null;
+  /** Whether a run has been retried already, by a person. */
+  readonly isRetried: (state: RunState) => boolean;
+  /** The ids of the runs whose retries wait, for the next daemon. */
+  readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
+  /** Receives lines for the operator of the daemon. */
+  readonly log: (line: string) => void;
+  readonly report: (error: unknown) => void;
+};
+
+/** The time before another attempt to start a retry that was refused for a passing reason, such as a full queue. */
+const againMs = 5000;
+
+/**
+ * The retries of failed runs that wait for their time. Only the ids of the failed runs are stored: what is due when follows
+ * from their journals, and the id of a retry from the run, so that no retry starts twice.
+ */
+export class AutoRetries {
+  readonly #parts: AutoRetryParts;
+  readonly #waiting: Set<string>;
+  readonly #timers = new Map<string, () => void>();
+  #isOpen = false;
+
+  constructor(parts: AutoRetryParts) {
+    this.#parts = parts;
+    this.#waiting = new Set(parts.memory.read());
+  }
+
+  /** Begins to start retries, first those that earlier daemons left. */
+  open(): void {
+    this.#isOpen = true;
+    for (const runId of this.#waiting) this.#schedule(runId);
+  }
+
+  /** Starts no more retries; those that wait remain for the next daemon. */
+  close(): void {
+    this.#isOpen = false;
+    for (const takeBack of this.#timers.values()) takeBack();
+    this.#timers.clear();
+  }
+
+  /** Plans the retry of a finished run, if one follows. */
+  consider({ runId, state }: PastRun): void {
+    const retry = autoRetryOf(state);
+    if (retry === null || retry.at === null) return;
+    this.#waiting.add(runId);
+    this.#remember();
+    const number = `retry ${retry.n + 1} of ${retry.limit}`;
+    this.#parts.log(`run ${runId} of "${state.workflow}" failed: ${number} at ${new Date(retry.at).toISOString()}`);
+    if (this.#isOpen) this.#schedule(runId);
+  }
+
+  #schedule(runId: string, notBefore = 0): void {
+    try {
+      const run = this.#parts.read(runId);
+      const at = run === null ? null : (autoRetryOf(run.state)?.at ?? null);
+      if (at === null) {
+        this.#drop(runId);
+        return;
+      }
+      const start = () => void this.#start(runId).catch(this.#parts.report);
+      this.#timers.get(runId)?.();
+      this.#timers.set(runId, this.#parts.clock.setTimer(Math.max(at, notBefore), start));
+    } catch (error) {
+      this.#parts.report(error);
+    }
+  }
+
+  async #start(runId: string): Promise<void> {
+    this.#timers.delete(runId);
+    const { read, retry, isRetried, clock, log } = this.#parts;
+    const run = read(runId);
+    const due = run === null ? null : autoRetryOf(run.state);
+    // A person may have marked its steps, removed it, or retried it.
+    if (run === null || due === null || due.at === null || isRetried(run.state)) return this.#drop(runId);
+    const number = due.n + 1;
+    try {
+      await retry({
+        runId,
+        selection: { steps: 'unfinished' },
+        params: null,
+        // A workflow that contains secrets is not stored as it is.
+        useFile: run.stored?.masked === true,
+        newRunId: derivedRunId(runId, number),
+        trigger: 'retry',
+        retryNumber: number,
+      });
+      this.#drop(runId);
+    } catch (error) {
+      const isPassing = error instanceof WfError && ['busy', 'storage'].includes(error.code);
+      if (isPassing && this.#isOpen) return this.#schedule(runId, clock.now() + againMs);
+      if (isPassing) return;
+      log(`run ${runId} of "${run.state.workflow}" is not retried: ${messageOf(error)}`);
+      this.#drop(runId);
+    }
+  }
+
+  #drop(runId: string): void {
+    if (this.#waiting.delete(runId)) this.#remember();
+  }
+
+  #remember(): void {
+    this.#parts.memory.write([...this.#waiting]);
+  }
+}

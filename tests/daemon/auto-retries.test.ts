@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
+import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
+
+const failing = (policy: string) => `retryPolicy: ${policy}
+steps:
+  - {name: kept, command: sh -c "echo kept >> ran"}
+  - {name: fail, command: sh -c "echo fail >> ran; test -e repaired", depends: kept}
+`;
+
+test('a failed run of the daemon is retried until it succeeds, and its finished steps are kept', () =>
+  withDaemons({ 'a.yaml': failing('{limit: 5, intervalSec: 0.2}') }, async (place) => {
+    const { act } = await place.serve();
+    await act('a', { action: 'start', 'request-id': 'first' });
+    await expect.poll(async () => (await runsOf(place)).length, { timeout: 20_000 }).toBeGreaterThan(1);
+    writeFileSync(join(place.cwd, 'repaired'), '');
+
+    await expect.poll(async () => (await runsOf(place)).at(-1)?.status, { timeout: 20_000 }).toBe('succeeded');
+    const runs = await runsOf(place);
+    expect(runs.map(({ trigger, autoRetry }) => [trigger, autoRetry?.n])).toEqual(
+      runs.map((_, index) => [index === 0 ? 'api' : 'retry', index]),
+    );
+    expect(runs.map(({ retryOf }) => retryOf)).toEqual([null, ...runs.slice(0, -1).map(({ runId }) => runId)]);
+    const ran = readFileSync(join(place.cwd, 'ran'), 'utf8').split('\n');
+    expect(ran.filter((line) => line === 'kept')).toHaveLength(1);
+    expect(runs.at(-1)?.autoRetry?.at).toBe(null);
+  }));
+
+test('the limit ends the retries', () =>
+  withDaemons({ 'a.yaml': failing('{limit: 1}') }, async (place) => {
+    const { act } = await place.serve();
+    await act('a', { action: 'start', 'request-id': 'first' });
+
+    await expect
+      .poll(async () => (await runsOf(place)).map(({ status }) => status), { timeout: 20_000 })
+      .toEqual(['failed', 'failed']);
+    expect((await runsOf(place)).map(({ autoRetry }) => [autoRetry?.n, autoRetry?.at !== null])).toEqual([
+      [0, true],
+      [1, false],
+    ]);
+    // A third run would start at once.
+    await act('a', { action: 'start', 'request-id': 'second' });
+    await expect.poll(async () => (await runsOf(place)).length, { timeout: 20_000 }).toBe(4);
+  }));
+
+test('a daemon that is killed during the wait leaves the retry to the next one, which starts it once', () =>
+  withDaemons({ 'a.yaml': failing('{limit: 1, intervalSec: 4}') }, async (place) => {
+    const first = await place.serve();
+    await first.act('a', { action: 'start', 'request-id': 'first' });
+    await expect.poll(() => waitingIn(place), { timeout: 20_000 }).toEqual(['first']);
+    await first.end('SIGKILL');
+    expect(await runsOf(place)).toHaveLength(1);
+
+    const second = await place.serve();
+    await expect.poll(async () => (await runsOf(place)).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => waitingIn(place)).toEqual([]);
+    await second.end('SIGKILL');
+    // As if it had been killed before it noted the start.
+    writeFileSync(join(dirname(place.runsDir), 'daemon', 'retries.json'), '["first"]\n');
+    const third = await place.serve();
+    await expect.poll(() => waitingIn(place), { timeout: 20_000 }).toEqual([]);
+    expect(await runsOf(place)).toHaveLength(2);
+    await third.end('SIGTERM');
+  }));
+
+test('runs of wf run and stopped runs are not retried', () =>
+  withDaemons(
+    {
+      'a.yaml': failing('{limit: 1}'),
+      'wait.yaml': 'retryPolicy: {limit: 1}\nsteps:\n  - {name: wait, command: sleep 60}\n',
+    },
+    async (place) => {
+      const { act } = await place.serve();
+      await place.wf('run', 'a.yaml', '--run-id', 'direct');
+      await act('wait', { action: 'start', 'request-id': 'stopped' });
+      const read = () => place.json<RunSummary>('status', 'stopped');
+      await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('running');
+      await place.wf('stop', 'stopped');
+
+      const direct = await place.json<RunSummary>('status', 'direct');
+      expect([direct.status, direct.autoRetry]).toEqual(['failed', undefined]);
+      expect((await read()).autoRetry).toEqual({ n: 0, limit: 1, at: null });
+      expect(await waitingIn(place)).toEqual([]);
+    },
+  ));
+
+/** Runs of the workflow `a`, oldest first. */
+async function runsOf(place: DaemonPlace): Promise<readonly RunSummary[]> {
+  const runs = await place.json<readonly RunSummary[]>('history', 'a.yaml', '--limit', '20');
+  return [...runs].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+/** The failed runs whose retries wait. */
+async function waitingIn(place: DaemonPlace): Promise<unknown> {
+  try {
+    return JSON.parse(readFileSync(join(dirname(place.runsDir), 'daemon', 'retries.json'), 'utf8'));
+  } catch {
+    return [];
+  }
+}
