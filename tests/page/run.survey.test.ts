@@ -138,11 +138,16 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
 
       const more = page.getByRole('button', { name: 'More actions of the step' });
       await more.click();
-      expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Mark as succeeded']);
+      expect(await page.getByRole('menuitem').allTextContents()).toEqual([
+        'Retry load alone',
+        'Retry from load',
+        'Mark load as succeeded',
+      ]);
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.keyboard.press('Escape');
       expect(await page.getByRole('menuitem').count()).toBe(0);
       await more.click();
+      await page.keyboard.press('ArrowUp');
       await page.keyboard.press('Enter');
       expect(await page.getByRole('dialog').textContent()).toContain('Mark load as succeeded?');
       await page.getByRole('button', { name: 'Mark as succeeded' }).click();
