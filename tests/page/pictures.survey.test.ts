@@ -89,6 +89,13 @@ describeWith('chromium', browserPath !== null, 'the pictures of the guide to the
       await run.getByRole('link', { name: /^report: / }).waitFor();
       await run.locator('.step-pane .log-line').first().waitFor();
       await picture(run, 'web-page-run.png');
+      await run.emulateMedia({ colorScheme: 'dark' });
+      await picture(run, 'web-page-dark.png');
+      const narrow = { viewport: { width: 390, height: 760 }, colorScheme: 'light' } as const;
+      const phone = await open(`/runs/${runIds[1]}?step=load`, { ...narrow, isMobile: true, hasTouch: true });
+      await phone.locator('.step-pane .log-line').first().waitFor();
+      await phone.locator('.pane-tabs').evaluate((tabs) => scrollBy(0, tabs.getBoundingClientRect().top - 56));
+      await picture(phone, 'web-page-phone.png');
       const list = await open('/', options);
       await list.getByText('failed').first().waitFor();
       await list.locator('.frame mark').waitFor();
@@ -144,9 +151,11 @@ describeWith('chromium', browserPath !== null, 'the pictures of the guide to the
     const pictures = [...guide.matchAll(/\]\(\.\.\/images\/([\w-]+\.png)\)/g)].map(([, name]) => name ?? '');
 
     expect(pictures.toSorted()).toEqual([
+      'web-page-dark.png',
       'web-page-editor.png',
       'web-page-log.png',
       'web-page-login.png',
+      'web-page-phone.png',
       'web-page-run.png',
       'web-page-runs.png',
       'web-page-start.png',
