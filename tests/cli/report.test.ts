@@ -35,6 +35,23 @@ steps:
 `;
 
 describe('wf report', () => {
+  it('compares the steps with those of the last run that finished before', () =>
+    withPlace(
+      { 'a.yaml': 'steps: [{name: one, command: test ! -e bad}, {name: two, command: echo}]\n' },
+      async (place) => {
+        const { wf, cwd } = place;
+        await wf('run', 'a.yaml', '--run-id', 'first-run');
+        expect((await wf('report', 'first-run', '-o', '-')).stdout).not.toContain('Steps are compared');
+        writeFileSync(join(cwd, 'bad'), '');
+        await wf('run', 'a.yaml', '--run-id', 'second-run');
+        const { stdout } = await wf('report', 'second-run', '-o', '-');
+        expect(stdout).toContain('Steps are compared with run <code>first-run</code>');
+        expect(stdout.match(/class="before" title="Compared with run first-run">[^<]*/g)).toEqual([
+          'class="before" title="Compared with run first-run">was succeeded',
+        ]);
+      },
+    ));
+
   it('writes the page beside the user and prints its name', () =>
     withPlace({ 'etl.yaml': flaky }, async ({ cwd, wf, json }) => {
       await wf('run', 'etl.yaml');

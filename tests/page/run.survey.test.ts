@@ -165,6 +165,22 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
+  it('says beside its steps how they differ from the last run', async () => {
+    const changing = {
+      'changing.yaml': 'steps: [{name: check, command: test ! -e bad}, {name: other, command: echo}]\n',
+    };
+    await withPage(changing, async ({ open, start, write, daemon }) => {
+      const first = await start('changing');
+      await expect.poll(() => daemon.get(`/api/v2/runs/${first}`)).toContain('"status":"succeeded"');
+      write('bad', '');
+      const page = await open(`/runs/${await start('changing')}?view=steps`);
+      const row = page.locator('.steps-pane .step-row', { hasText: 'check' });
+      await expect.poll(() => row.locator('.before').textContent()).toBe('was succeeded');
+      expect(await row.locator('.before').getAttribute('title')).toContain(first.slice(0, 8));
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+
   it('is read on a telephone', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('failing')}`, { viewport: { width: 360, height: 740 } });

@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { presentLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
+import { shortId } from '../../render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
+import { type EarlierRun, earlierNote } from './earlier.ts';
 import { FoldButton } from './fan-out/fold-button.tsx';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { InstanceName } from './fan-out/instance-name.tsx';
@@ -13,11 +15,13 @@ type LineProps = {
   readonly now: number;
   readonly name: ComponentChildren;
   readonly item?: string | null;
+  readonly earlier: EarlierRun | null;
 };
 
 /** A step in one line: its status, its name, why it is so, and how long it took. */
-export function StepLine({ step, now, name, item = null }: LineProps): JSX.Element {
+export function StepLine({ step, now, name, item = null, earlier }: LineProps): JSX.Element {
   const look = presentLook(step);
+  const note = earlierNote(step, earlier);
   const why = [
     item,
     step.items !== undefined && step.error === null && progressText(step.items),
@@ -30,7 +34,14 @@ export function StepLine({ step, now, name, item = null }: LineProps): JSX.Eleme
       <StatusIcon look={look} label={look.word} />
       {name}
       <span class="why">{why.filter(Boolean).join(' · ')}</span>
-      <span class="took">{durationText(step, now)}</span>
+      <span class="took">
+        {note !== '' && (
+          <span class="before" title={`Compared with run ${shortId(earlier?.runId ?? '')}`}>
+            {note}
+          </span>
+        )}{' '}
+        {durationText(step, now)}
+      </span>
     </>
   );
 }
@@ -40,6 +51,8 @@ type RowProps = {
   readonly href: string;
   readonly isSelected: boolean;
   readonly now: number;
+  /** What the step is compared with. */
+  readonly earlier?: EarlierRun | null;
   /** In a list of which not every row is in the document: the index of the row, and how many rows there are. */
   readonly place?: { readonly index: number; readonly count: number };
   /** Whether the instances of a fan-out are shown; absent where they cannot be. */
@@ -51,7 +64,7 @@ type RowProps = {
 
 /** A step, or an instance of a fan-out, as a row that chooses it. */
 export function StepRow(props: RowProps): JSX.Element {
-  const { step, href, isSelected, now, place, unfolding, of = null, instance = null } = props;
+  const { step, href, isSelected, now, earlier = null, place, unfolding, of = null, instance = null } = props;
   const name = (
     <span class="name">
       {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
@@ -63,7 +76,7 @@ export function StepRow(props: RowProps): JSX.Element {
     <li class={kind} {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
       {isFanOut && <FoldButton step={step} unfolding={unfolding} />}
       <a class={`step-row ${step.status}`} href={href} aria-current={isSelected ? 'true' : undefined}>
-        <StepLine step={step} now={now} name={name} item={instance && itemText(instance)} />
+        <StepLine step={step} now={now} name={name} item={instance && itemText(instance)} earlier={earlier} />
       </a>
     </li>
   );

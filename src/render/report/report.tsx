@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { criticalPath } from '../../page/run-view/critical-path.ts';
+import { earlierRunOf } from '../../page/run-view/earlier.ts';
 import { countSteps, RunHeader } from '../../page/run-view/header.tsx';
 import { RunFacts, RunParams } from '../../page/run-view/run-facts.tsx';
 import { linesOf, SourceLines } from '../../page/run-view/source-lines.tsx';
@@ -49,7 +50,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
 }
 
 /** The top of the page: what ran, how it ended, when, and what it was given. */
-function Header({ report: { view, now } }: { report: ReportView }): JSX.Element {
+function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX.Element {
   const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
   return (
     <RunHeader run={view.run} counts={countSteps(view.steps)} now={now} name={name}>
@@ -60,6 +61,11 @@ function Header({ report: { view, now } }: { report: ReportView }): JSX.Element 
         </p>
       ))}
       {view.fileStatus === 'changed' && <p class="quiet">The file has changed since the run.</p>}
+      {earlier !== null && (
+        <p class="quiet">
+          Steps are compared with run <code>{shortId(earlier.runId)}</code>.
+        </p>
+      )}
       <RunFacts view={view} moment={moment} unfinished={`not yet, at ${zonedTime(now)}`} />
       <RunParams params={view.run.params} />
     </RunHeader>
@@ -74,12 +80,21 @@ async function* stepParts(
   const detailed = detailedSteps(steps);
   const anchors = new Map(detailed.map(({ step, anchor }) => [step.name, anchor]));
   const share = await logShares(report, detailed);
+  const earlier = report.earlier && earlierRunOf(report.earlier);
   for (const each of detailed) {
     const { status } = each.step;
     const isOpen = status === 'failed' || status === 'running' || detailed.length === 1;
     const logs = await readLogs(report, each.step, share);
     yield markup(
-      <StepPart shown={each} report={report} places={places} anchors={anchors} logs={logs} isOpen={isOpen} />,
+      <StepPart
+        shown={each}
+        report={report}
+        earlier={earlier}
+        places={places}
+        anchors={anchors}
+        logs={logs}
+        isOpen={isOpen}
+      />,
     );
   }
   const left = steps.length - detailed.length;

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import type { EarlierRun } from '../../page/run-view/earlier.ts';
 import { countedName } from '../../page/run-view/fan-out/instance.ts';
 import { Instances } from '../../page/run-view/fan-out/instances.tsx';
 import { LogText } from '../../page/run-view/log-text.tsx';
@@ -55,6 +56,7 @@ export async function readLogs({ logs }: ReportView, step: StepView, share: LogS
 type PartProps = {
   readonly shown: ReportStep;
   readonly report: ReportView;
+  readonly earlier: EarlierRun | null;
   readonly places: SourcePlaces;
   /** Where the steps have their parts of the page, by name. */
   readonly anchors: ReadonlyMap<string, string>;
@@ -64,7 +66,7 @@ type PartProps = {
 };
 
 /** Everything about one step or handler. */
-export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartProps): JSX.Element {
+export function StepPart({ shown, report, earlier, places, anchors, logs, isOpen }: PartProps): JSX.Element {
   const { step, node, anchor, needs } = shown;
   const { name, status, child } = step;
   const heading = (
@@ -75,7 +77,7 @@ export function StepPart({ shown, report, places, anchors, logs, isOpen }: PartP
   return (
     <details class={`step ${status}`} data-name={name} data-status={status} open={isOpen}>
       <summary class="step-row">
-        <StepLine step={step} now={report.now} name={heading} />
+        <StepLine step={step} now={report.now} name={heading} earlier={earlier} />
       </summary>
       <div class="details" id={anchor}>
         <StepFacts

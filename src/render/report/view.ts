@@ -5,6 +5,8 @@ import type { LogStream, RunLogs } from '../../store/logs.ts';
 /** What a report shows: one run at one moment. */
 export type ReportView = {
   readonly view: RunView;
+  /** The run that the steps are compared with; null: there is none. */
+  readonly earlier: RunSummary | null;
   /** Null if they are lost. */
   readonly logs: RunLogs | null;
   /** The runs of other workflows that steps made, as far as they are in the history, by step. */

@@ -6,6 +6,7 @@ import { renderReport } from '../../../render/report/report.tsx';
 import type { ReportAssets, ReportView } from '../../../render/report/view.ts';
 import { shortId } from '../../../render/text/short-id.ts';
 import { drawRun } from '../../../service/history/draw-run.ts';
+import { earlierRun } from '../../../service/history/earlier-run.ts';
 import type { History } from '../../../service/history/history.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { runViewJson } from '../../../service/history/run-view-json.ts';
@@ -52,7 +53,9 @@ export async function reportCommand(
 
 async function viewOf(run: PastRun, history: History): Promise<ReportView> {
   const drawn = await drawRun(run, history);
+  const earlier = await earlierRun(run, history);
   return {
+    earlier,
     view: runViewJson(drawn, Number.POSITIVE_INFINITY),
     logs: run.stored?.logs ?? null,
     children: drawn.children,

@@ -4,11 +4,10 @@ import { runLook, stepLook } from '../../../render/report/status-look.ts';
 import { formatDuration } from '../../../render/text/duration.ts';
 import { shortId } from '../../../render/text/short-id.ts';
 import { to } from '../../api/address.ts';
-import { api, ask } from '../../api/client.ts';
 import type { RunHead, RunSummary, StepView } from '../../api/types.ts';
 import { compareParams, compareSteps, isChanged, type StepComparison } from '../../data/compare-runs.ts';
+import { readEarlier } from '../../data/earlier-runs.ts';
 import { createResource } from '../../data/resource.ts';
-import { isActive } from '../../data/workflows/workflow-state.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
 import { StatusIcon } from '../../parts/status-icon.tsx';
@@ -22,13 +21,14 @@ const MAX_EARLIER = 20;
 /** In pixels, as the style sheet has it. */
 const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 
-type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
-
 /** A run beside an earlier one of its workflow: by default the last that has finished. */
 export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }): JSX.Element {
   const [query, change] = useQuery();
   const wanted = query['with'] ?? '';
-  const earlier = useMemo(() => createResource(() => readEarlier(head, wanted)), [head.runId, wanted]);
+  const earlier = useMemo(
+    () => createResource(() => readEarlier(head, { wanted, limit: MAX_EARLIER })),
+    [head.runId, wanted],
+  );
   useEffect(() => void earlier.refresh(), [earlier]);
   const { value, problem } = earlier.known.value;
   if (value === null)
@@ -51,16 +51,6 @@ export function RunComparison({ head, steps }: { head: RunHead; steps: readonly 
       <Steps rows={compareSteps(steps, value.chosen)} />
     </div>
   );
-}
-
-async function readEarlier({ runId, file, workflow, createdAt }: RunHead, wanted: string): Promise<Earlier> {
-  const query = { workflow: file ?? workflow, to: createdAt, limit: MAX_EARLIER + 1 };
-  const page = await ask(api.GET('/api/v2/runs', { params: { query } }));
-  const runs = page.runs.filter((run) => run.runId !== runId && !isActive(run.status));
-  const id = wanted === '' ? runs[0]?.runId : wanted;
-  if (id === undefined) return { runs, chosen: null };
-  const chosen = await ask(api.GET('/api/v2/runs/{id}', { params: { path: { id } } }));
-  return { runs: runs.some((run) => run.runId === chosen.runId) ? runs : [chosen, ...runs], chosen };
 }
 
 /** What the runs differ in as a whole. */

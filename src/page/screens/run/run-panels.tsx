@@ -1,13 +1,16 @@
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
+import { readEarlier } from '../../data/earlier-runs.ts';
+import { createResource } from '../../data/resource.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { criticalPath } from '../../run-view/critical-path.ts';
+import { type EarlierRun, earlierRunOf } from '../../run-view/earlier.ts';
 import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
 import { StepRow } from '../../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
@@ -18,6 +21,9 @@ const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.
 
 /** In pixels, as the style sheet has it; for fingers they are higher. */
 const rowHeight = matchMedia('(max-width: 640px), (pointer: coarse)').matches ? 44 : 36;
+
+/** Runs among which the last that has finished is sought. */
+const MAX_EARLIER = 20;
 
 type PanelProps = {
   readonly run: ShownRun;
@@ -34,6 +40,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
     graph === null ? (['Steps', 'Timeline', 'Compare'] as const) : (['Graph', 'Timeline', 'Steps', 'Compare'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
+  const earlier = useEarlier(head);
   const critical = useCriticalPath(run, head, steps);
   const unfolding = useUnfolding(query['item'] === undefined ? null : selected);
   const item = steps.find(({ name }) => name === selected)?.items?.find(({ key }) => key === query['item']);
@@ -73,11 +80,12 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
                 href={hrefOfStep(step.name)}
                 isSelected={step.name === selected}
                 now={now.value}
+                earlier={earlier}
               />
             ))}
         </ul>
       )}
-      {view === 'Steps' && <StepRows steps={steps} selected={selectedName} unfolding={unfolding} />}
+      {view === 'Steps' && <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />}
       {view === 'Compare' && (
         <ErrorBoundary>
           <RunComparison head={head} steps={steps} />
@@ -97,6 +105,17 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       )}
     </section>
   );
+}
+
+/** The run that the steps are compared with; null until it is known, and if there is none. */
+function useEarlier(head: RunHead): EarlierRun | null {
+  const earlier = useMemo(
+    () => createResource(() => readEarlier(head, { wanted: '', limit: MAX_EARLIER })),
+    [head.runId],
+  );
+  useEffect(() => void earlier.refresh(), [earlier]);
+  const chosen = earlier.known.value.value?.chosen ?? null;
+  return useMemo(() => chosen && earlierRunOf(chosen), [chosen]);
 }
 
 /** Of a run that has finished: before, every step changes it. */
@@ -119,9 +138,12 @@ function useUnfolding(first: string | null): Unfolding {
   }, [names]);
 }
 
-type RowsProps = Pick<PanelProps, 'steps' | 'selected'> & { readonly unfolding: Unfolding };
+type RowsProps = Pick<PanelProps, 'steps' | 'selected'> & {
+  readonly earlier: EarlierRun | null;
+  readonly unfolding: Unfolding;
+};
 
-function StepRows({ steps, selected, unfolding }: RowsProps): JSX.Element {
+function StepRows({ steps, selected, earlier, unfolding }: RowsProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
   const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);
   const { first, last, before, after } = useDrawnRows(list, rows.length, rowHeight);
@@ -137,6 +159,7 @@ function StepRows({ steps, selected, unfolding }: RowsProps): JSX.Element {
           href={hrefOfStep(of ?? step.name, instance?.key)}
           isSelected={step.name === selected}
           now={now.value}
+          earlier={earlier}
           unfolding={unfolding}
           place={{ index: first + index, count: rows.length }}
         />
