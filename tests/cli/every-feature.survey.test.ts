@@ -91,5 +91,6 @@ function isDetail(step: string): boolean {
 }
 
 function textOf(page: Page): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: only text that is seen counts
   return page.locator('main').innerText();
 }

@@ -62,6 +62,7 @@ const onDemand = [
   'run-details',
   'run-failures',
   'run-menus',
+  'run-steps',
   'run-timeline',
 ].map(chunk);
 const run = loadedWith(chunk('run'), new Set([...firstLoad, ...onDemand]));

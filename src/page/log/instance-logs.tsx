@@ -3,8 +3,8 @@ import { presentLook } from '../../render/report/status-look.ts';
 import type { StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
-import type { Instance } from '../run-view/fan-out/instance.ts';
-import { AttemptLogs, type LoggedStep } from './attempt-logs.tsx';
+import { type Instance, instanceStep } from '../run-view/fan-out/instance.ts';
+import { AttemptLogs } from './attempt-logs.tsx';
 
 type InstanceLogsProps = {
   readonly run: ShownRun;
@@ -54,17 +54,11 @@ export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogs
         <AttemptLogs
           key={`${name} ${attempt}`}
           run={run}
-          step={loggedInstance(instance)}
+          step={instanceStep(instance)}
           attempt={attempt}
           runId={runId}
         />
       )}
     </>
   );
-}
-
-/** The view of a run has no history of an instance with one attempt. */
-function loggedInstance({ name, status, history, startedAt, finishedAt }: Instance): LoggedStep {
-  const only = { attempt: 1, status: status === 'failed' ? status : null, startedAt, finishedAt };
-  return { name, status, history: history ?? [only] };
 }

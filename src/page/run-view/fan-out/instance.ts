@@ -46,9 +46,9 @@ export function shownInstance(items: readonly Instance[], key: string | undefine
   return items.find((item) => item.key === key) ?? withStatus('failed') ?? withStatus('running') ?? items[0];
 }
 
-/** An instance as a step. A view has no attempts of an instance, so its whole time is that of its last attempt. */
+/** An instance as a step. A view has no history of an instance with one attempt. */
 export function instanceStep(instance: Instance): StepView {
-  return { ...instance, maskedOutputs: [], kept: false, history: wholeTime(instance) };
+  return { ...instance, maskedOutputs: [], kept: false, history: instance.history ?? wholeTime(instance) };
 }
 
 /** The time from the start to the end of a step as if it were one attempt; none if it has not started. */

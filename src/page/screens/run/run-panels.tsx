@@ -1,26 +1,21 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '../../api/types.ts';
-import { now } from '../../data/clock.ts';
 import { readEarlier } from '../../data/earlier-runs.ts';
 import { createResource } from '../../data/resource.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
-import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { criticalPath } from '../../run-view/critical-path.ts';
 import { type EarlierRun, earlierRunOf } from '../../run-view/earlier.ts';
-import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
-import { StepRow } from '../../run-view/step-line.tsx';
-import { hrefOfStep } from './run-address.ts';
+import type { Unfolding } from '../../run-view/fan-out/instance.ts';
 import { RunGraph } from './run-graph.tsx';
 
 const RunComparison = lazy(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
+const HandlerRows = lazy(() => import('./run-steps.tsx').then((part) => part.HandlerRows));
+const StepRows = lazy(() => import('./run-steps.tsx').then((part) => part.StepRows));
 const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
-
-/** In pixels, as the style sheet has it; for fingers they are higher. */
-const rowHeight = matchMedia('(max-width: 640px), (pointer: coarse)').matches ? 44 : 36;
 
 /** Runs among which the last that has finished is sought. */
 const MAX_EARLIER = 20;
@@ -70,22 +65,19 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       />
       {view === 'Graph' && drawing}
       {view === 'Graph' && handlers.length > 0 && (
-        <ul class="step-rows then" aria-label="Handlers">
-          {steps
-            .filter(({ name }) => handlers.includes(name))
-            .map((step) => (
-              <StepRow
-                key={step.name}
-                step={step}
-                href={hrefOfStep(step.name)}
-                isSelected={step.name === selected}
-                now={now.value}
-                earlier={earlier}
-              />
-            ))}
-        </ul>
+        <ErrorBoundary>
+          <HandlerRows
+            steps={steps.filter(({ name }) => handlers.includes(name))}
+            selected={selected}
+            earlier={earlier}
+          />
+        </ErrorBoundary>
       )}
-      {view === 'Steps' && <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />}
+      {view === 'Steps' && (
+        <ErrorBoundary>
+          <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />
+        </ErrorBoundary>
+      )}
       {view === 'Compare' && (
         <ErrorBoundary>
           <RunComparison head={head} steps={steps} />
@@ -136,35 +128,4 @@ function useUnfolding(first: string | null): Unfolding {
       setNames((known) => new Set(known.has(step) ? [...known].filter((name) => name !== step) : [...known, step]));
     return { names, toggle };
   }, [names]);
-}
-
-type RowsProps = Pick<PanelProps, 'steps' | 'selected'> & {
-  readonly earlier: EarlierRun | null;
-  readonly unfolding: Unfolding;
-};
-
-function StepRows({ steps, selected, earlier, unfolding }: RowsProps): JSX.Element {
-  const list = useRef<HTMLUListElement>(null);
-  const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);
-  const { first, last, before, after } = useDrawnRows(list, rows.length, rowHeight);
-  return (
-    <ul class="step-rows rows" ref={list}>
-      {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}
-      {rows.slice(first, last).map(({ step, instance, of }, index) => (
-        <StepRow
-          key={step.name}
-          step={step}
-          instance={instance}
-          of={of}
-          href={hrefOfStep(of ?? step.name, instance?.key)}
-          isSelected={step.name === selected}
-          now={now.value}
-          earlier={earlier}
-          unfolding={unfolding}
-          place={{ index: first + index, count: rows.length }}
-        />
-      ))}
-      {after > 0 && <li aria-hidden="true" style={{ height: `${after}px` }} />}
-    </ul>
-  );
 }

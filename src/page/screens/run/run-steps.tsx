@@ -1,0 +1,64 @@
+import type { JSX } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
+import type { StepView } from '../../api/types.ts';
+import { now } from '../../data/clock.ts';
+import { useDrawnRows } from '../../parts/virtual-list.tsx';
+import type { EarlierRun } from '../../run-view/earlier.ts';
+import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
+import { StepRow } from '../../run-view/step-line.tsx';
+import { hrefOfStep } from './run-address.ts';
+
+/** In pixels, as the style sheet has it; for fingers they are higher. */
+const rowHeight = matchMedia('(max-width: 640px), (pointer: coarse)').matches ? 44 : 36;
+
+type RowsProps = {
+  readonly steps: readonly StepView[];
+  readonly selected: string | null;
+  readonly earlier: EarlierRun | null;
+};
+
+/** The handlers of a run, as rows below its graph. */
+export function HandlerRows({ steps, selected, earlier }: RowsProps): JSX.Element {
+  return (
+    <ul class="step-rows then" aria-label="Handlers">
+      {steps.map((step) => (
+        <StepRow
+          key={step.name}
+          step={step}
+          href={hrefOfStep(step.name)}
+          isSelected={step.name === selected}
+          now={now.value}
+          earlier={earlier}
+        />
+      ))}
+    </ul>
+  );
+}
+
+/** The steps of a run as rows, with the instances of unfolded fan-outs. */
+export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }): JSX.Element {
+  const { steps, selected, earlier, unfolding } = props;
+  const list = useRef<HTMLUListElement>(null);
+  const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);
+  const { first, last, before, after } = useDrawnRows(list, rows.length, rowHeight);
+  return (
+    <ul class="step-rows rows" ref={list}>
+      {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}
+      {rows.slice(first, last).map(({ step, instance, of }, index) => (
+        <StepRow
+          key={step.name}
+          step={step}
+          instance={instance}
+          of={of}
+          href={hrefOfStep(of ?? step.name, instance?.key)}
+          isSelected={step.name === selected}
+          now={now.value}
+          earlier={earlier}
+          unfolding={unfolding}
+          place={{ index: first + index, count: rows.length }}
+        />
+      ))}
+      {after > 0 && <li aria-hidden="true" style={{ height: `${after}px` }} />}
+    </ul>
+  );
+}
