@@ -175,13 +175,20 @@ test('no more instances of a fan-out are active than it allows, and none starts 
 test('a fan-out with failFast is canceled by the first failure that is not tolerated, and no other is', () => {
   forRandomRuns(400, (_, { workflow }, events) => {
     const failed = new Set<string>();
+    const mustStop = new Set<string>();
+    let isCanceling = false;
     for (const event of events) {
+      if (event.type === 'run.canceling') isCanceling = true;
       if (event.type === 'step.canceling') expect(failed).toContain(event.step);
       const isFailure = event.type === 'step.finished' && event.status === 'failed' && event.tolerated === undefined;
       const fanOut = workflow.steps.find(({ name }) => isFailure && event.step.startsWith(`${name}[`));
-      if (fanOut?.fanOut?.failFast === true) failed.add(fanOut.name);
+      if (fanOut?.fanOut?.failFast !== true) continue;
+      failed.add(fanOut.name);
+      // A run that is being canceled has canceled its steps already: one that waited to repeat fails as it last did.
+      if (!isCanceling) mustStop.add(fanOut.name);
     }
-    expect(new Set(ofType(events, 'step.canceling').map(({ step }) => step))).toEqual(failed);
+    const canceled = new Set(ofType(events, 'step.canceling').map(({ step }) => step));
+    for (const name of mustStop) expect(canceled).toContain(name);
   });
 });
 
