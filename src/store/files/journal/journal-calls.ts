@@ -13,6 +13,8 @@ export type JournalCalls = {
   readonly syncDataNow: (fd: number) => void;
   /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
+  /** A clock that only goes forward, in nanoseconds. */
+  readonly now: () => bigint;
 };
 
 /** The system's calls. The synchronous ones take microseconds. */
@@ -35,6 +37,7 @@ export const journalCalls: JournalCalls = {
       await settle((done) => close(fd, done));
     }
   },
+  now: process.hrtime.bigint,
 };
 
 function settle(call: (done: (error: Error | null) => void) => void): Promise<void> {

@@ -58,10 +58,10 @@ export class JournalFile {
   /** Flushes all appended events; rejects with a `WfError` `storage`. */
   async sync(): Promise<void> {
     try {
-      const before = process.hrtime.bigint();
+      const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
-      this.#isDiskQuick = Number(process.hrtime.bigint() - before) < quickFlushMs * 1e6;
+      this.#isDiskQuick = Number(this.#calls.now() - before) < quickFlushMs * 1e6;
     } catch (error) {
       throw storageError('flush', this.path, error);
     }
