@@ -263,8 +263,9 @@ class LocalStartQueue implements StartQueue {
     try {
       const isPlaced = () => this.#isOpen && this.#places.has(runId);
       const isWanted = () => isPlaced() && orTrue(() => this.#parts.isWaiting(runId));
-      const start = () => (isPlaced() ? startCarrier(runId, { ...this.#parts, isWanted }) : Promise.resolve(null));
-      const carrier = await this.#whenPlaced(start);
+      const inTurn = (attempt: () => Promise<Carrier>) =>
+        this.#whenPlaced(() => (isPlaced() ? attempt() : Promise.resolve(null)));
+      const carrier = await startCarrier(runId, { ...this.#parts, isWanted, inTurn });
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));
     } catch (error) {

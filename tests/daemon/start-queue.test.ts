@@ -116,6 +116,20 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'b', 'c', 'e']);
   });
 
+  it('the pause before a carrier is started again takes no turn', async () => {
+    const { queue, clock, launched, end, fail } = queueWith({ running: 9, waiting: 9, starting: 1 });
+    queue.open();
+    for (const runId of ['a', 'b']) queue.add(runId);
+    await settled();
+    await fail('a', new CarrierDied('storage', 'it died'));
+    expect(launched).toEqual(['a', 'b']);
+    clock.advance(100);
+    await settled();
+    expect(launched).toEqual(['a', 'b']);
+    await end('b');
+    expect(launched).toEqual(['a', 'b', 'a']);
+  });
+
   it('starts a run once, however often it is added', async () => {
     const { queue, launched, end } = queueWith({ running: 1, waiting: 9 });
     queue.open();

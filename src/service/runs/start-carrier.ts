@@ -12,6 +12,11 @@ export type StartTools = {
   readonly clock: Clock;
   /** Asked before each restart: whether the run still waits for a carrier of this process. */
   readonly isWanted: () => boolean;
+  /**
+   * Makes an attempt when its turn has come; null: the run is no longer wanted. A pause before a restart takes no turn.
+   * Default: at once.
+   */
+  readonly inTurn?: (attempt: () => Promise<Carrier>) => Promise<Carrier | null>;
   /** Receives the reason of each restart. */
   readonly report: (error: unknown) => void;
 };
@@ -25,12 +30,15 @@ const restartPausesMs = [100, 500, 2500];
  * times. Throws what `launch` and `Carrier.owned` throw.
  */
 export async function startCarrier(runId: string, tools: StartTools): Promise<Carrier | null> {
-  const { launch, clock, isWanted, report } = tools;
+  const { launch, clock, isWanted, inTurn = (attempt) => attempt(), report } = tools;
+  const attempt = async () => {
+    const carrier = launch(runId);
+    await carrier.owned;
+    return carrier;
+  };
   for (let restarts = 0; ; restarts += 1) {
     try {
-      const carrier = launch(runId);
-      await carrier.owned;
-      return carrier;
+      return await inTurn(attempt);
     } catch (error) {
       const pauseMs = restartPausesMs[restarts];
       if (pauseMs === undefined || !mayPass(error)) throw error;
