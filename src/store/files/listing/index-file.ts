@@ -1,9 +1,11 @@
-import { closeSync, constants, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeIfPossible } from '../../../remove-file.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { RunLabel } from '../../store.ts';
-import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
+import { openPrivate } from '../disk/private-files.ts';
+import { replaceCache } from './replace-cache.ts';
+
+const INDEX = '.index';
 
 /** Data of runs, so that their files need not be opened. */
 export type IndexedRuns = {
@@ -45,15 +47,10 @@ export function addToIndex(runsDir: string, runs: IndexedRuns): void {
 
 /** Replaces the index. A line that another process adds meanwhile is lost, and its run is read again. */
 export function replaceIndex(runsDir: string, runs: IndexedRuns): void {
-  const drafts = join(runsDir, '.new');
-  // Named as in `staging.ts`, which removes the leftovers of dead processes.
-  const draft = join(drafts, `${process.pid}___index-${Math.random().toString(36).slice(2)}`);
   try {
-    makePrivateDirectory(drafts);
-    writePrivate(draft, encode(runs));
-    renameSync(draft, indexPath(runsDir));
+    replaceCache(runsDir, INDEX, encode(runs));
   } catch {
-    removeIfPossible(draft);
+    // A disk error will show up with the runs themselves.
   }
 }
 
@@ -78,7 +75,7 @@ export function readIndex(runsDir: string): FoundIndex {
 }
 
 function indexPath(runsDir: string): string {
-  return join(runsDir, '.index');
+  return join(runsDir, INDEX);
 }
 
 function encode({ labels, times }: IndexedRuns): string {

@@ -1,11 +1,13 @@
-import { closeSync, constants, fstatSync, readFileSync, renameSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type FinishedStatus, runStatuses } from '../../../core/run/run.ts';
-import { removeIfPossible } from '../../../remove-file.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { RunStatuses } from '../../store.ts';
-import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';
+import { openPrivate } from '../disk/private-files.ts';
 import { journalPath } from '../run-directory.ts';
+import { replaceCache } from './replace-cache.ts';
+
+const STATUSES = '.statuses';
 
 /** Fails on a symbolic link, whatever its target. */
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -65,7 +67,8 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
       if (found.size >= batchSize && !isLarge) save();
     },
     save: () => {
-      if (isLarge) tried(() => replace(runsDir, pick(entries, ids)));
+      // Lines that other processes add meanwhile are lost, and added again by the next reader.
+      if (isLarge) tried(() => replaceCache(runsDir, STATUSES, encode(pick(entries, ids))));
       else save();
     },
   };
@@ -81,7 +84,7 @@ function pick(entries: Entries, ids: readonly string[]): Entries {
 }
 
 function statusesPath(runsDir: string): string {
-  return join(runsDir, '.statuses');
+  return join(runsDir, STATUSES);
 }
 
 /** Null if there is no journal, or it cannot be examined. */
@@ -145,21 +148,6 @@ function append(runsDir: string, entries: Entries): void {
     writeSync(fd, encode(entries));
   } finally {
     closeSync(fd);
-  }
-}
-
-/** Lines that other processes add meanwhile are lost, and added again by the next reader. */
-function replace(runsDir: string, entries: Entries): void {
-  const drafts = join(runsDir, '.new');
-  // Named as in `staging.ts`, which removes the leftovers of dead processes.
-  const draft = join(drafts, `${process.pid}___statuses-${Math.random().toString(36).slice(2)}`);
-  try {
-    makePrivateDirectory(drafts);
-    writePrivate(draft, encode(entries));
-    renameSync(draft, statusesPath(runsDir));
-  } catch (error) {
-    removeIfPossible(draft);
-    throw error;
   }
 }
 
