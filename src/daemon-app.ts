@@ -285,7 +285,7 @@ function startLoadThread(): Worker {
   return startThread(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
 }
 
-/** A process that starts takes a core for a while, and the daemon needs one to answer requests. */
+/** Starting a process keeps a core busy, and the daemon needs one to answer requests. */
 const STARTS_PER_CORE = 2;
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 

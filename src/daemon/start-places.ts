@@ -1,4 +1,4 @@
-/** Runs work, at most so much at once, in the order in which it was given. */
+/** Limits concurrent work: what exceeds the limit waits, and starts in the order of the calls. */
 export type StartPlaces = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Creates places for concurrent work; `count` is at least 1. */

@@ -7,7 +7,7 @@ type EarlierStep = Pick<StepView, 'name' | 'status' | 'durationMs'>;
 /** The last run of a workflow that had finished when another began: its id and its steps by name. */
 export type EarlierRun = { readonly runId: string; readonly steps: ReadonlyMap<string, EarlierStep> };
 
-/** Smaller differences, in milliseconds and as a part of the earlier duration, are no news. */
+/** Smaller differences, in milliseconds and as a fraction of the earlier duration, are not shown. */
 const LEAST_MS = 100;
 const LEAST_PART = 0.1;
 

@@ -5,7 +5,7 @@ import type { LogStream, RunLogs } from '../../store/logs.ts';
 /** What a report shows: one run at one moment. */
 export type ReportView = {
   readonly view: RunView;
-  /** The run that the steps are compared with; null: there is none. */
+  /** The earlier run to compare the steps with; null if the workflow has none. */
   readonly earlier: RunSummary | null;
   /** Null if they are lost. */
   readonly logs: RunLogs | null;

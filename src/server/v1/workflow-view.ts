@@ -104,7 +104,7 @@ export function defaultParams(workflow: Workflow | null): readonly Param[] {
   return (workflow?.params ?? []).map(({ name, value }) => ({ name, value }));
 }
 
-/** Clients of this API expect cron expressions; a single moment is none. */
+/** Clients of this API can parse only cron expressions, so starts at a single moment are left out. */
 function isCron(expression: string): boolean {
   return !/^\d{4}-/.test(expression);
 }

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/summary/summary.ts';
 import { anyRun, type History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
-/** Returns the last run of the same workflow before a run that has finished; null: there is none. */
+/** Returns the last finished run of the same workflow before this one; null if it has none. */
 export async function earlierRun(run: PastRun, history: History): Promise<RunSummary | null> {
   const { file, workflow } = history.summarize(run);
   const filter = { ...anyRun, workflow: file ?? workflow, behind: history.placeOf(run) };

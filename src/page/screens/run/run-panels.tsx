@@ -99,7 +99,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
   );
 }
 
-/** The run that the steps are compared with; null until it is known, and if there is none. */
+/** Reads the run to compare the steps with; null while it loads, or without an earlier run. */
 function useEarlier(head: RunHead): EarlierRun | null {
   const earlier = useMemo(
     () => createResource(() => readEarlier(head, { wanted: '', limit: MAX_EARLIER })),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { removeIfPossible } from '../../../remove-file.ts';
 import { makePrivateDirectory, writePrivate } from '../disk/private-files.ts';
 
-/** Replaces a file in the directory of the runs whose loss costs only time: it is not flushed. Throws what the disk says. */
+/** Replaces a cache file in the directory of the runs atomically, without flushing it. Throws the error of the disk. */
 export function replaceCache(runsDir: string, name: string, content: string): void {
   const drafts = join(runsDir, '.new');
   // Named as in `staging.ts`, which removes the leftovers of dead processes.
