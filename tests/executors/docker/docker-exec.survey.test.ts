@@ -1,6 +1,8 @@
 import type { Container } from 'dockerode';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/workflow.ts';
+import type { Daemon } from '../../../src/executors/docker/api/daemon.ts';
+import { signalMarkedProcesses } from '../../../src/executors/docker/exec/exec-commands.ts';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { describeWith } from '../../support/require.ts';
 import { failed, succeeded, until } from '../attempt.ts';
@@ -103,6 +105,14 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     expect(stderr).toMatch(
       /^processes left by the command keep running in the container: .*"sh": executable file not found/,
     );
+  });
+
+  test('leaves nothing behind in a container that stops before it is asked', async () => {
+    await container.kill();
+    await container.wait();
+    const daemon = { docker: world.docker, over: new AbortController().signal } as Daemon;
+    const marked = { daemon, container, exec: {}, mark: 'WF_EXEC=none' };
+    expect(await signalMarkedProcesses(marked, 'SIGKILL')).toBeNull();
   });
 
   test('does not end when it closes its output', async () => {

@@ -30,14 +30,27 @@ type Marked = {
   readonly mark: string;
 };
 
-/** Signals the processes with a mark, as the same user; resolves to the problem if that fails. */
-export function signalMarkedProcesses(
+/**
+ * Signals the processes with a mark, as the same user; resolves to the problem if that fails. A container that has
+ * stopped has no processes, which is no problem.
+ */
+export async function signalMarkedProcesses(
   { daemon, container, exec, mark }: Marked,
   signal: string,
 ): Promise<string | null> {
   const command = ['sh', '-c', signalMarked, 'sh', signal.replace(/^SIG/, ''), mark];
   const { User, Privileged } = exec;
-  return runCommand(container, { User, Privileged, Cmd: command }, daemon.over);
+  const problem = await runCommand(container, { User, Privileged, Cmd: command }, daemon.over);
+  return problem !== null && (await hasStopped(container, daemon)) ? null : problem;
+}
+
+/** Whether a container is stopped or removed; false if Docker cannot tell. */
+async function hasStopped(container: Container, { over }: Daemon): Promise<boolean> {
+  try {
+    return !(await container.inspect({ abortSignal: over })).State.Running;
+  } catch (error) {
+    return requestStatus(error) === 404;
+  }
 }
 
 /**
