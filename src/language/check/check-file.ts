@@ -6,13 +6,13 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import { asList, type OpenTextMap, type RawAction, type RawConditions } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
-import { actionEntries, defaultsEntries } from './action-entries.ts';
-import { actionProblems, defaultsProblems, envProblems } from './check-action.ts';
-import { sharedContainerProblems } from './check-container.ts';
 import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
 import { scheduleProblems } from './check-schedule.ts';
 import { patternProblem, patternSize } from './pattern.ts';
+import { actionEntries, defaultsEntries } from './step/action-entries.ts';
+import { actionProblems, defaultsProblems, envProblems } from './step/check-action.ts';
+import { sharedContainerProblems } from './step/check-container.ts';
 
 /** Maximum number of invalid parameter names reported per function. */
 const MOST_NAMES = 10;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/workflow.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { spotIn } from '../read/spec-file.ts';
-import type { ActionEntry } from './action-entries.ts';
+import type { ActionEntry } from './step/action-entries.ts';
 
 /** Keys that a part of the step ignores, and what to use instead. */
 type Unused = { readonly by: string; readonly help: string; readonly keys: readonly Path[] };

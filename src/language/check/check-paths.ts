@@ -2,7 +2,7 @@ import { scanShell } from '../../core/words/shell-scan.ts';
 import { type Problem, problem } from '../problem.ts';
 import { asList, executorType } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { type ActionEntry, actionEntries } from './action-entries.ts';
+import { type ActionEntry, actionEntries } from './step/action-entries.ts';
 
 /** Warns of JSON paths in the scripts of shells. */
 export function scriptPathProblems(files: readonly SpecFile[]): Problem[] {

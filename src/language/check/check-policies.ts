@@ -1,7 +1,7 @@
 import { type Path, type Problem, problem } from '../problem.ts';
 import type { RawRepeat } from '../raw.ts';
 import { spotIn } from '../read/spec-file.ts';
-import type { ActionEntry } from './action-entries.ts';
+import type { ActionEntry } from './step/action-entries.ts';
 
 const REPEAT_HELP = 'Add "repeat: true", or a "condition" to repeat until it is met: repeat: until.';
 

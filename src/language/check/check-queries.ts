@@ -3,7 +3,7 @@ import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { type ActionEntry, actionEntries } from './action-entries.ts';
+import { type ActionEntry, actionEntries } from './step/action-entries.ts';
 
 /** `$NAME`, `${NAME...}`, `$1`, and escaped dollars, to skip them. */
 const reference = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;

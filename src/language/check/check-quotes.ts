@@ -3,7 +3,7 @@ import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import { executorType, type TextOrList } from '../raw.ts';
 import type { SpecFile } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
+import { actionEntries } from './step/action-entries.ts';
 
 /** Executors that split the text of a command into words, or pass it to a shell. */
 const splitting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh', 'terraform', 'ansible']);

@@ -5,8 +5,8 @@ import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
 import { indexByName, isChained } from './check-graph.ts';
+import { actionEntries } from './step/action-entries.ts';
 
 /** A reference to the result of a step. */
 const REFERENCE =

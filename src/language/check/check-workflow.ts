@@ -5,8 +5,6 @@ import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
 import { isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
-import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
 import { scriptPathProblems } from './check-paths.ts';
@@ -14,6 +12,8 @@ import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
 import { resultProblems } from './check-results.ts';
 import { variableProblems } from './check-variables.ts';
+import { actionEntries } from './step/action-entries.ts';
+import { fanOutProblems } from './step/check-fan-out.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
 export type WorkflowFiles = {

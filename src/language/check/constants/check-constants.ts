@@ -3,7 +3,7 @@ import { messageOf } from '../../../errors.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList, type TextOrList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
-import type { ActionEntry } from '../action-entries.ts';
+import type { ActionEntry } from '../step/action-entries.ts';
 
 /** Reports constant texts of a step or handler that its executor would refuse at run time. */
 export function constantProblems(entry: ActionEntry): Problem[] {

@@ -2,7 +2,7 @@ import { assignments } from '../../build/assignments.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
-import type { ActionEntry } from '../action-entries.ts';
+import type { ActionEntry } from '../step/action-entries.ts';
 
 /** An expression of GitHub Actions; `name` is the last word of a plain one, such as `X` of `env.X`. */
 const EXPRESSION = /\$\{\{\s*([^{}]*?)\s*\}\}/;

@@ -1,8 +1,8 @@
-import { didYouMean, nearNames } from '../near-names.ts';
-import type { Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
-import type { SpecFile } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { didYouMean, nearNames } from '../../near-names.ts';
+import type { Problem } from '../../problem.ts';
+import { problem } from '../../problem.ts';
+import type { SpecFile } from '../../read/spec-file.ts';
+import { spotIn } from '../../read/spec-file.ts';
 import { actionEntries } from './action-entries.ts';
 
 /** The workflows that a `run` of these files can name. */

@@ -1,11 +1,11 @@
-import { parseSpan } from '../../core/span.ts';
-import { isService } from '../build/build-service.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
-import type { RawContainer } from '../raw.ts';
-import { type SpecFile, spotIn } from '../read/spec-file.ts';
+import { parseSpan } from '../../../core/span.ts';
+import { isService } from '../../build/build-service.ts';
+import type { Path, Problem } from '../../problem.ts';
+import { problem } from '../../problem.ts';
+import type { RawContainer } from '../../raw.ts';
+import { type SpecFile, spotIn } from '../../read/spec-file.ts';
+import { patternProblem } from '../pattern.ts';
 import type { ActionEntry } from './action-entries.ts';
-import { patternProblem } from './pattern.ts';
 
 /** A container in the file: `what` names its owner in messages. `isShared`: it starts before the commands in it. */
 type Place = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly isShared: boolean };

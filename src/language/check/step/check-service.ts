@@ -1,9 +1,9 @@
-import { isService } from '../build/build-service.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import { executorType } from '../raw.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { isService } from '../../build/build-service.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
+import { executorType } from '../../raw.ts';
+import { spotIn } from '../../read/spec-file.ts';
+import { patternProblem } from '../pattern.ts';
 import type { ActionEntry } from './action-entries.ts';
-import { patternProblem } from './pattern.ts';
 
 /** Keys of steps that end by themselves. */
 const OF_ENDING_STEPS = ['run', 'output', 'timeoutSec', 'repeatPolicy', 'approval'] as const;

@@ -1,8 +1,8 @@
-import { PATH } from '../../core/words/json-path.ts';
-import type { Json } from '../../core/workflow.ts';
-import { isSource, OUTPUT_KEY } from '../build/published.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { PATH } from '../../../core/words/json-path.ts';
+import type { Json } from '../../../core/workflow.ts';
+import { isSource, OUTPUT_KEY } from '../../build/published.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
+import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from './action-entries.ts';
 
 const values: { readonly [key: string]: readonly string[] } = {

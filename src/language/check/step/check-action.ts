@@ -1,19 +1,19 @@
-import { assignments, VARIABLE_NAME, variableName } from '../build/assignments.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import { asList, executorType, type NamedTexts, type TextOrList } from '../raw.ts';
-import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { executorConfigSchema } from '../schema/schema.ts';
+import { assignments, VARIABLE_NAME, variableName } from '../../build/assignments.ts';
+import { didYouMean, nearNames } from '../../near-names.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
+import { asList, executorType, type NamedTexts, type TextOrList } from '../../raw.ts';
+import { type SpecFile, spotIn } from '../../read/spec-file.ts';
+import { executorConfigSchema } from '../../schema/schema.ts';
+import { ignoredProblems } from '../check-ignored.ts';
+import { policyProblems } from '../check-policies.ts';
+import { constantProblems } from '../constants/check-constants.ts';
+import { expressionProblems } from '../constants/foreign-expressions.ts';
+import { canonicalSignal, signalNames } from '../signals.ts';
 import type { ActionEntry } from './action-entries.ts';
 import { approvalProblems } from './check-approval.ts';
 import { stepContainerProblems } from './check-container.ts';
-import { ignoredProblems } from './check-ignored.ts';
-import { policyProblems } from './check-policies.ts';
 import { publishedProblems } from './check-published.ts';
 import { serviceProblems } from './check-service.ts';
-import { constantProblems } from './constants/check-constants.ts';
-import { expressionProblems } from './constants/foreign-expressions.ts';
-import { canonicalSignal, signalNames } from './signals.ts';
 
 /** Checks a step or handler by itself. */
 export function actionProblems(entry: ActionEntry): Problem[] {

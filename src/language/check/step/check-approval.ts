@@ -1,10 +1,10 @@
-import { inputName, inputsOf } from '../build/approval.ts';
-import { VARIABLE_NAME } from '../build/assignments.ts';
-import { declarationFaults, declaredRule, evaluatedTexts, isDeclaration } from '../declared-params.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
-import { type Problem, problem } from '../problem.ts';
-import { asList, type OpenTextMap } from '../raw.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { inputName, inputsOf } from '../../build/approval.ts';
+import { VARIABLE_NAME } from '../../build/assignments.ts';
+import { declarationFaults, declaredRule, evaluatedTexts, isDeclaration } from '../../declared-params.ts';
+import { didYouMean, nearNames } from '../../near-names.ts';
+import { type Problem, problem } from '../../problem.ts';
+import { asList, type OpenTextMap } from '../../raw.ts';
+import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from './action-entries.ts';
 
 /** Checks the inputs of an approval. */

@@ -1,9 +1,9 @@
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import { MAX_ITEMS } from '../../core/fan-out/items.ts';
-import { combinations, rawFanOut } from '../build/fan-out.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import type { RawMatrix } from '../raw.ts';
-import { type StepEntry, spotIn } from '../read/spec-file.ts';
+import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
+import { MAX_ITEMS } from '../../../core/fan-out/items.ts';
+import { combinations, rawFanOut } from '../../build/fan-out.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
+import type { RawMatrix } from '../../raw.ts';
+import { type StepEntry, spotIn } from '../../read/spec-file.ts';
 
 /** The name of an axis, as `${ITEM.axis}` can have it. */
 const AXIS = /^[A-Za-z0-9_-]+$/;

@@ -1,7 +1,7 @@
-import type { RawItems } from '../build/fan-out.ts';
-import type { Path } from '../problem.ts';
-import type { RawAction } from '../raw.ts';
-import { type SpecFile, stepEntries } from '../read/spec-file.ts';
+import type { RawItems } from '../../build/fan-out.ts';
+import type { Path } from '../../problem.ts';
+import type { RawAction } from '../../raw.ts';
+import { type SpecFile, stepEntries } from '../../read/spec-file.ts';
 
 /** A step or handler and its path; `what` names it in messages (`step "load"`). */
 export type ActionEntry = {
