@@ -160,7 +160,7 @@ const FOLDERS = {
   },
   cli: {
     src: [
-      '(app|daemon-app)[.]ts$',
+      '(app|history-app|run-store|daemon-app)[.]ts$',
       'config/',
       'core/',
       'doctor/machine[.]ts$',
@@ -240,7 +240,7 @@ module.exports = {
       name: 'app-is-faceless',
       comment: 'The composition root serves every face, so it knows none.',
       severity: 'error',
-      from: { path: '^src/(app|daemon-app)[.]ts$' },
+      from: { path: '^src/(app|history-app|run-store|daemon-app)[.]ts$' },
       to: { path: '^src/(render|server)/', ...VALUE },
     },
     {
@@ -260,7 +260,7 @@ module.exports = {
       comment: '`wf --help` and a mistyped option need no engine.',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/(app|daemon-app)[.]ts$', dynamic: false, ...VALUE },
+      to: { path: '^src/(app|history-app|run-store|daemon-app)[.]ts$', dynamic: false, ...VALUE },
     },
     {
       name: 'cli-loads-the-client-on-demand',

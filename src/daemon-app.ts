@@ -1,7 +1,6 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { createControl, createPast, forwardingNotes, processes, removeRun } from './app.ts';
 import type { Config } from './config/config.ts';
 import { listPlaces, listSettings } from './config/listed-settings.ts';
 import { readLogForwarding } from './config/read-log-forwarding.ts';
@@ -21,9 +20,11 @@ import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
 import { createForwardTotal } from './forwarding/forward-total.ts';
 import type { Monitor } from './forwarding/monitor.ts';
+import { createControl, createPast, removeRun } from './history-app.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { endDeadGroups } from './processes/run-group.ts';
 import { startThread } from './processes/start-thread.ts';
+import { processes } from './run-store.ts';
 import { anyRun, type History } from './service/history/history.ts';
 import { readPastRun } from './service/history/past-run.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
@@ -37,9 +38,10 @@ import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-
 import { judgeOwner } from './store/files/control/judge-owner.ts';
 import { sessionFile } from './store/files/control/session-file.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
+import { runIdsIn } from './store/files/disk/run-ids.ts';
 import { createTrialWrite } from './store/files/disk/trial-write.ts';
 import { createRunStamps } from './store/files/listing/run-time.ts';
-import { createRunNotes } from './store/files/run-notes.ts';
+import { createRunNotes, forwardingNotes } from './store/files/run-notes.ts';
 import { createSuspensions } from './store/files/suspensions.ts';
 import type { SessionStore } from './store/store.ts';
 import type { SystemProblem } from './system-problem.ts';
@@ -293,22 +295,6 @@ const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Numb
 function stateDir({ runsDir }: Config): string {
   if (runsDir !== null) return dirname(runsDir);
   throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
-}
-
-/** The ids of runs with which this daemon, or the next one, is not done yet, at an absolute path. */
-function runIdsIn(path: string) {
-  const text = durableText(path);
-  return {
-    read: () => {
-      try {
-        const runIds: unknown = JSON.parse(text.read() ?? '[]');
-        return Array.isArray(runIds) ? runIds.map(String) : [];
-      } catch {
-        return [];
-      }
-    },
-    write: (runIds: readonly string[]) => text.write(`${JSON.stringify(runIds)}\n`),
-  };
 }
 
 function tellLine(line: string | null, log: (line: string) => void): void {

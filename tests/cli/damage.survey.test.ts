@@ -2,7 +2,6 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createPast } from '../../src/app.ts';
 import { gcCommand } from '../../src/cli/commands/history/gc-command.ts';
 import { historyCommand } from '../../src/cli/commands/history/history-command.ts';
 import { listWorkflowsCommand } from '../../src/cli/commands/history/list-command.ts';
@@ -13,6 +12,7 @@ import type { Console } from '../../src/cli/terminal/console.ts';
 import type { StoredEvent } from '../../src/core/run/run.ts';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { WfError } from '../../src/errors.ts';
+import { createPast } from '../../src/history-app.ts';
 import type { History } from '../../src/service/history/history.ts';
 import { retryRequest } from '../../src/service/runs/retry-run.ts';
 import { fakeConsole } from '../support/fake-console.ts';

@@ -1,7 +1,9 @@
-import { createApp, createPast, workflowPlaces } from '../../src/app.ts';
+import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/config.ts';
+import { workflowPlaces } from '../../src/config/workflow-places.ts';
 import type { ActiveRun } from '../../src/engine/engine.ts';
 import { WfError } from '../../src/errors.ts';
+import { createPast } from '../../src/history-app.ts';
 import { fileOf } from '../../src/service/runs/local-runs.ts';
 import { retryRequest } from '../../src/service/runs/retry-run.ts';
 import { type StartRequest, startRun } from '../../src/service/runs/runs.ts';

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
+import { workflowPlaces } from '../../config/workflow-places.ts';
 import { createLocalService, type LocalService } from '../../service/local-service.ts';
 import { beginRun } from '../../service/runs/start-carrier.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
@@ -7,12 +8,12 @@ import { readWorkflow } from '../../service/workflows/workflows.ts';
 
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
 export async function openLocal(config: Config, dags: string | undefined): Promise<LocalService> {
-  const app = await import('../../app.ts');
+  const app = await import('../../history-app.ts');
   const past = () => app.createPast(config);
   return createLocalService({
     location: config.dagsDir ?? 'the workflows directory: there is no home',
     cwd: config.cwd,
-    places: app.workflowPlaces(config),
+    places: workflowPlaces(config),
     past,
     control: () => {
       const control = app.createControl(config);

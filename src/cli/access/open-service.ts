@@ -56,7 +56,7 @@ export async function serverOf({ server, dags }: AccessOptions, config: Config):
 
 async function withOwnLogin(server: ClientSettings, config: Config): Promise<ClientSettings> {
   if (server.authorization !== null) return server;
-  const { ownDaemonLogin } = await import('../../app.ts');
+  const { ownDaemonLogin } = await import('../../history-app.ts');
   const own = await ownDaemonLogin(config, server.url);
   return own === null ? server : { ...server, url: own.url, authorization: `Bearer ${own.token}` };
 }

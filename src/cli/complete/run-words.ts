@@ -42,7 +42,7 @@ export async function stepCandidates(config: Config, run: string): Promise<reado
 }
 
 async function openArchive(config: Config): Promise<RunArchive> {
-  const { createPast } = await import('../../app.ts');
+  const { createPast } = await import('../../history-app.ts');
   return createPast(config).archive;
 }
 

@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../config/workflow-places.ts';
 import { runStatuses } from '../../core/run/run.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, plain } from './candidate.ts';
@@ -77,7 +78,6 @@ async function reporters(): Promise<Candidates['values']> {
 async function parameters(given: Given): Promise<Candidates['values']> {
   const name = given.arguments.get('workflow');
   if (name === undefined || name === '-') return [];
-  const { workflowPlaces } = await import('../../app.ts');
   const { getWorkflow } = await import('../../service/workflows/workflows.ts');
   const { workflow } = getWorkflow({ name }, workflowPlaces(configOf(given)));
   const secrets = new Set(workflow.secrets.map((secret) => secret.name));

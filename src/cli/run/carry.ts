@@ -32,7 +32,8 @@ export async function carryCommand(options: CarryOptions, console: Console): Pro
 }
 
 async function carry({ runId, runs }: CarryOptions, owned: () => void, console: Console): Promise<number> {
-  const { createControl, enterRunGroup } = await import('../../app.ts');
+  const { enterRunGroup } = await import('../../app.ts');
+  const { createControl } = await import('../../history-app.ts');
   const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
   const { request, context } = claimed.launch;
   const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;

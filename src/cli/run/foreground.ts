@@ -139,7 +139,7 @@ const longestMs = 2000;
  * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are ignored here: `wf gc` reports them.
  */
 async function tidyHistory(config: Config, runId: string, stopped: AbortSignal): Promise<void> {
-  const { createRetention } = await import('../../app.ts');
+  const { createRetention } = await import('../../history-app.ts');
   try {
     const retention = createRetention(config);
     if (!retention.isDue()) return;

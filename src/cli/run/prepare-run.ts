@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { workflowPlaces } from '../../config/workflow-places.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
@@ -53,7 +54,6 @@ export async function prepareRun(
   console: Console,
 ): Promise<PreparedRun | null> {
   const given = known ?? givenParameters(options);
-  const { workflowPlaces } = await import('../../app.ts');
   const places = workflowPlaces(config);
   const reference = workflowReference(options.name);
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));

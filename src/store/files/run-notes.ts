@@ -1,5 +1,5 @@
 import { closeSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RunNotes } from '../store.ts';
 import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 
@@ -47,4 +47,9 @@ function namesIn(directory: string): readonly string[] {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** Directory in which run processes report the state of their forwarding to a daemon. */
+export function forwardingNotes(runsDir: string): string {
+  return join(dirname(runsDir), 'daemon', 'forwarding');
 }

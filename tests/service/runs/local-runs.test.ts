@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createControl } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { WfError } from '../../../src/errors.ts';
+import { createControl } from '../../../src/history-app.ts';
 import { createLocalRuns } from '../../../src/service/runs/local-runs.ts';
 import { beginRun } from '../../../src/service/runs/start-carrier.ts';
 import { untilOver } from '../../../src/service/runs/stopping.ts';

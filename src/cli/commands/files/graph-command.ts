@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import type { GraphFormat } from '../../../render/graph/graph-format.ts';
 import { getWorkflow } from '../../../service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -17,7 +18,6 @@ export async function graphCommand(
   { json, format, name, ...options }: GraphOptions,
   console: Console,
 ): Promise<number> {
-  const { workflowPlaces } = await import('../../../app.ts');
   const { renderGraph } = await import('../../../render/graph/render-graph.ts');
   const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));

@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import { WfError } from '../../../errors.ts';
 import type { Diagnostic, Source } from '../../../language/diagnostic.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
@@ -30,7 +31,6 @@ type Checked = {
  * workflows directory. Exit code 2 if any file is invalid.
  */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
-  const { workflowPlaces } = await import('../../../app.ts');
   const places = workflowPlaces(configFor(options));
   const names = filesToCheck(options.names, places);
   const checked = names.map((name): Checked => {

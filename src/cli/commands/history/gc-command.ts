@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import { WfError } from '../../../errors.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
 import type { RemovedRunView } from '../../../render/views/removed-runs.ts';
@@ -27,7 +28,7 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
     command: 'gc',
     instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
   });
-  const { createPast, createRetention, workflowPlaces } = await import('../../../app.ts');
+  const { createPast, createRetention } = await import('../../../history-app.ts');
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');

@@ -30,7 +30,7 @@ export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out }: Console,
 ): Promise<number> {
-  const app = await import('../../../app.ts');
+  const app = await import('../../../history-app.ts');
   const config = configFor(common);
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config);

@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import { getWorkflow } from '../../../service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
@@ -12,7 +13,6 @@ export type DryOptions = CommonOptions & ParameterOptions & { readonly name: str
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { workflowPlaces } = await import('../../../app.ts');
   const { planRun } = await import('../../../service/workflows/plan.ts');
   const { workflow } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   const plan = await planRun({ workflow, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);

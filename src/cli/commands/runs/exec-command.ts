@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import { wordsAsList } from '../../../core/words/list-words.ts';
 import { WfError } from '../../../errors.ts';
 import { pathKind } from '../../../service/workflows/workflow-files.ts';
@@ -23,7 +24,6 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   if (words[0]?.trim() === '') throw new WfError('usage', 'the command is empty', { help: 'wf exec make test' });
   if (name.trim() === '') throw new WfError('usage', 'the name is empty', { help: 'leave --name out, or give it one' });
   const config = configFor(options);
-  const { workflowPlaces } = await import('../../../app.ts');
   const dir = directoryOf(config.cwd, options);
   const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
   const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;

@@ -32,7 +32,7 @@ export type RestartOptions = AccessOptions &
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
   requireLocal(options, config, { command: 'restart', instead: 'wf stop and then wf run do it with a daemon' });
-  const { createControl } = await import('../../../app.ts');
+  const { createControl } = await import('../../../history-app.ts');
   const control = createControl(config);
   const { active, last } = await findActive(options.run, { ...control, cwd: config.cwd });
   if (active.length > 1) throw severalRuns(options.run, active);

@@ -1,3 +1,4 @@
+import { workflowPlaces } from '../../../config/workflow-places.ts';
 import type { RetrySelection } from '../../../core/run/retry.ts';
 import { WfError } from '../../../errors.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
@@ -24,7 +25,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
     const { retryRemotely } = await import('../../run/start-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);
   }
-  const { createPast, workflowPlaces } = await import('../../../app.ts');
+  const { createPast } = await import('../../../history-app.ts');
   const { history } = createPast(config);
   const run = await history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);

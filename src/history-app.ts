@@ -1,0 +1,136 @@
+import type { StdioOptions } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Config } from './config/config.ts';
+import { workflowPlaces } from './config/workflow-places.ts';
+import { systemClock } from './engine/clock.ts';
+import { queueRun as storeQueued } from './engine/local/queue-run.ts';
+import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from './processes/process-identity.ts';
+import { sendSignal } from './processes/process-signals.ts';
+import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
+import { spawnDetached } from './processes/subprocess.ts';
+import { fileStore } from './run-store.ts';
+import { createHistory, type History } from './service/history/history.ts';
+import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
+import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
+import { type Carrier, launchRun } from './service/runs/launch-run.ts';
+import type { StartRequest } from './service/runs/runs.ts';
+import type { StopTools } from './service/runs/stopping.ts';
+import type { AcceptedRun } from './service/service.ts';
+import type { WorkflowPlaces } from './service/workflows/workflows.ts';
+import type { OwnDaemon } from './store/files/control/own-daemon.ts';
+import type { RunArchive } from './store/store.ts';
+
+/** Past runs and their storage. */
+export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
+  const archive = fileStore(config);
+  const leftovers = { find: findRunProcesses, end: endProcesses };
+  const tools = {
+    archive,
+    clock: systemClock,
+    isAlive: mayBeAlive,
+    isElsewhere,
+    leftBy,
+    processes: leftovers,
+    removeContainers: async (daemons: readonly string[]) =>
+      (await import('./executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
+    queue: archive,
+  };
+  return { archive, history: createHistory(tools, config.cwd) };
+}
+
+/** Returns the look-up of the end of a file's suspension; always null without a store. */
+export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
+  if (runsDir === null) return () => null;
+  const { createSuspensions } = await import('./store/files/suspensions.ts');
+  return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
+}
+
+/** Removes past runs. */
+export type Retention = {
+  readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
+  /** Whether the last removal was more than a day ago; true for only one of several processes that ask. */
+  readonly isDue: () => boolean;
+};
+
+/** Sets up the removal of past runs; its modules load when it is applied. */
+export function createRetention(config: Config): Retention {
+  const archive = fileStore(config);
+  const { history } = createPast(config);
+  return {
+    apply: async (request) => {
+      const { applyRetention } = await import('./service/history/retention.ts');
+      return applyRetention(request, {
+        archive,
+        history,
+        clock: systemClock,
+        isAlive: mayBeAlive,
+        isElsewhere,
+        cwd: config.cwd,
+      });
+    },
+    isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
+  };
+}
+
+/** Removes one run that has finished. */
+export async function removeRun(runId: string, config: Config): Promise<number> {
+  const { removePastRun } = await import('./service/history/remove-run.ts');
+  return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
+}
+
+/** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */
+export type Control = StopTools & {
+  readonly history: History;
+  readonly places: WorkflowPlaces;
+  /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
+  readonly strict: boolean;
+  /** `lasting`: a daemon accepts the run, and its successor keeps the promise. */
+  readonly accept: (
+    request: StartRequest,
+    terms: { readonly lasting: boolean; readonly context: RunContext },
+  ) => Promise<AcceptedRun>;
+  /** Starts a process for a waiting run. */
+  readonly launch: (runId: string) => Carrier;
+};
+
+/** Controls the runs of all processes. */
+export function createControl(config: Config): Control {
+  const store = fileStore(config);
+  const own = { clock: systemClock, by: thisProcess() };
+  return {
+    ...createPast(config),
+    queue: store,
+    control: store,
+    wake: (owner) => sendSignal(owner, 'SIGCONT'),
+    clock: systemClock,
+    places: workflowPlaces(config),
+    strict: config.settings.read('strict').value,
+    accept: (request, { lasting, context }) =>
+      acceptRun(request, {
+        context,
+        store: (run, kept) => storeQueued(run, { ...own, queue: store, lasting, ...kept }),
+      }),
+    launch: (runId) => {
+      const env = withoutRun(config.processEnv);
+      const argv = [process.execPath, launcher, 'carry', runId, '--runs', config.runsDir ?? '', '--report'];
+      const program = { argv, cwd: config.cwd, env };
+      const spawn = (stdio: StdioOptions) => spawnDetached(program, stdio);
+      return launchRun(runId, { openProcessLog: store.openProcessLog, closeLog: closeSync, spawn });
+    },
+  };
+}
+
+/**
+ * The login of this user's own daemon if it listens at an address of this machine and has created a token; else null.
+ */
+export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
+  if (runsDir === null) return null;
+  const { findOwnDaemon } = await import('./store/files/control/own-daemon.ts');
+  return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
+}
+
+const tidyEveryMs = 86_400_000;
+
+/** The launcher of this program. */
+const launcher = join(import.meta.dirname, '../bin/wf.js');
