@@ -3,6 +3,7 @@ import { messageOf, WfError } from '../errors.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
 import type { AcceptedRun } from '../service/service.ts';
+import { type RunLine, RunLines } from './run-lines.ts';
 import { createStartPlaces, type StartPlaces } from './start-places.ts';
 
 /** The limits of a daemon's queue. */
@@ -15,15 +16,6 @@ export type QueueLimits = {
   readonly queues?: ReadonlyMap<string, number>;
   /** The maximum number of processes that are started at once, until they own their runs. Default: unlimited. */
   readonly starting?: number;
-};
-
-/** The limits that apply to a run. */
-export type RunLine = {
-  readonly queue: string | null;
-  /** The file of its workflow, else its name. */
-  readonly workflow: string;
-  /** The maximum number of concurrent runs of the workflow. */
-  readonly maxConcurrent: number;
 };
 
 /**
@@ -101,8 +93,7 @@ class LocalStartQueue implements StartQueue {
   readonly #guests = new Set<string>();
   /** Running runs and guests that wait only for approvals. */
   readonly #held = new Set<string>();
-  /** The limits of the waiting and running runs. */
-  readonly #lines = new Map<string, RunLine>();
+  readonly #lines: RunLines;
   /** The earliest time of the next attempt to start a run. */
   readonly #leftAlone = new Map<string, number>();
   readonly #whenIdle = new Set<() => void>();
@@ -113,6 +104,7 @@ class LocalStartQueue implements StartQueue {
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
+    this.#lines = new RunLines(parts.lineOf, parts.limits.queues);
     this.#whenPlaced = createStartPlaces(parts.limits.starting ?? Number.POSITIVE_INFINITY);
   }
 
@@ -139,7 +131,7 @@ class LocalStartQueue implements StartQueue {
     if (this.#parts.clock.now() < (this.#leftAlone.get(runId) ?? 0)) return;
     this.#leftAlone.delete(runId);
     this.#waiting.add(runId);
-    this.#lineUp(runId);
+    this.#lines.add(runId);
     this.#startNext();
   };
 
@@ -154,12 +146,12 @@ class LocalStartQueue implements StartQueue {
   readonly occupy = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.add(runId);
-    this.#lineUp(runId);
+    this.#lines.add(runId);
   };
 
   readonly countGuest = (runId: string): void => {
-    if (this.#lineUp(runId)?.queue != null) this.#guests.add(runId);
-    else this.#lines.delete(runId);
+    if (this.#lines.add(runId)?.queue != null) this.#guests.add(runId);
+    else this.#lines.remove(runId);
   };
 
   readonly hold = (runId: string, isHeld: boolean): void => {
@@ -173,7 +165,7 @@ class LocalStartQueue implements StartQueue {
     this.#places.delete(runId);
     this.#guests.delete(runId);
     this.#held.delete(runId);
-    this.#lines.delete(runId);
+    this.#lines.remove(runId);
     this.#startNext();
     if (this.#places.size === 0) for (const tell of this.#whenIdle) tell();
   };
@@ -190,8 +182,8 @@ class LocalStartQueue implements StartQueue {
   readonly depth = (): number => this.#waiting.size;
 
   readonly stateOf = (queue: string): { readonly limit: number; readonly waiting: number } => ({
-    limit: this.#limitOf(queue),
-    waiting: [...this.#waiting].filter((runId) => this.#lines.get(runId)?.queue === queue).length,
+    limit: this.#lines.limitOf(queue),
+    waiting: [...this.#waiting].filter((runId) => this.#lines.queueOf(runId) === queue).length,
   });
 
   readonly waiting = (): readonly string[] => [...this.#waiting];
@@ -213,48 +205,20 @@ class LocalStartQueue implements StartQueue {
     });
   };
 
-  #limitOf(queue: string): number {
-    return this.#parts.limits.queues?.get(queue) ?? 1;
-  }
-
-  /** Reads the limits of a run once. A run that cannot be read has none: its start will report the error. */
-  #lineUp(runId: string): RunLine | null {
-    const known = this.#lines.get(runId);
-    if (known !== undefined) return known;
-    try {
-      const line = this.#parts.lineOf(runId);
-      this.#lines.set(runId, line);
-      return line;
-    } catch {
-      return null;
-    }
-  }
-
-  /** Whether the queue and the workflow of a waiting run have room for it. */
-  #hasRoom(runId: string): boolean {
-    const line = this.#lines.get(runId);
-    if (line === undefined) return true;
-    const { queue, workflow, maxConcurrent } = line;
-    if (this.#linesOf(this.#places).filter((other) => other.workflow === workflow).length >= maxConcurrent)
-      return false;
-    if (queue === null) return true;
-    const guests = [...this.#guests].filter((other) => !this.#held.has(other));
-    const all = this.#linesOf([...this.places(), ...guests]);
-    return all.filter((other) => other.queue === queue).length < this.#limitOf(queue);
-  }
-
-  #linesOf(runIds: Iterable<string>): readonly RunLine[] {
-    return [...runIds].flatMap((runId) => this.#lines.get(runId) ?? []);
-  }
-
   #startNext(): void {
+    const places = this.places();
+    const guests = [...this.#guests].filter((runId) => !this.#held.has(runId));
+    const room = this.#lines.roomBeside(this.#places, [...places, ...guests]);
+    let free = this.#parts.limits.running - places.length;
     for (const runId of this.#waiting) {
-      if (!this.#isOpen || this.places().length >= this.#parts.limits.running) return;
-      if (!this.#hasRoom(runId)) continue;
+      if (!this.#isOpen || free <= 0) return;
+      if (!room.fits(runId)) continue;
       this.#waiting.delete(runId);
       // Another process may have stopped the run.
       if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
       this.#places.add(runId);
+      room.take(runId);
+      free -= 1;
       void this.#begin(runId);
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createStartQueue, type QueueLimits, type RunLine } from '../../src/daemon/start-queue.ts';
+import type { RunLine } from '../../src/daemon/run-lines.ts';
+import { createStartQueue, type QueueLimits } from '../../src/daemon/start-queue.ts';
 import { WfError } from '../../src/errors.ts';
 import { type Carrier, CarrierDied } from '../../src/service/runs/launch-run.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -1,0 +1,88 @@
+/** The limits that apply to a run. */
+export type RunLine = {
+  readonly queue: string | null;
+  /** The file of its workflow, else its name. */
+  readonly workflow: string;
+  /** The maximum number of concurrent runs of the workflow. */
+  readonly maxConcurrent: number;
+};
+
+/** The room that the limits leave for waiting runs. */
+export type Room = {
+  /** Whether the workflow and the queue of a run have room for it. */
+  readonly fits: (runId: string) => boolean;
+  readonly take: (runId: string) => void;
+};
+
+/** The limits of the waiting and running runs. */
+export class RunLines {
+  readonly #lineOf: (runId: string) => RunLine;
+  readonly #queues: ReadonlyMap<string, number>;
+  readonly #lines = new Map<string, RunLine>();
+
+  /** `queues`: the maximum number of concurrent runs of a queue, by its name; 1 for any other. */
+  constructor(lineOf: (runId: string) => RunLine, queues: ReadonlyMap<string, number> = new Map()) {
+    this.#lineOf = lineOf;
+    this.#queues = queues;
+  }
+
+  /** Reads the limits of a run once. A run that cannot be read has none: its start will report the error. */
+  add(runId: string): RunLine | null {
+    const known = this.#lines.get(runId);
+    if (known !== undefined) return known;
+    try {
+      const line = this.#lineOf(runId);
+      this.#lines.set(runId, line);
+      return line;
+    } catch {
+      return null;
+    }
+  }
+
+  remove(runId: string): void {
+    this.#lines.delete(runId);
+  }
+
+  /** The maximum number of concurrent runs of a queue. */
+  limitOf(queue: string): number {
+    return this.#queues.get(queue) ?? 1;
+  }
+
+  queueOf(runId: string): string | null {
+    return this.#lines.get(runId)?.queue ?? null;
+  }
+
+  /** The room beside the runs of their workflows (`running`) and those that take a place in their queues (`queued`). */
+  roomBeside(running: Iterable<string>, queued: Iterable<string>): Room {
+    const workflows = this.#count(running, ({ workflow }) => workflow);
+    const queues = this.#count(queued, ({ queue }) => queue);
+    return {
+      fits: (runId) => {
+        const line = this.#lines.get(runId);
+        if (line === undefined) return true;
+        const { workflow, queue, maxConcurrent } = line;
+        if ((workflows.get(workflow) ?? 0) >= maxConcurrent) return false;
+        return queue === null || (queues.get(queue) ?? 0) < this.limitOf(queue);
+      },
+      take: (runId) => {
+        const line = this.#lines.get(runId);
+        if (line === undefined) return;
+        countOne(workflows, line.workflow);
+        countOne(queues, line.queue);
+      },
+    };
+  }
+
+  #count<Key>(runIds: Iterable<string>, keyOf: (line: RunLine) => Key): Map<Key, number> {
+    const counts = new Map<Key, number>();
+    for (const runId of runIds) {
+      const line = this.#lines.get(runId);
+      if (line !== undefined) countOne(counts, keyOf(line));
+    }
+    return counts;
+  }
+}
+
+function countOne<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
