@@ -1,13 +1,12 @@
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
-import type { CancelReason, FinishedStatus, Outputs, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
-import { initialRun, isFinished, isHeld, type RunState, stepNode } from '../../core/run/run-state.ts';
+import type { CancelReason, FinishedStatus, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
+import { initialRun, isFinished, isHeld, type RunState } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
-import type { Step } from '../../core/workflow.ts';
 import type { WfError } from '../../errors.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
-import type { Engine, GivenAnswer, Notice, RunRequest, RunWatcher } from '../engine.ts';
+import type { Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -16,6 +15,7 @@ import type { RunSecrets } from './environment/run-secrets.ts';
 import { Mailbox } from './mailbox.ts';
 import { Notices } from './notices.ts';
 import { prepare } from './prepare.ts';
+import { RunEffects } from './run-effects.ts';
 import { RunLimit } from './run-limit.ts';
 import { RunRecord } from './run-record.ts';
 import { RunTimers } from './run-timers.ts';
@@ -23,16 +23,9 @@ import { RunningAttempts } from './running-attempts.ts';
 import { RunParts } from './shared-parts.ts';
 import { StepAttempts } from './step-attempts.ts';
 import { StepRunner } from './step-runner.ts';
-import { unattendedAnswer } from './unattended-answer.ts';
-
-/** Longest wait before a result that no step depends on is flushed to disk. */
-const flushDelayMs = 10;
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;
-
-/** The time of a timer that does not fire. */
-const never = Number.MAX_SAFE_INTEGER;
 
 /** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
 type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -66,11 +59,11 @@ export class LocalRun {
   readonly #background: Background;
   readonly #shared = new RunParts();
   readonly #notices: Notices;
+  readonly #effects: RunEffects;
   readonly #timers: RunTimers;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
   readonly #mailbox = new Mailbox<Message>((message) => this.#read(message));
-  #isFlushDue = false;
   /** All steps and handlers have ended; their background processes are being ended. */
   #isEnding = false;
   readonly #limit: RunLimit;
@@ -95,7 +88,6 @@ export class LocalRun {
     this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
     this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
-    this.#notices = new Notices(options.notify, warn);
     const onFailure = (error: WfError) => this.#storageFailed(error);
     const policies = request.onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
     this.#record = new RunRecord(initialRun(buildGraph(workflow), policies), { journal, secrets, onFailure });
@@ -110,6 +102,29 @@ export class LocalRun {
       gate,
       post: (input) => this.#post(input),
       warn,
+    });
+    this.#notices = new Notices(options.notify, {
+      workflow,
+      record: this.#record,
+      secrets,
+      runner: this.#runner,
+      logs: journal.logs,
+      warn,
+    });
+    this.#effects = new RunEffects({
+      clock: options.clock,
+      request,
+      record: this.#record,
+      runner: this.#runner,
+      attempts: this.#attempts,
+      stepAttempts: this.#stepAttempts,
+      timers: this.#timers,
+      limit: this.#limit,
+      notices: this.#notices,
+      preparation: this.#preparation,
+      post: (input) => this.#post(input),
+      finish: (status) => this.#finish(status),
+      guard: (work) => this.#guard(work),
     });
     this.finished = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -212,7 +227,7 @@ export class LocalRun {
     if (decision.events.length === 0) return;
     const { events, stored } = this.#record.add(decision.events, decision.run);
     this.#limit.hold(isHeld(this.result));
-    for (const event of events) this.#act(event);
+    for (const event of events) this.#effects.act(event);
     // Watchers may be slow; act on the events first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
   }
@@ -244,126 +259,19 @@ export class LocalRun {
     this.cancel({ reason: 'storage', message, force: false });
   }
 
-  /** Flushes results that no step waits for together. */
-  #flushSoon(): void {
-    if (this.#isFlushDue) return;
-    this.#isFlushDue = true;
-    this.#timers.at(this.#options.clock.now() + flushDelayMs, () => {
-      this.#isFlushDue = false;
-      this.#guard(this.#record.flush());
-    });
-  }
-
-  #act(event: RunEvent): void {
-    switch (event.type) {
-      case 'run.started':
-        this.#limit.start(this.#request.workflow.timeoutMs);
-        break;
-      case 'step.scheduled':
-        this.#guard(this.#stepAttempts.make(event.step, event.attempt));
-        break;
-      case 'step.ending':
-        this.#attempts.end(event.step);
-        break;
-      case 'step.waiting': {
-        const { step, attempt } = event;
-        this.#publish(step, 'outputs' in event.outcome ? event.outcome.outputs : {});
-        this.#timers.at(event.until, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
-        break;
-      }
-      case 'step.held':
-        this.#held(event);
-        break;
-      case 'step.finished':
-        this.#publish(event.step, event.outputs);
-        this.#flushSoon();
-        this.#guard(this.#notifyOfStep(stepNode(this.result, event.step), event.status));
-        break;
-      case 'step.canceling':
-        this.#attempts.stop((step) => stepNode(this.result, step).instanceOf === event.step);
-        break;
-      case 'run.delayed':
-        this.#timers.at(event.until, (at) => this.#post({ type: 'delay-over', at }));
-        break;
-      case 'run.canceling':
-        this.#preparation.abort('stop');
-        if (event.force) this.#attempts.kill();
-        else this.#attempts.stop();
-        break;
-      case 'run.handling':
-        this.#limit.stop();
-        break;
-      case 'run.finished':
-        this.#preparation.abort('stop');
-        this.#guard(this.#finish(event.status));
-        break;
-      case 'run.created':
-      case 'run.queued':
-      case 'run.owned':
-      case 'run.prepared':
-      case 'run.warned':
-      case 'step.restored':
-      case 'step.started':
-      case 'step.expanded':
-      case 'step.ready':
-      case 'step.contained':
-      case 'step.serving':
-      case 'step.answered':
-      case 'step.marked':
-        break;
-    }
-  }
-
-  /**
-   * Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out, and published
-   * ones belong to the result of their step.
-   */
-  #publish(step: string, outputs: Outputs): void {
-    const { instanceOf, published } = stepNode(this.result, step);
-    if (instanceOf === undefined && published === undefined) this.#runner.set(outputs);
-  }
-
   #timeOut(): void {
     const message = `timed out after ${this.#request.workflow.timeoutMs / 1000}s`;
     this.cancel({ reason: 'timeout', message, force: false });
-  }
-
-  #held({ step, attempt, until, outputs }: Extract<RunEvent, { type: 'step.held' }>): void {
-    this.#runner.set(outputs);
-    this.#flushSoon();
-    // Without a limit, the timer only keeps this process alive until the run ends.
-    this.#timers.at(until ?? never, (at) => this.#post({ type: 'timer-fired', at, step, attempt }));
-    const given = unattendedAnswer(stepNode(this.result, step), this.#request.onApproval);
-    if (given !== null) this.answer({ step, ...given });
-    else this.#guard(this.#notify(null, 'waiting'));
   }
 
   #warn(step: string | null, message: string): void {
     this.#note(warning(this.#options.clock.now(), step, message));
   }
 
-  /** A fan-out sends one notification for all its instances. */
-  #notifyOfStep(step: Step, status: Notice['status']): Promise<void> {
-    return step.instanceOf === undefined ? this.#notify(step, status) : Promise.resolve();
-  }
-
-  #notify(step: Step | null, status: Notice['status']): Promise<void> {
-    return this.#notices.send({
-      step,
-      status,
-      state: this.state,
-      workflow: this.#request.workflow,
-      isMasked: this.#secrets.isTextMasked,
-      scope: (name) => this.#runner.scope()(name),
-      mask: (text) => this.#secrets.shared.mask(text),
-      logs: this.#journal.logs,
-    });
-  }
-
   async #finish(status: FinishedStatus): Promise<void> {
     this.#timers.clear();
     this.#runner.close();
-    this.#guard(this.#notify(null, status));
+    this.#guard(this.#notices.send(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
     const left = await this.#record.close();
     // The journal is closed: only the watcher can be notified.

@@ -1,36 +1,67 @@
+import type { Step, Workflow } from '../../core/workflow.ts';
+import type { RunLogs } from '../../store/logs.ts';
 import type { Clock } from '../clock.ts';
 import type { Notice, Notify } from '../engine.ts';
+import type { RunSecrets } from './environment/run-secrets.ts';
+import type { RunRecord } from './run-record.ts';
+import type { StepRunner } from './step-runner.ts';
 
 /** Longest time that a finished run waits for its notifications. */
 const notifyTimeoutMs = 30_000;
 
-/** The pending notifications of one run. */
+/** What the notifications of a run are made of. */
+export type NoticeParts = {
+  readonly workflow: Workflow;
+  readonly record: RunRecord;
+  readonly secrets: RunSecrets;
+  readonly runner: StepRunner;
+  readonly logs: RunLogs;
+  readonly warn: (step: string | null, message: string) => void;
+};
+
+/** The notifications of one run. */
 export class Notices {
   readonly #notify: Notify;
-  readonly #warn: (step: string | null, message: string) => void;
+  readonly #parts: NoticeParts;
   readonly #end = new AbortController();
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(notify: Notify, warn: (step: string | null, message: string) => void) {
+  constructor(notify: Notify, parts: NoticeParts) {
     this.#notify = notify;
-    this.#warn = warn;
+    this.#parts = parts;
   }
 
   get arePending(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Resolves when the notification is sent or abandoned. */
-  send(notice: Omit<Notice, 'signal'>): Promise<void> {
-    const sending = this.#notify({ ...notice, signal: this.#end.signal });
+  /** A fan-out sends one notification for all its instances. */
+  ofStep(step: Step, status: Notice['status']): Promise<void> {
+    return step.instanceOf === undefined ? this.send(step, status) : Promise.resolve();
+  }
+
+  /** Resolves when the notification is sent or abandoned; `step` null: about the run. */
+  send(step: Step | null, status: Notice['status']): Promise<void> {
+    const { workflow, record, secrets, runner, logs } = this.#parts;
+    const sending = this.#notify({
+      step,
+      status,
+      state: record.shown,
+      workflow,
+      isMasked: secrets.isTextMasked,
+      scope: (name) => runner.scope()(name),
+      mask: (text) => secrets.shared.mask(text),
+      logs,
+      signal: this.#end.signal,
+    });
     if (sending === null) return Promise.resolve();
-    const pending = this.#warnOf(notice, sending).finally(() => this.#pending.delete(pending));
+    const pending = this.#warnOf(step, sending).finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
     return pending;
   }
 
-  async #warnOf({ step }: Omit<Notice, 'signal'>, sending: Promise<readonly string[]>): Promise<void> {
-    for (const problem of await sending) this.#warn(step?.name ?? null, problem);
+  async #warnOf(step: Step | null, sending: Promise<readonly string[]>): Promise<void> {
+    for (const problem of await sending) this.#parts.warn(step?.name ?? null, problem);
   }
 
   /** Resolves when all notifications are sent, or abandoned after the time limit. */

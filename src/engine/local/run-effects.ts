@@ -1,0 +1,143 @@
+import type { FinishedStatus, Outputs, RunEvent, RunInput } from '../../core/run/run.ts';
+import { stepNode } from '../../core/run/run-state.ts';
+import type { EndSignal } from '../../processes/end-signal.ts';
+import type { Clock } from '../clock.ts';
+import type { RunRequest } from '../engine.ts';
+import type { Notices } from './notices.ts';
+import type { RunLimit } from './run-limit.ts';
+import type { RunRecord } from './run-record.ts';
+import type { RunTimers } from './run-timers.ts';
+import type { RunningAttempts } from './running-attempts.ts';
+import type { StepAttempts } from './step-attempts.ts';
+import type { StepRunner } from './step-runner.ts';
+import { unattendedAnswer } from './unattended-answer.ts';
+
+/** Longest wait before a result that no step depends on is flushed to disk. */
+const flushDelayMs = 10;
+
+/** The time of a timer that does not fire. */
+const never = Number.MAX_SAFE_INTEGER;
+
+/** What the effects of a run work on. */
+export type EffectParts = {
+  readonly clock: Clock;
+  readonly request: RunRequest;
+  readonly record: RunRecord;
+  readonly runner: StepRunner;
+  readonly attempts: RunningAttempts;
+  readonly stepAttempts: StepAttempts;
+  readonly timers: RunTimers;
+  readonly limit: RunLimit;
+  readonly notices: Notices;
+  /** Ends the evaluation of the environment. */
+  readonly preparation: EndSignal;
+  readonly post: (input: RunInput) => void;
+  /** Closes the run. */
+  readonly finish: (status: FinishedStatus) => Promise<void>;
+  /** Fails the run if the work fails. */
+  readonly guard: (work: Promise<void>) => void;
+};
+
+/** The effects of a run's events: each starts, ends or delays something, whose result is posted as the next input. */
+export class RunEffects {
+  readonly #parts: EffectParts;
+  #isFlushDue = false;
+
+  constructor(parts: EffectParts) {
+    this.#parts = parts;
+  }
+
+  /** Acts on an event that has been recorded. */
+  act(event: RunEvent): void {
+    const { request, record, attempts, stepAttempts, timers, limit, notices, preparation, post, guard } = this.#parts;
+    switch (event.type) {
+      case 'run.started':
+        limit.start(request.workflow.timeoutMs);
+        break;
+      case 'step.scheduled':
+        guard(stepAttempts.make(event.step, event.attempt));
+        break;
+      case 'step.ending':
+        attempts.end(event.step);
+        break;
+      case 'step.waiting': {
+        const { step, attempt } = event;
+        this.#publish(step, 'outputs' in event.outcome ? event.outcome.outputs : {});
+        timers.at(event.until, (at) => post({ type: 'timer-fired', at, step, attempt }));
+        break;
+      }
+      case 'step.held':
+        this.#hold(event);
+        break;
+      case 'step.finished':
+        this.#publish(event.step, event.outputs);
+        this.#flushSoon();
+        guard(notices.ofStep(stepNode(record.state, event.step), event.status));
+        break;
+      case 'step.canceling':
+        attempts.stop((step) => stepNode(record.state, step).instanceOf === event.step);
+        break;
+      case 'run.delayed':
+        timers.at(event.until, (at) => post({ type: 'delay-over', at }));
+        break;
+      case 'run.canceling':
+        preparation.abort('stop');
+        if (event.force) attempts.kill();
+        else attempts.stop();
+        break;
+      case 'run.handling':
+        limit.stop();
+        break;
+      case 'run.finished':
+        preparation.abort('stop');
+        guard(this.#parts.finish(event.status));
+        break;
+      case 'run.created':
+      case 'run.queued':
+      case 'run.owned':
+      case 'run.prepared':
+      case 'run.warned':
+      case 'step.restored':
+      case 'step.started':
+      case 'step.expanded':
+      case 'step.ready':
+      case 'step.contained':
+      case 'step.serving':
+      case 'step.answered':
+      case 'step.marked':
+        break;
+    }
+  }
+
+  /**
+   * Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out, and published
+   * ones belong to the result of their step.
+   */
+  #publish(step: string, outputs: Outputs): void {
+    const { record, runner } = this.#parts;
+    const { instanceOf, published } = stepNode(record.state, step);
+    if (instanceOf === undefined && published === undefined) runner.set(outputs);
+  }
+
+  #hold({ step, attempt, until, outputs }: Extract<RunEvent, { type: 'step.held' }>): void {
+    const { clock, request, record, runner, timers, notices, post, guard } = this.#parts;
+    runner.set(outputs);
+    this.#flushSoon();
+    // Without a limit, the timer only keeps this process alive until the run ends.
+    timers.at(until ?? never, (at) => post({ type: 'timer-fired', at, step, attempt }));
+    const given = unattendedAnswer(stepNode(record.state, step), request.onApproval);
+    if (given !== null) post({ type: 'answer', at: clock.now(), step, ...given });
+    else guard(notices.send(null, 'waiting'));
+  }
+
+  /** Flushes results that no step waits for together. */
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    const { clock, record, timers, guard } = this.#parts;
+    timers.at(clock.now() + flushDelayMs, () => {
+      this.#isFlushDue = false;
+      guard(record.flush());
+    });
+  }
+}
