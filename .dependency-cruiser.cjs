@@ -75,7 +75,7 @@ const FOLDERS = {
   // Short replacements for builtin modules that take long to load.
   'start-up': { builtins: ['child_process', 'fs', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'start-up/', '(descriptors|flush-directory|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/', '(descriptors|durable-file|regular-file|remove-file|system-problem)[.]ts$'],
     builtins: [ANY],
   },
   engine: {
@@ -97,7 +97,7 @@ const FOLDERS = {
       'render/text/step-text[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      '(descriptors|flush-directory|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
+      '(descriptors|durable-file|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
     ],
     builtins: [ANY],
   },

@@ -1,5 +1,5 @@
-import type { NotificationEvent } from '../core/workflow.ts';
-import type { Notice, Notify } from '../engine/engine.ts';
+import { notificationEvent } from '../core/notification-event.ts';
+import type { Notify } from '../engine/engine.ts';
 import { reported } from './reported-event.ts';
 import type { NotifierOptions } from './send-notifications.ts';
 
@@ -9,7 +9,7 @@ export function createNotifier(options: NotifierOptions): Notify {
     const { step, status, workflow, state } = notice;
     // After a kill the user does not wait for a server.
     if (step !== null || workflow.notify === undefined || state.cancellation?.force) return null;
-    const event = eventOf(status);
+    const event = notificationEvent(status);
     const mayRecover = event === 'success';
     if (event === null || !workflow.notify.some(({ on }) => reported(on, event, mayRecover))) return null;
     return import('./send-notifications.ts').then(({ sendNotifications }) => sendNotifications(notice, event, options));
@@ -22,22 +22,4 @@ export function joinNotifiers(...all: readonly Notify[]): Notify {
     const sent = all.flatMap((notify) => notify(notice) ?? []);
     return sent.length === 0 ? null : Promise.all(sent).then((problems) => problems.flat());
   };
-}
-
-function eventOf(status: Notice['status']): NotificationEvent | null {
-  switch (status) {
-    case 'succeeded':
-    case 'partially_succeeded':
-      return 'success';
-    case 'failed':
-      return 'failure';
-    case 'canceled':
-      return 'cancel';
-    case 'skipped':
-      return 'skipped';
-    case 'waiting':
-      return 'waiting';
-    case 'upstream_failed':
-      return null;
-  }
 }

@@ -1,3 +1,4 @@
+import { notificationEvent } from '../../core/notification-event.ts';
 import type { Step, Workflow } from '../../core/workflow.ts';
 import type { Notice, Notify } from '../../engine/engine.ts';
 import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
@@ -24,18 +25,7 @@ function occasionFor({ status, step, state, workflow }: Notice): MailOccasion | 
 
 /** Skipped steps send no mail; steps that were not reached are covered by the mail about the run. */
 function occasionOf(status: Notice['status']): MailOccasion | null {
-  switch (status) {
-    case 'succeeded':
-    case 'partially_succeeded':
-      return 'success';
-    case 'failed':
-      return 'failure';
-    case 'canceled':
-      return 'cancel';
-    case 'waiting':
-      return 'wait';
-    case 'skipped':
-    case 'upstream_failed':
-      return null;
-  }
+  const event = notificationEvent(status);
+  if (event === 'waiting') return 'wait';
+  return event === 'skipped' ? null : event;
 }

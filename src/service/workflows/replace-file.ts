@@ -8,38 +8,28 @@ import {
   fsyncSync,
   linkSync,
   openSync,
-  renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { flushDirectory } from '../../flush-directory.ts';
-import { removeIfPossible } from '../../remove-file.ts';
+import { flushDirectory, replaceByDraft } from '../../durable-file.ts';
 
 /**
- * Replaces a file atomically: readers find the old text or the new one, also after a crash of the machine. Keeps the
- * mode and, if permitted, the owner. A draft left by a crash is not listed as a workflow: its name begins with a dot.
+ * Replaces a file atomically. Keeps the mode and, if permitted, the owner. A draft left by a crash is not listed as a
+ * workflow: its name begins with a dot.
  */
 export function replaceFile(path: string, text: string): void {
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   const { mode, uid, gid } = statSync(path);
-  try {
-    const fd = openSync(draft, 'wx', 0o600);
-    try {
+  replaceByDraft(path, draft, {
+    open: () => openSync(draft, 'wx', 0o600),
+    write: (fd) => {
       writeFileSync(fd, text);
       keepOwner(fd, uid, gid);
       fchmodSync(fd, mode & 0o777);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-  } catch (error) {
-    removeIfPossible(draft);
-    throw error;
-  }
-  flushDirectory(dirname(path));
+    },
+  });
 }
 
 /** Creates a file; throws the system's `EEXIST` if it exists. */

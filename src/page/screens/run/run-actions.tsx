@@ -1,18 +1,18 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
-import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
+import { ErrorBoundary, lazy } from 'preact-iso';
 import { shortId } from '../../../render/text/short-id.ts';
-import { pathOf, to } from '../../api/address.ts';
+import { to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { newRunId, type RetryPart, retryRun, stopRun } from '../../data/run-actions.ts';
+import { stopRun } from '../../data/run-actions.ts';
 import { isActive } from '../../data/workflows/workflow-state.ts';
 import { counted } from '../../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
+import { useRetry } from './use-retry.ts';
 
 const ConfirmDialog = lazy(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
@@ -87,7 +87,7 @@ function shortName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 24)}…` : name;
 }
 
-type ProblemSignal = { value: ApiProblem | null };
+type ProblemSignal = Signal<ApiProblem | null>;
 
 function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; problem: ProblemSignal }): JSX.Element {
   const isAsking = useSignal(false);
@@ -144,21 +144,7 @@ function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; prob
 type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly problem: ProblemSignal };
 
 function RetryButtons({ head, chosen, problem }: RetryProps): JSX.Element {
-  const { route } = useLocation();
-  const isPending = useSignal(false);
-  // Made once, so that a second click is the same request.
-  const newId = useMemo(newRunId, [head.runId]);
-  const retry = async (part: RetryPart) => {
-    isPending.value = true;
-    problem.value = null;
-    try {
-      const { runId } = await retryRun(head.runId, newId, part);
-      route(pathOf(to.run(runId)));
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-      isPending.value = false;
-    }
-  };
+  const { isPending, retry } = useRetry(head.runId, problem);
   const isOff = isPending.value || isOffline.value;
   return (
     <>

@@ -1,6 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { shortId } from '../../../render/text/short-id.ts';
 import { pathOf, to } from '../../api/address.ts';
@@ -9,10 +8,11 @@ import type { RunHead, StepView } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { deleteRun, type MarkedStatus, markStep, newRunId, type RetryPart, retryRun } from '../../data/run-actions.ts';
+import { deleteRun, type MarkedStatus, markStep } from '../../data/run-actions.ts';
 import { isActive } from '../../data/workflows/workflow-state.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { useRetry } from './use-retry.ts';
 
 /** Actions on a run that are rarely needed. */
 export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
@@ -49,22 +49,12 @@ type StepMenuProps = {
 
 /** Actions on a step of a run that has ended: run it again, and how it counts. */
 export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
-  const { route } = useLocation();
   const asked = useSignal<MarkedStatus | null>(null);
   const problem = useSignal<ApiProblem | null>(null);
-  // Made once, so that a second click is the same request.
-  const newId = useMemo(newRunId, [head.runId]);
+  const { isPending, retry } = useRetry(head.runId, problem);
   if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
   const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
-  const retry = async (part: RetryPart) => {
-    problem.value = null;
-    try {
-      const { runId } = await retryRun(head.runId, newId, part);
-      route(pathOf(to.run(runId)));
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-    }
-  };
+  const isOff = isPending.value || isOffline.value;
   const mark = async (status: MarkedStatus) => {
     await markStep(head.runId, step.name, status);
     await run.reload();
@@ -74,8 +64,8 @@ export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null
       <Menu
         label="More actions of the step"
         items={[
-          { text: `Retry ${step.name} alone`, act: () => void retry({ step: step.name }), isDisabled: isOffline.value },
-          { text: `Retry from ${step.name}`, act: () => void retry({ from: step.name }), isDisabled: isOffline.value },
+          { text: `Retry ${step.name} alone`, act: () => void retry({ step: step.name }), isDisabled: isOff },
+          { text: `Retry from ${step.name}`, act: () => void retry({ from: step.name }), isDisabled: isOff },
           ...statuses.map((status) => ({
             text: `Mark ${step.name} as ${status}`,
             act: () => ask(asked, status),

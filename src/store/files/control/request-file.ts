@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { flushDirectory } from '../../../flush-directory.ts';
+import { flushDirectory } from '../../../durable-file.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
 import { errorCode, replacePrivate } from '../disk/private-files.ts';

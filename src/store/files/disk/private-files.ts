@@ -3,18 +3,15 @@ import {
   closeSync,
   fchmodSync,
   fstatSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { replaceByDraft } from '../../../durable-file.ts';
 import { messageOf, WfError } from '../../../errors.ts';
-import { flushDirectory } from '../../../flush-directory.ts';
-import { removeIfPossible } from '../../../remove-file.ts';
 import { systemReason } from '../../../system-problem.ts';
 
 const readWrite = 0o600;
@@ -48,20 +45,7 @@ export function writePrivate(path: string, content: string | Uint8Array): void {
 
 /** Replaces a file atomically by one of mode 0600, on disk when this returns. `draft`: a path in the same directory. */
 export function replacePrivate(path: string, text: string, draft: string): void {
-  try {
-    const fd = openPrivate(draft, 'w');
-    try {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-  } catch (error) {
-    removeIfPossible(draft);
-    throw error;
-  }
-  flushDirectory(dirname(path));
+  replaceByDraft(path, draft, { open: () => openPrivate(draft, 'w'), write: (fd) => writeFileSync(fd, text) });
 }
 
 /** Reads a text; null if the file does not exist. */
