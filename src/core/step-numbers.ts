@@ -1,44 +1,59 @@
 import { parseSpan } from './span.ts';
 import { expandText } from './words/interpolate.ts';
-import type { NumberKey, NumberText, NumberValue, Step } from './workflow.ts';
+import type {
+  Notification,
+  NotifyNumberKey,
+  NumberKey,
+  NumberText,
+  NumberValue,
+  RunNumberKey,
+  Step,
+  Workflow,
+} from './workflow.ts';
 
-/** What a key takes, and where it is in a step. */
-type Rule = {
+/** What a key takes. */
+type Limits = {
   readonly takes: 'count' | 'number' | 'seconds' | 'factor';
   readonly least: number;
   /** The value must be more than `least`. */
   readonly isAbove?: true;
   readonly most: number;
-  readonly put: (step: Step, value: number) => Step;
 };
+/** What a key takes, and where it is in a step, workflow or notification. */
+type Rule<Target> = Limits & { readonly put: (target: Target, value: number) => Target };
+type Put = Rule<Step>['put'];
+/** The numbers of a workflow that a variable may give. */
+export type RunNumbers = Partial<Pick<Workflow, 'timeoutMs' | 'delayMs' | 'maxActiveSteps' | 'maxOutputBytes'>>;
+type NotifyNumbers = Pick<Notification, 'lines' | 'timeoutMs'>;
 
 const MOST_COUNT = 2_147_483_647;
 const MOST_SECONDS = 3_153_600_000;
+const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-const seconds = (put: Rule['put'], limits: Partial<Rule> = {}): Rule => {
+function seconds<Target>(put: Rule<Target>['put'], limits: Partial<Limits> = {}): Rule<Target> {
   return {
     takes: 'seconds',
     least: 0,
     most: MOST_SECONDS,
     ...limits,
-    put: (step, value) => put(step, Math.round(value * 1000)),
+    put: (target, value) => put(target, Math.round(value * 1000)),
   };
-};
-const ofRetry = (change: (value: number) => Partial<Step['retry']>): Rule['put'] => {
+}
+const ofRetry = (change: (value: number) => Partial<Step['retry']>): Put => {
   return (step, value) => ({ ...step, retry: { ...step.retry, ...change(value) } });
 };
-const ofRepeat = (change: (value: number) => Partial<NonNullable<Step['repeat']>>): Rule['put'] => {
+const ofRepeat = (change: (value: number) => Partial<NonNullable<Step['repeat']>>): Put => {
   return (step, value) => (step.repeat === null ? step : { ...step, repeat: { ...step.repeat, ...change(value) } });
 };
-const ofService = (change: (value: number) => Partial<NonNullable<Step['service']>>): Rule['put'] => {
+const ofService = (change: (value: number) => Partial<NonNullable<Step['service']>>): Put => {
   return (step, value) =>
     step.service === undefined ? step : { ...step, service: { ...step.service, ...change(value) } };
 };
-const exitCode = (put: Rule['put']): Rule => ({ takes: 'count', least: 0, most: 255, put });
-const factor = (put: Rule['put']): Rule => ({ takes: 'factor', least: 1, isAbove: true, most: 1000, put });
+const exitCode = (put: Put): Rule<Step> => ({ takes: 'count', least: 0, most: 255, put });
+const factor = (put: Put): Rule<Step> => ({ takes: 'factor', least: 1, isAbove: true, most: 1000, put });
 
 /** The keys of a step whose number may be a variable. An exit code is one more in its list. */
-const rules: { readonly [key in NumberKey]: Rule } = {
+const rules: { readonly [key in NumberKey]: Rule<Step> } = {
   timeoutSec: seconds((step, timeoutMs) => ({ ...step, timeoutMs })),
   'continueOn.exitCode': exitCode((step, code) => {
     const { continueOn } = step;
@@ -75,23 +90,54 @@ const rules: { readonly [key in NumberKey]: Rule } = {
     ofService((timeoutMs) => ({ timeoutMs })),
     { isAbove: true, most: 86_400 },
   ),
+  'approval.timeoutSec': seconds((step, timeoutMs) =>
+    step.approval === undefined ? step : { ...step, approval: { ...step.approval, timeoutMs } },
+  ),
 };
+
+/** The keys of a workflow whose number may be a variable. */
+const runRules: { readonly [key in RunNumberKey]: Rule<RunNumbers> } = {
+  timeoutSec: seconds((run, timeoutMs) => ({ ...run, timeoutMs })),
+  delaySec: seconds((run, delayMs) => ({ ...run, delayMs })),
+  maxActiveSteps: {
+    takes: 'count',
+    least: 0,
+    most: MOST_COUNT,
+    put: (run, maxActiveSteps) => ({ ...run, maxActiveSteps }),
+  },
+  maxOutputSize: {
+    takes: 'count',
+    least: 1,
+    most: MOST_OUTPUT_BYTES,
+    put: (run, maxOutputBytes) => ({ ...run, maxOutputBytes }),
+  },
+};
+
+/** The keys of a notification whose number may be a variable. */
+const notifyRules: { readonly [key in NotifyNumberKey]: Rule<NotifyNumbers> } = {
+  'notify.lines': { takes: 'count', least: 0, most: 100, put: (notify, lines) => ({ ...notify, lines }) },
+  'notify.timeoutSec': seconds((notify, timeoutMs) => ({ ...notify, timeoutMs }), { isAbove: true, most: 30 }),
+};
+
+type AnyKey = NumberKey | RunNumberKey | NotifyNumberKey;
+/** The time limits of a step and of a run take the same. */
+const limits: { readonly [key in AnyKey]: Limits } = { ...runRules, ...notifyRules, ...rules };
 
 /** A number text is one variable: `$NAME`, `$1`, `${NAME.key}`. */
 export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith('$');
 }
 
-/** The values of the number texts of a step, or what is wrong with the first that has none. */
-export function numberValues(
-  texts: readonly NumberText[],
+/** The values of number texts, or what is wrong with the first that has none. */
+export function numberValues<Key extends AnyKey>(
+  texts: readonly NumberText<Key>[],
   scope: (name: string) => string | undefined,
-): { readonly values: readonly NumberValue[] } | { readonly problem: string } {
-  const values: NumberValue[] = [];
+): { readonly values: readonly NumberValue<Key>[] } | { readonly problem: string } {
+  const values: NumberValue<Key>[] = [];
   for (const { key, text } of texts) {
     const given = expandText(text, scope).trim();
-    const value = parsed(given, rules[key]);
-    if (value === null) return { problem: `"${key}: ${text}" ${faultText(rules[key])}, got ${JSON.stringify(given)}` };
+    const value = parsed(given, limits[key]);
+    if (value === null) return { problem: `"${key}: ${text}" ${faultText(limits[key])}, got ${JSON.stringify(given)}` };
     values.push({ key, value });
   }
   return { values };
@@ -102,7 +148,20 @@ export function withNumbers(step: Step, values: readonly NumberValue[]): Step {
   return values.reduce((made, { key, value }) => rules[key].put(made, value), step);
 }
 
-function parsed(text: string, { takes, least, most, isAbove }: Rule): number | null {
+/** The numbers of a workflow with those that variables gave. */
+export function withRunNumbers(run: RunNumbers, values: readonly NumberValue<RunNumberKey>[]): RunNumbers {
+  return values.reduce((made, { key, value }) => runRules[key].put(made, value), run);
+}
+
+/** The numbers of a notification with those that variables gave. */
+export function withNotifyNumbers(
+  notify: NotifyNumbers,
+  values: readonly NumberValue<NotifyNumberKey>[],
+): NotifyNumbers {
+  return values.reduce((made, { key, value }) => notifyRules[key].put(made, value), notify);
+}
+
+function parsed(text: string, { takes, least, most, isAbove }: Limits): number | null {
   const value = takes === 'seconds' ? spanSeconds(text) : plainNumber(text);
   if (value === null || value > most || value < least || (isAbove === true && value === least)) return null;
   return takes === 'count' && !Number.isInteger(value) ? null : value;
@@ -117,7 +176,7 @@ function plainNumber(text: string): number | null {
   return /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : null;
 }
 
-function faultText({ takes, least, most, isAbove }: Rule): string {
+function faultText({ takes, least, most, isAbove }: Limits): string {
   const kinds = {
     count: 'a whole number',
     number: 'a number',

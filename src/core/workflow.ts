@@ -176,13 +176,20 @@ export type NumberKey =
   | `retryPolicy.${'limit' | 'intervalSec' | 'maxIntervalSec' | 'backoff' | 'jitter' | 'exitCode'}`
   | `repeatPolicy.${'limit' | 'intervalSec' | 'maxIntervalSec' | 'backoff' | 'exitCode'}`
   | 'parallel.maxConcurrent'
-  | `service.${'intervalSec' | 'timeoutSec'}`;
+  | `service.${'intervalSec' | 'timeoutSec'}`
+  | 'approval.timeoutSec';
 
-/** A number that a variable gives when the step starts; until then the step has the default. */
-export type NumberText = { readonly key: NumberKey; readonly text: Template };
+/** Where a number of a workflow may be a variable, which gives it when a run starts. */
+export type RunNumberKey = 'timeoutSec' | 'delaySec' | 'maxActiveSteps' | 'maxOutputSize';
+
+/** Where a number of a notification may be a variable, which gives it when the notification is sent. */
+export type NotifyNumberKey = `notify.${'lines' | 'timeoutSec'}`;
+
+/** A number that a variable gives when the step, run or notification starts; until then it has the default. */
+export type NumberText<Key extends string = NumberKey> = { readonly key: Key; readonly text: Template };
 
 /** The value of a number that a variable gave. */
-export type NumberValue = { readonly key: NumberKey; readonly value: number };
+export type NumberValue<Key extends string = NumberKey> = { readonly key: Key; readonly value: number };
 
 /** A node of the graph, or a handler. */
 export type Step = {
@@ -285,6 +292,8 @@ export type Notification = {
   readonly priority: Template | null;
   readonly tags: readonly Template[];
   readonly token: Template | null;
+  /** Absent if no variable gives a number of the notification. */
+  readonly numbers?: readonly NumberText<NotifyNumberKey>[];
 };
 
 /** The mail server. */
@@ -408,6 +417,8 @@ export type Workflow = {
   readonly maxOutputBytes?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
+  /** Absent if no variable gives a number of the workflow. */
+  readonly numbers?: readonly NumberText<RunNumberKey>[];
   readonly restartWaitMs: number;
   /** Time between stopping steps and killing them (`MaxCleanUpTimeSec`). */
   readonly graceMs: number;

@@ -155,7 +155,7 @@ export type RawApproval = {
   readonly input?: string | readonly (string | OpenTextMap)[];
   readonly required?: TextOrList;
   readonly by?: TextOrList;
-  readonly timeoutSec?: number;
+  readonly timeoutSec?: RawNumber;
   readonly onTimeout?: 'reject' | 'approve';
 };
 
@@ -179,8 +179,8 @@ export type RawNotification = {
   readonly on?: TextOrList;
   readonly title?: string;
   readonly message?: string;
-  readonly lines?: number;
-  readonly timeoutSec?: number;
+  readonly lines?: RawNumber;
+  readonly timeoutSec?: RawNumber;
   readonly method?: string;
   readonly headers?: TextMap;
   readonly body?: string | JsonObject;
@@ -252,13 +252,13 @@ export type RawWorkflow = {
   readonly logDir?: string;
   readonly histRetentionDays?: number;
   readonly histRetentionRuns?: number;
-  readonly delaySec?: number;
+  readonly delaySec?: RawNumber;
   readonly maxActiveRuns?: number;
-  readonly maxActiveSteps?: number;
+  readonly maxActiveSteps?: RawNumber;
   readonly maxConcurrent?: number;
   readonly queue?: string;
-  readonly maxOutputSize?: number;
-  readonly timeoutSec?: number;
+  readonly maxOutputSize?: RawNumber;
+  readonly timeoutSec?: RawNumber;
   readonly restartWaitSec?: number;
   readonly MaxCleanUpTimeSec?: number;
   readonly shell?: string;

@@ -1,3 +1,4 @@
+import { numberValues, withNotifyNumbers } from '../core/step-numbers.ts';
 import { failedSteps } from '../core/summary/failed-steps.ts';
 import { summarize } from '../core/summary/summarize.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
@@ -55,11 +56,12 @@ export async function sendOne(
   occasion: Occasion,
   { env, publicUrl }: Pick<NotifierOptions, 'env' | 'publicUrl'>,
 ): Promise<Delivery> {
-  const { to, timeoutMs } = notification;
-  const { signal } = occasion.notice;
+  const { to } = notification;
+  const { signal, scope } = occasion.notice;
   let host: string | null = null;
   try {
-    const message = await messageAbout(notification, occasion, publicUrl);
+    const { lines, timeoutMs } = numbersOf(notification, scope);
+    const message = await messageAbout({ ...notification, lines }, occasion, publicUrl);
     host = message.url.host;
     const problem = await deliver(message, { env, timeoutMs, signal, pause });
     return { to, host, problem: problem !== null && signal.aborted ? String(signal.reason) : problem };
@@ -67,6 +69,13 @@ export async function sendOne(
     if (!(error instanceof SettingProblem || error instanceof PathProblem)) throw error;
     return { to, host, problem: error.message };
   }
+}
+
+/** The numbers of a notification. Throws a `SettingProblem` for a value that its key does not take. */
+function numbersOf(notification: Notification, scope: Notice['scope']): Pick<Notification, 'lines' | 'timeoutMs'> {
+  const read = numberValues(notification.numbers ?? [], scope);
+  if ('problem' in read) throw new SettingProblem(read.problem);
+  return withNotifyNumbers(notification, read.values);
 }
 
 /** Throws a `SettingProblem` or a `PathProblem`. */

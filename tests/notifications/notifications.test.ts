@@ -150,6 +150,21 @@ steps:
   });
 });
 
+test('the number of lines is a variable; a value that is none is a warning', async () => {
+  const { server, run } = await world(`
+params: LINES=1
+notify: {to: slack, url: $BASE/slack, lines: $LINES}
+steps: [{name: load, script: "echo first; echo last; exit 3"}]
+`);
+  expect((await run('run', 'etl.yaml')).code).toBe(1);
+  expect(JSON.stringify(bodies(server))).toMatch(/```\\nlast\\n```/);
+  await run('run', 'etl.yaml', '-p', 'LINES=all');
+  expect((await run('status')).stdout).toContain(
+    '"notify.lines: $LINES" must be a whole number from 0 to 100, got "all"',
+  );
+  expect(server.received).toHaveLength(1);
+});
+
 test('a recovery is a success after a failed run', async () => {
   const { server, cwd, run } = await world(`
 notify: [{to: webhook, url: $BASE/hook, on: recovery}, {to: slack, url: $BASE/slack, on: [recovery, success]}]

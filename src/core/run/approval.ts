@@ -8,7 +8,12 @@ import { lastEnd, settle } from './settle.ts';
 type Answer = Omit<Extract<RunInput, { type: 'answer' }>, 'type' | 'step'>;
 
 /** The end of a step's last attempt, and the text for the person who decides. */
-type Held = AttemptResult & { readonly tolerated: ToleratedBy | null; readonly prompt: string };
+type Held = AttemptResult & {
+  readonly tolerated: ToleratedBy | null;
+  readonly prompt: string;
+  /** For how long the step is held; 0: without a limit. */
+  readonly limitMs: number;
+};
 
 /** Whether the step is held after this end of its last attempt, since its dependents would start. */
 export function needsApproval(run: RunState, name: string, end: Pick<Held, 'status' | 'tolerated'>): boolean {
@@ -18,7 +23,6 @@ export function needsApproval(run: RunState, name: string, end: Pick<Held, 'stat
 
 /** Holds a step until a person answers. */
 export function hold(draft: Draft, at: number, { name, attempt, outputs }: StepState, end: Held): void {
-  const { timeoutMs = 0 } = stepNode(draft.run, name).approval ?? {};
   record(draft, {
     type: 'step.held',
     at,
@@ -31,14 +35,17 @@ export function hold(draft: Draft, at: number, { name, attempt, outputs }: StepS
     outputs: end.outputs ?? outputs,
     ...(end.tolerated === null ? {} : { tolerated: end.tolerated }),
     prompt: end.prompt,
-    until: timeoutMs === 0 ? null : at + timeoutMs,
+    until: end.limitMs === 0 ? null : at + end.limitMs,
   });
 }
 
 /** Asks again for a step whose command ran in the run being retried. */
-export function holdRestored(draft: Draft, at: number, { step, outputs, before, held, tolerated }: RestoredStep): void {
+export function holdRestored(draft: Draft, at: number, restored: RestoredStep): void {
+  const { step, outputs, before, held, tolerated } = restored;
+  const limitMs = restored.limitMs ?? stepNode(draft.run, step).approval?.timeoutMs ?? 0;
   const { reason = null, message = '', exitCode = null, signal = null } = before ?? {};
-  const result = { reason, message, exitCode, signal, outputs, tolerated: tolerated ?? null, prompt: held ?? '' };
+  const asked = { tolerated: tolerated ?? null, prompt: held ?? '', limitMs };
+  const result = { reason, message, exitCode, signal, outputs, ...asked };
   hold(draft, at, stepState(draft.run, step), { ...result, status: reason === null ? 'succeeded' : 'failed' });
 }
 
@@ -58,9 +65,10 @@ export function answer(draft: Draft, step: string, { at, decision, by, comment, 
 }
 
 /** Answers for the person who did not in time. */
-export function expire(draft: Draft, at: number, { name }: StepState): void {
-  const { timeoutMs = 0, onTimeout = 'reject', inputs = [] } = stepNode(draft.run, name).approval ?? {};
-  const comment = `not answered within ${timeoutMs / 1000}s`;
+export function expire(draft: Draft, at: number, { name, approval }: StepState): void {
+  const limitMs = (approval?.until ?? at) - (approval?.heldAt ?? at);
+  const { onTimeout = 'reject', inputs = [] } = stepNode(draft.run, name).approval ?? {};
+  const comment = `not answered within ${limitMs / 1000}s`;
   const defaults = Object.fromEntries(inputs.map((input) => [input.name, input.default]));
   const isApproved = onTimeout === 'approve';
   const given = { decision: isApproved ? 'approved' : 'rejected', inputs: isApproved ? defaults : {} } as const;

@@ -1,5 +1,6 @@
 import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
+import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
@@ -22,7 +23,7 @@ export function evolve(run: RunState, event: RunEvent): RunState {
     case 'run.owned':
       return { ...run, owner: event.owner, promise: null };
     case 'run.prepared':
-      return { ...run, params: event.params };
+      return prepared(run, event);
     case 'run.started':
       return { ...run, status: 'running', startedAt: event.at };
     case 'step.restored':
@@ -69,6 +70,11 @@ export function evolve(run: RunState, event: RunEvent): RunState {
     }
   }
   throw unknownKind(event);
+}
+
+function prepared(run: RunState, { params, numbers }: Event<'run.prepared'>): RunState {
+  if (numbers === undefined) return { ...run, params };
+  return { ...run, params, policies: { ...run.policies, ...withRunNumbers(run.policies, numbers) } };
 }
 
 /** A second `run.queued` follows if the owner died before the first step. */

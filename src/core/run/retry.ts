@@ -41,7 +41,7 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
   const isReadAgain = (index: number) =>
     (graph.dependencies[index] ?? []).some((dependency) => rerun.has(dependency) && !isService(graph, dependency));
   const isAsking = 'steps' in selection && selection.steps === 'unfinished';
-  const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, string>();
+  const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, Asking>();
   const restored: Restored[] = [];
   const names: string[] = [];
   for (let index = 0; index < graph.stepCount; index += 1) {
@@ -52,7 +52,7 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
       restored.push(...keptItems(run, step, { isRerun: rerun.has(index), only: instance }));
     }
     if (rerun.has(index)) names.push(name);
-    if (held !== undefined) restored.push({ ...takenOver(run, name), held });
+    if (held !== undefined) restored.push({ ...takenOver(run, name), ...held });
     else if (!rerun.has(index)) restored.push(takenOver(run, name));
   }
   const missing = restored.flatMap((one) => ('items' in one ? [] : unkept(earlier(run, one.step))));
@@ -124,18 +124,24 @@ function isService(graph: Graph, index: number): boolean {
   return nodeAt(graph, index).service !== undefined;
 }
 
+/** An approval that is asked again. */
+type Asking = Pick<RestoredStep, 'held' | 'limitMs'>;
+
 /**
- * The prompts of steps that waited for a person when the run ended, by their names: they ask again, and their commands
+ * The approvals of steps that waited for a person when the run ended, by their names: they ask again, and their commands
  * do not run again. A step does run again after a step that does, and for a secret output.
  */
-function unanswered(run: RunState, graph: Graph, rerun: ReadonlySet<number>): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+function unanswered(run: RunState, graph: Graph, rerun: ReadonlySet<number>): ReadonlyMap<string, Asking> {
+  const found = new Map<string, Asking>();
   for (const index of rerun) {
-    const { name, approval } = nodeAt(graph, index);
+    const { name, approval, numbers = [] } = nodeAt(graph, index);
     const step = earlier(run, name);
     const isKept = (graph.dependencies[index] ?? []).every((other) => !rerun.has(other) || isService(graph, other));
     if (approval === undefined || step?.approval === undefined || !isKept || unkept(step).length > 0) continue;
-    if (step.approval.answer === null) found.set(name, step.approval.prompt);
+    const { answer, prompt, heldAt, until } = step.approval;
+    const isVariable = numbers.some(({ key }) => key === 'approval.timeoutSec');
+    const limit = isVariable ? { limitMs: until === null ? 0 : until - heldAt } : {};
+    if (answer === null) found.set(name, { held: prompt, ...limit });
   }
   return found;
 }

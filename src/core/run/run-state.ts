@@ -26,11 +26,12 @@ import type {
   WaitingFor,
 } from './run.ts';
 
-/** How many of the workflow's steps start, and how fast. */
-export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'> & {
-  /** No person is asked: the run answers its approvals itself. */
-  readonly isUnattended?: true;
-};
+/** How many of the workflow's steps start, how fast, and their limits; `timeoutMs` absent: no limit. */
+export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'> &
+  Partial<Pick<Workflow, 'timeoutMs' | 'maxOutputBytes'>> & {
+    /** No person is asked: the run answers its approvals itself. */
+    readonly isUnattended?: true;
+  };
 
 /** A step or handler of a run. While the step waits, `reason` to `outputs` describe the attempt that has just ended. */
 export type StepState = {
@@ -219,6 +220,8 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
     policies: {
       maxActiveSteps: policies.maxActiveSteps,
       delayMs: policies.delayMs,
+      ...(policies.timeoutMs === undefined ? {} : { timeoutMs: policies.timeoutMs }),
+      ...(policies.maxOutputBytes === undefined ? {} : { maxOutputBytes: policies.maxOutputBytes }),
       ...(policies.isUnattended ? { isUnattended: true } : {}),
     },
     status: 'queued',

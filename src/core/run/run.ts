@@ -1,4 +1,4 @@
-import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunRetryPolicy } from '../workflow.ts';
+import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunNumberKey, RunRetryPolicy } from '../workflow.ts';
 
 /**
  * The vocabulary of a run: its inputs (`RunInput`), its events (`RunEvent`) and the outcome of one attempt (`Outcome`).
@@ -173,6 +173,8 @@ export type RestoredStep = {
   readonly result?: EarlierResult;
   /** The prompt of an approval that was not answered: the step asks again, and only that. */
   readonly held?: string;
+  /** For how long it asks, if a variable gave that; absent: as its step says. */
+  readonly limitMs?: number;
 };
 
 /** The result of a step that ended in an earlier run. */
@@ -322,7 +324,13 @@ export type RunEvent =
   | { readonly type: 'run.queued'; readonly at: number; readonly by: Owner; readonly lasting: boolean }
   | { readonly type: 'run.owned'; readonly at: number; readonly owner: Owner }
   /** Parameters as the steps see them: those given and evaluated defaults. Comes before `run.started`. */
-  | { readonly type: 'run.prepared'; readonly at: number; readonly params: readonly Param[] }
+  | {
+      readonly type: 'run.prepared';
+      readonly at: number;
+      readonly params: readonly Param[];
+      /** Numbers of the workflow that variables gave; absent if none did. */
+      readonly numbers?: readonly NumberValue<RunNumberKey>[];
+    }
   | { readonly type: 'run.started'; readonly at: number }
   | {
       readonly type: 'step.restored';

@@ -182,7 +182,8 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
       : followUp(node, state, outcome, facts);
   const { why, tolerated } = next;
   if (why === null && !isEnding(draft.run, state) && needsApproval(draft.run, step, { ...next.result, tolerated })) {
-    hold(draft, at, state, { ...next.result, tolerated, prompt: facts?.prompt ?? '' });
+    const limitMs = node.approval?.timeoutMs ?? 0;
+    hold(draft, at, state, { ...next.result, tolerated, prompt: facts?.prompt ?? '', limitMs });
   } else if (why === null) {
     settle(draft, at, state, { ...next.result, tolerated });
     warnOfHandler(draft, at, state);

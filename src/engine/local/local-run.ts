@@ -190,7 +190,8 @@ export class LocalRun {
       return;
     }
     this.#runner.prepare(prepared.variables);
-    this.#note({ type: 'run.prepared', at, params: prepared.params });
+    const { params, numbers } = prepared;
+    this.#note({ type: 'run.prepared', at, params, ...(numbers === undefined ? {} : { numbers }) });
     if (prepared.unmet !== null) this.#post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });
     else this.#post({ type: 'start', at, restored: this.#request.restored });
   }
@@ -260,7 +261,7 @@ export class LocalRun {
   }
 
   #timeOut(): void {
-    const message = `timed out after ${this.#request.workflow.timeoutMs / 1000}s`;
+    const message = `timed out after ${(this.result.policies.timeoutMs ?? 0) / 1000}s`;
     this.cancel({ reason: 'timeout', message, force: false });
   }
 

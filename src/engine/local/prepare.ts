@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { typedValue } from '../../core/param-rule.ts';
 import type { Param } from '../../core/run/run.ts';
+import { numberValues } from '../../core/step-numbers.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import type { NumberValue, RunNumberKey, Workflow } from '../../core/workflow.ts';
+import type { Scope } from '../../executors/executor.ts';
 import type { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
@@ -18,7 +20,13 @@ import { RunVariables } from './environment/variables.ts';
  * The starting state of a run, or why it cannot start. `unmet` names the precondition of the workflow that is not met.
  */
 export type Prepared =
-  | { readonly variables: RunVariables; readonly params: readonly Param[]; readonly unmet: string | null }
+  | {
+      readonly variables: RunVariables;
+      readonly params: readonly Param[];
+      /** The numbers of the workflow that variables give; absent if it has none. */
+      readonly numbers?: readonly NumberValue<RunNumberKey>[];
+      readonly unmet: string | null;
+    }
   | { readonly variables: null; readonly reason: 'error'; readonly message: string };
 
 /** Evaluates parameters, environment and the workflow's own preconditions. */
@@ -59,6 +67,7 @@ export async function prepare(
     return {
       variables: runVariables,
       params,
+      ...numbersOf(workflow, scope),
       unmet: await firstUnmet(workflow.preconditions, { what: 'precondition', scope, capture: check }),
     };
   } catch (error) {
@@ -67,6 +76,14 @@ export async function prepare(
     if (problem === null) throw error;
     return { variables: null, reason: 'error', message: problem.message };
   }
+}
+
+/** Throws an `EvaluationProblem` for a value that its key does not take. */
+function numbersOf({ numbers }: Workflow, scope: Scope): { readonly numbers?: readonly NumberValue<RunNumberKey>[] } {
+  if (numbers === undefined) return {};
+  const read = numberValues(numbers, scope);
+  if ('problem' in read) throw new EvaluationProblem(read.problem);
+  return { numbers: read.values };
 }
 
 /** Variables that describe the run to every step, also under the names that tools with the same file format use. */

@@ -49,10 +49,10 @@ export class RunEffects {
 
   /** Acts on an event that has been recorded. */
   act(event: RunEvent): void {
-    const { request, record, attempts, stepAttempts, timers, limit, notices, preparation, post, guard } = this.#parts;
+    const { record, attempts, stepAttempts, timers, limit, notices, preparation, post, guard } = this.#parts;
     switch (event.type) {
       case 'run.started':
-        limit.start(request.workflow.timeoutMs);
+        limit.start(record.state.policies.timeoutMs ?? 0);
         break;
       case 'step.scheduled':
         guard(stepAttempts.make(event.step, event.attempt));

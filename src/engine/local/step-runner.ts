@@ -54,7 +54,7 @@ export class StepRunner {
   readonly #request: RunRequest;
   readonly #parts: StepRunnerParts;
   readonly #outputs: MaskedOutputs;
-  readonly #outputOptions: OutputOptions;
+  readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
   /** As of the last attempt, which is enough for the results of steps before it. */
@@ -65,8 +65,7 @@ export class StepRunner {
     this.#request = request;
     this.#parts = parts;
     this.#outputs = new MaskedOutputs(parts.secrets.shared);
-    const maxOutputBytes = request.workflow.maxOutputBytes ?? MAX_OUTPUT_BYTES;
-    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs, maxOutputBytes };
+    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
   }
 
   /** Sets the variables that the run starts with. */
@@ -123,7 +122,8 @@ export class StepRunner {
     if (kind !== null && kind !== 'init' && kind !== 'wait') this.set(handlerVariables(run));
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
-    const output = await openOutput(step, number, this.#outputOptions);
+    const { maxOutputBytes = MAX_OUTPUT_BYTES } = run.policies;
+    const output = await openOutput(step, number, { ...this.#outputOptions, maxOutputBytes });
     if ('problem' in output) return { outcome: failed(output.problem), facts: {} };
     const report = await runAttempt({
       runId,
@@ -133,6 +133,7 @@ export class StepRunner {
       ownVariables: kind === 'wait' ? { WF_WAITING_STEPS: waitingSteps.join(',') } : variablesOfItem(run, step),
       admitted: this.#admitted,
       output,
+      maxOutputBytes,
       secrets,
       journal,
       variables,

@@ -2,14 +2,15 @@ import type { Approval, ApprovalInput } from '../../core/workflow.ts';
 import { declaredRule, isSecretDeclaration } from '../declared-params.ts';
 import { asList, type OpenTextMap, type RawApproval } from '../raw.ts';
 import { toMs } from './build-policies.ts';
+import { fixedNumber } from './number-texts.ts';
 
 /** `approval` with its defaults, as a part of a step; empty if the step asks for none. */
 export function approvalOf(raw: boolean | RawApproval | undefined): { readonly approval?: Approval } {
   if (raw === undefined || raw === false) return {};
-  const { prompt = '', required, by, timeoutSec = 0, onTimeout = 'reject' } = raw === true ? {} : raw;
+  const { prompt = '', required, by, timeoutSec, onTimeout = 'reject' } = raw === true ? {} : raw;
   const needed = new Set(asList(required));
   const inputs = inputsOf(raw).map((entry) => inputOf(entry, needed));
-  return { approval: { prompt, inputs, by: asList(by), timeoutMs: toMs(timeoutSec), onTimeout } };
+  return { approval: { prompt, inputs, by: asList(by), timeoutMs: toMs(fixedNumber(timeoutSec) ?? 0), onTimeout } };
 }
 
 /** The entries of `input`. */

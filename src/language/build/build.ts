@@ -25,6 +25,7 @@ import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
 import type { Functions } from './functions.ts';
 import { notifyOf } from './notifications.ts';
+import { fixedNumber, runNumberTextsOf } from './number-texts.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {
@@ -54,6 +55,7 @@ export type BuildInput = {
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
   const merged = mergeBase(root, base);
+  const limits = { ...concurrency(base ?? {}), ...concurrency(root) };
   return {
     name: root.name ?? input.defaultName,
     file: input.file,
@@ -89,11 +91,12 @@ export function buildWorkflow(input: BuildInput): Workflow {
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
     ...retentionRuns(root, base),
-    delayMs: toMs(merged.delaySec ?? 0),
-    ...concurrencyOf({ ...concurrency(base ?? {}), ...concurrency(root) }),
+    delayMs: toMs(fixedNumber(merged.delaySec) ?? 0),
+    ...concurrencyOf(limits),
     ...(merged.queue === undefined ? {} : { queue: merged.queue.trim() }),
-    ...(merged.maxOutputSize === undefined ? {} : { maxOutputBytes: merged.maxOutputSize }),
-    timeoutMs: toMs(merged.timeoutSec ?? 0),
+    ...outputSizeOf(fixedNumber(merged.maxOutputSize)),
+    timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
+    ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
     shell: merged.shell ?? 'sh',
@@ -182,10 +185,14 @@ function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkfl
 }
 
 function concurrencyOf({
-  maxActiveSteps = 0,
+  maxActiveSteps,
   maxConcurrent = 0,
 }: Concurrency): Pick<Workflow, 'maxActiveSteps' | 'maxConcurrent'> {
-  return { maxActiveSteps, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
+  return { maxActiveSteps: fixedNumber(maxActiveSteps) ?? 0, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
+}
+
+function outputSizeOf(maxOutputBytes: number | undefined): Pick<Workflow, 'maxOutputBytes'> {
+  return maxOutputBytes === undefined ? {} : { maxOutputBytes };
 }
 
 /** The labels of a map become tags such as `env=prod`. */

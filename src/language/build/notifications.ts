@@ -2,6 +2,7 @@ import type { Notification, Workflow } from '../../core/workflow.ts';
 import type { RawNotification } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import { toMs } from './build-policies.ts';
+import { fixedNumber, notifyNumberTextsOf } from './number-texts.ts';
 
 /** The notifications of a workflow with their defaults. */
 export function notifyOf(list: readonly RawNotification[]): Pick<Workflow, 'notify'> {
@@ -16,8 +17,9 @@ function notificationOf(raw: RawNotification): Notification {
     on: raw.on === undefined ? ['failure'] : (asList(raw.on) as Notification['on']),
     title: raw.title ?? null,
     message: raw.message ?? null,
-    lines: raw.lines ?? 5,
-    timeoutMs: toMs(raw.timeoutSec ?? 10),
+    lines: fixedNumber(raw.lines) ?? 5,
+    timeoutMs: toMs(fixedNumber(raw.timeoutSec) ?? 10),
+    ...notifyNumberTextsOf(raw),
     method: raw.method ?? 'POST',
     headers: Object.entries(raw.headers ?? {}).map(([name, value]) => ({ name, value })),
     body: typeof body === 'object' && body !== null ? JSON.stringify(body) : body,

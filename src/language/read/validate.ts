@@ -8,6 +8,7 @@ import type { RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { type SchemaError, validate as validateSchema } from '../schema/generated/validate.mjs';
 import { executorTypes } from '../schema/schema.ts';
+import { fixedNumber } from './fixed-numbers.ts';
 import { rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
@@ -78,6 +79,14 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'type': {
       const expected = typeWords(error.params.type, path);
       const message = `${subject} must be ${expected}, not ${kindOf(value)}`;
+      const fixed = fixedNumber(path, value);
+      if (fixed !== null) {
+        const number = typeWords(error.params.type, path);
+        return problem('wrong-type', at('value'), `${subject} must be ${number}, not a variable`, {
+          label: `expected ${number}`,
+          help: fixed,
+        });
+      }
       const shape = rightShape(path, value);
       const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
       return problem('wrong-type', at('value'), message, {
@@ -172,7 +181,8 @@ const typeNames: { readonly [type: string]: string } = {
 };
 
 /** Keys of which a text is only one variable. */
-const NUMBER_KEY = /^(?:limit|(?:interval|maxInterval|timeout)Sec|backoff|jitter|exitCode|maxConcurrent)$/;
+const NUMBER_KEY =
+  /^(?:limit|lines|forks|(?:interval|maxInterval|timeout|delay)Sec|backoff|jitter|exitCode|maxConcurrent|maxActiveSteps|maxOutputSize|successStatusCodes)$/;
 
 function typeWords(type: unknown, path: Path): string {
   const all: readonly string[] = Array.isArray(type) ? type : String(type).split(',');

@@ -37,9 +37,10 @@ const typeNames: { readonly [type: string]: string } = {
 };
 
 /** The type of a value for people, such as `text or list`, or its words: `graph | chain`. */
-export function typeText(schema: Pick<Schema, 'type' | 'enum'>): string {
+export function typeText(schema: Pick<Schema, 'type' | 'enum' | 'x-number'>): string {
   const words = schema.enum?.filter((value) => typeof value === 'string') ?? [];
   if (words.length > 0) return words.join(' | ');
   const types = schema.type === undefined ? [] : [schema.type].flat();
-  return types.map((type) => typeNames[type] ?? type).join(' or ');
+  const names = schema['x-number'] === true ? { ...typeNames, string: 'variable' } : typeNames;
+  return types.map((type) => names[type] ?? type).join(' or ');
 }

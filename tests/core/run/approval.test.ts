@@ -106,6 +106,23 @@ describe('the retry of a run that waited', () => {
     expect(again.step('after').status).toBe('scheduled');
   });
 
+  test('asks for as long as the variable said that limits it', () => {
+    const numbers = [{ key: 'approval.timeoutSec', text: '$T' }] as const;
+    const go = step('go', { approval: asking, numbers });
+    const run = DrivenRun.started({ steps: [go] });
+    run.end('go', success(), 1, { prompt: '', numbers: [{ key: 'approval.timeoutSec', value: 0.5 }] });
+    const { heldAt = 0, until } = run.step('go').approval ?? {};
+    expect(until).toBe(heldAt + 500);
+    run.send({ type: 'lost', at: heldAt + 100, message: 'its process died' });
+    const { restored } = planRetry(run.state, { steps: 'unfinished' });
+    expect(restored).toMatchObject([{ step: 'go', held: '', limitMs: 500 }]);
+    const again = new DrivenRun({ steps: [go] });
+    again.start(restored);
+    const asked = again.step('go').approval;
+    again.send({ type: 'timer-fired', at: asked?.until ?? 0, step: 'go', attempt: 0 });
+    expect(again.step('go')).toMatchObject({ reason: 'rejected', message: 'rejected: not answered within 0.5s' });
+  });
+
   test('runs the step again if a step before it runs again, or it was rejected', () => {
     const before = { steps: [step('a'), step('go', { approval: asking, depends: ['a'] })] };
     const run = DrivenRun.started(before);

@@ -51,6 +51,8 @@ export type AttemptContext = {
   readonly admitted: Set<string>;
   /** Already open; closed by the attempt. */
   readonly output: AttemptOutput;
+  /** The most bytes of an output. */
+  readonly maxOutputBytes: number;
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
   readonly variables: RunVariables;

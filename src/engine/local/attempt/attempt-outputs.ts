@@ -6,7 +6,6 @@ import { expandText } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { OutputCopy } from '../output/output-copy.ts';
-import { MAX_OUTPUT_BYTES } from '../output/output-text.ts';
 import type { publishedOutputs } from '../output/published-outputs.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { afterEnd } from './attempt-outcome.ts';
@@ -47,11 +46,10 @@ async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome
 }
 
 async function readOutputs({ context, scope, cwd }: OutputContext): ReturnType<typeof publishedOutputs> {
-  const { step, output, workflow } = context;
+  const { step, output, maxOutputBytes } = context;
   if (step.published !== undefined) {
     const { publishedOutputs } = await import('../output/published-outputs.ts');
-    const maxBytes = workflow.maxOutputBytes ?? MAX_OUTPUT_BYTES;
-    return publishedOutputs(step.published, { output, scope, cwd, maxBytes });
+    return publishedOutputs(step.published, { output, scope, cwd, maxBytes: maxOutputBytes });
   }
   if (step.output === null) return { outputs: {} };
   const read = output.text(step.output, 'stdout');

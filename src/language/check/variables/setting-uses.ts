@@ -1,5 +1,6 @@
-import type { Json } from '../../../core/workflow.ts';
+import type { Json, RunNumberKey } from '../../../core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
+import { runNumberTextsOf } from '../../build/number-texts.ts';
 import { evaluatedTexts, isDeclaration } from '../../declared-params.ts';
 import type { NamedTexts, OpenTexts, RawAction, RawWorkflow } from '../../raw.ts';
 import { at, conditionUses, type LocatedUse, substitutedUses, textUses } from './entry-uses.ts';
@@ -11,16 +12,17 @@ type Settings = {
   readonly preconditions?: NonNullable<RawAction['preconditions']>;
   readonly notify?: NonNullable<RawWorkflow['notify']>;
   readonly container?: NonNullable<RawAction['container']>;
-};
+} & Pick<RawWorkflow, RunNumberKey>;
 
-/** The variables that `env`, the defaults of `params`, the preconditions and the notifications use, by their key. */
-export function settingUses(raw: Settings, shell: string): readonly (readonly [key: string, LocatedUse[]])[] {
+/** The variables that texts and numbers of a workflow use outside of its steps, by their key. */
+export function settingUses(raw: Settings, shell: string): readonly (readonly [key: string, readonly LocatedUse[]])[] {
   return [
     ['params', paramUses(raw.params)],
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
     ['preconditions', [...conditionUses(raw, shell)]],
     ['notify', [...textUses(raw.notify as Json | undefined, ['notify'])]],
     ['container', [...textUses(raw.container, ['container'])]],
+    ...(runNumberTextsOf(raw).numbers ?? []).map(({ key, text }) => [key, [...textUses(text, [key])]] as const),
   ];
 }
 
