@@ -156,7 +156,10 @@ export type Service = {
   readonly timeoutMs: number;
 };
 
-/** A value that a step publishes: a literal text, or read after each attempt. */
+/**
+ * A value that a step publishes: a literal text, or read after each attempt. The key `*` stands for all entries of the map
+ * that is read.
+ */
 export type PublishedOutput = { readonly key: string; readonly value: { readonly literal: string } | OutputSource };
 
 /** Where an output is read. `select`: a path in the decoded value, `.a[0]`. */

@@ -67,6 +67,51 @@ describe('the result of a step', () => {
       },
     ));
 
+  it('has the outputs of a sub-workflow, also after a retry', () =>
+    withPlace(
+      {
+        'child.yaml': `steps:
+  - {name: one, command: "echo http://x", output: ADDRESS}
+  - {name: two, command: "echo '[1.0, 2]'", output: LIST}`,
+        'w.yaml': `steps:
+  - {id: quiet, name: the child, run: child}
+  - {id: named, run: child, output: NAMED}
+  - name: use
+    command: echo "\${quiet.outputs.ADDRESS} \${quiet.outputs.LIST[0]} \${named.outputs.ADDRESS} \${quiet.outputs.NO:-none}"
+    depends: [quiet, named]
+  - {name: wrong, command: "echo \${quiet.outputs.ADRESS}", depends: use}`,
+      },
+      async ({ wf, json }) => {
+        const { stdout } = await wf('run', 'w.yaml', '--reporter', 'plain');
+        expect(stdout).toMatch(/\[use\] +\| http:\/\/x 1.0 http:\/\/x none/);
+        const { steps } = await json<RunSummary>('status', 'w');
+        expect(steps.find(({ name }) => name === 'wrong')?.error).toBe(
+          '"${quiet.outputs.ADRESS}": quiet.outputs has no "ADRESS" (it has ADDRESS, LIST)',
+        );
+        expect(steps[0]?.outputs).toEqual({ ADDRESS: 'http://x', LIST: '[1.0, 2]' });
+        expect((await wf('retry', 'w', '--from', 'use')).stdout).toContain('http://x 1.0 http://x none');
+      },
+    ));
+
+  it('has the real value of a secret output of a sub-workflow, which is shown nowhere', () =>
+    withPlace(
+      {
+        'child.yaml': `secrets: [{name: TOKEN, file: token}]
+steps: [{name: one, command: "printenv TOKEN", output: KEY}]`,
+        token: 'hidden-4711\n',
+        'w.yaml': `steps:
+  - {id: sub, run: child}
+  - {name: use, depends: sub, command: "sh -c 'echo got $0; echo $0 | cmp - token && echo same' \${sub.outputs.KEY}"}`,
+      },
+      async ({ wf, json }) => {
+        const { code, stdout } = await wf('run', 'w.yaml', '--reporter', 'plain');
+        expect([code, stdout]).toEqual([0, expect.stringMatching(/\[use\] \| got \*\*\*\n.*\[use\] \| same\n/)]);
+        const { steps } = await json<RunSummary>('status', 'w');
+        expect(steps[0]?.outputs).toEqual({ KEY: '***' });
+        expect(stdout).not.toContain('hidden-4711');
+      },
+    ));
+
   it('is unknown before a run, and a variable of the same name wins', () =>
     withPlace(
       {

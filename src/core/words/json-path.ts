@@ -1,5 +1,3 @@
-import { resultKey } from './step-results.ts';
-
 /** `${NAME.key[0]["any key"]}`: a part of the JSON value of a variable. */
 export type JsonPath = {
   /** The text after the name: `.key[0]`. */
@@ -29,6 +27,11 @@ export function valueAt(
   if ('value' in found) return hasDefault && found.isNull ? undefined : found.value;
   if (hasDefault) return undefined;
   throw new PathProblem(`"\${${name}${path}}": ${found.problem}`);
+}
+
+/** The name under which a scope has the result of a step as JSON. No variable has such a name. */
+export function resultKey(name: string): string {
+  return `${name}.`;
 }
 
 type Found = { readonly value: string; readonly isNull: boolean } | { readonly problem: string };

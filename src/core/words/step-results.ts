@@ -1,14 +1,10 @@
 import { isSettled, type StepState } from '../run/run-state.ts';
 import type { Step } from '../workflow.ts';
+import { partOf } from './json-path.ts';
 
 /** The names by which texts refer to the result of a step, as in `${NAME.exitCode}`: its id, and its name if that is one word. */
 export function resultNames({ id, name }: Pick<Step, 'id' | 'name'>): readonly string[] {
   return [...new Set([id ?? name, name])].filter((word) => /^[A-Za-z_]\w*$/.test(word));
-}
-
-/** The name under which a scope has the result of a step as JSON. No variable has such a name. */
-export function resultKey(name: string): string {
-  return `${name}.`;
 }
 
 /** The paths of the logs of a step's last attempt. */
@@ -16,11 +12,10 @@ export type ResultLogs = { readonly stdout: string | null; readonly stderr: stri
 
 /**
  * The result of a step as JSON, for the texts of later steps; undefined until it is settled. `output` is a text, or the
- * JSON list or map that the text holds; of
- * published values, a map.
+ * JSON list or map that the text holds; of published values, a map. `outputs` are those of the run of a sub-workflow.
  */
 export function stepResult(
-  { output, published }: Pick<Step, 'output' | 'published'>,
+  { output, published, executor }: Pick<Step, 'output' | 'published' | 'executor'>,
   state: StepState,
   { stdout, stderr }: ResultLogs,
 ): string | undefined {
@@ -28,11 +23,19 @@ export function stepResult(
   const { exitCode, status, outputs } = state;
   const parts = { stdout, stderr, exitCode, exit_code: exitCode, status };
   const json = JSON.stringify(parts);
+  const isChild = executor.type === 'workflow';
   const value = published === undefined ? outputs[output ?? ''] : undefined;
-  if (value !== undefined) return `${json.slice(0, -1)},"output":${jsonOf(value)}}`;
+  if (value !== undefined) return `${json.slice(0, -1)},"output":${jsonOf(value)}${isChild ? outputsIn(value) : ''}}`;
   if (published === undefined) return json;
   const values = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${jsonOf(text)}`);
-  return `${json.slice(0, -1)},"output":{${values.join(',')}}}`;
+  const map = `{${values.join(',')}}`;
+  return `${json.slice(0, -1)},"output":${map}${isChild ? `,"outputs":${map}` : ''}}`;
+}
+
+/** The outputs in the result of a sub-workflow, as a further entry of a map. */
+function outputsIn(result: string): string {
+  const found = partOf('', '.outputs', result);
+  return 'value' in found ? `,"outputs":${found.value}` : '';
 }
 
 /** Keeps numbers as they are written. */

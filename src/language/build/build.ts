@@ -26,6 +26,7 @@ import { withDefaults } from './defaults.ts';
 import type { Functions } from './functions.ts';
 import { notifyOf } from './notifications.ts';
 import { fixedNumber, runNumberTextsOf } from './number-texts.ts';
+import { withChildOutputs } from './published.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {
@@ -55,6 +56,8 @@ export type BuildInput = {
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
   const merged = mergeBase(root, base);
+  const handlers = handlersOf(merged, input);
+  const notifications = notifyOf([...asList(base?.notify), ...asList(root.notify)]);
   const limits = { ...concurrency(base ?? {}), ...concurrency(root) };
   return {
     name: root.name ?? input.defaultName,
@@ -75,8 +78,8 @@ export function buildWorkflow(input: BuildInput): Workflow {
       [...secretParams(merged.params), ...input.steps.flatMap(({ raw }) => secretInputs(raw.approval))],
     ),
     preconditions: preconditionsOf(merged.preconditions),
-    steps: stepsOf(input, merged),
-    handlers: handlersOf(merged, input),
+    steps: withChildOutputs(stepsOf(input, merged), [handlers, notifications]),
+    handlers,
     mailOn: {
       failure: merged.mailOn?.failure ?? false,
       success: merged.mailOn?.success ?? false,
@@ -87,7 +90,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     errorMail: mailOf(merged.errorMail),
     infoMail: mailOf(merged.infoMail),
     ...waitMailOf(merged.waitMail),
-    ...notifyOf([...asList(base?.notify), ...asList(root.notify)]),
+    ...notifications,
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
     ...retentionRuns(root, base),

@@ -1,4 +1,5 @@
-import type { Json, PublishedOutput } from '../../core/workflow.ts';
+import { resultNames } from '../../core/words/step-results.ts';
+import type { Json, PublishedOutput, Step } from '../../core/workflow.ts';
 import { isJsonObject } from '../raw.ts';
 
 /** A key of `output` as a map: what `${ID.output.KEY}` can name. */
@@ -12,6 +13,24 @@ export function isSource(value: Json): value is { readonly [key: string]: Json }
 /** The entries of a valid `output` that is a map. */
 export function publishedOf(output: { readonly [key: string]: Json }): readonly PublishedOutput[] {
   return Object.entries(output).map(([key, value]) => ({ key, value: outputValue(value) }));
+}
+
+const CHILD_OUTPUTS: PublishedOutput = { key: '*', value: { from: 'stdout', decode: 'json', select: '.outputs' } };
+const REFERENCE = /\$\{([A-Za-z_]\w*)\.outputs\b/g;
+
+/**
+ * The steps; sub-workflows publish their outputs if texts of steps, or the other `texts`, refer to them as
+ * `${ID.outputs.NAME}`.
+ */
+export function withChildOutputs(steps: readonly Step[], texts: readonly unknown[]): readonly Step[] {
+  const isCandidate = ({ executor, output, fanOut }: Step) =>
+    executor.type === 'workflow' && output === null && fanOut === undefined;
+  if (!steps.some(isCandidate)) return steps;
+  const names = new Set([...JSON.stringify([steps, texts]).matchAll(REFERENCE)].map(([, name]) => name));
+  const isMentioned = (step: Step) => resultNames(step).some((name) => names.has(name));
+  return steps.map((step) =>
+    isCandidate(step) && isMentioned(step) ? { ...step, published: [CHILD_OUTPUTS, ...(step.published ?? [])] } : step,
+  );
 }
 
 function outputValue(value: Json): PublishedOutput['value'] {

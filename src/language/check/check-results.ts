@@ -10,7 +10,7 @@ import { actionEntries } from './step/action-entries.ts';
 
 /** A reference to the result of a step. */
 const REFERENCE =
-  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|output)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
+  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|outputs?)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
 /** A path with an offset and a length, as newer programs of this family have it. */
 const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`, 'g');
 
@@ -41,6 +41,8 @@ export function resultProblems(
           if (id.includes('-')) return [notOneWord(reference, id, where)];
           const isAvailable = user === undefined || before.has(user ?? '', used);
           if (!isAvailable) return [notBefore(reference, id, where)];
+          const { run } = steps[used]?.raw ?? {};
+          if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
           const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
           return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
         }),
@@ -71,6 +73,16 @@ function notOneWord(reference: string, id: string, { file, path }: Where): Probl
 function ofItems(reference: string, id: string, { file, path }: Where): Problem {
   const message = `"${reference}": step "${id}" runs for several items, and has only "status" and "output"`;
   const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
+  return problem('not-supported', spotIn(file, path), message, { help });
+}
+
+function isOfChild(reference: string): boolean {
+  return /^\$\{[\w-]+\.outputs\b/.test(reference);
+}
+
+function noChild(reference: string, id: string, { file, path }: Where): Problem {
+  const message = `"${reference}": step "${id}" runs no other workflow, and has no "outputs"`;
+  const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
   return problem('not-supported', spotIn(file, path), message, { help });
 }
 

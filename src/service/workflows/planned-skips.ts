@@ -1,6 +1,6 @@
 import { expandText, splitBackticks } from '../../core/words/interpolate.ts';
-import { PathProblem } from '../../core/words/json-path.ts';
-import { resultKey, resultNames } from '../../core/words/step-results.ts';
+import { PathProblem, resultKey } from '../../core/words/json-path.ts';
+import { resultNames } from '../../core/words/step-results.ts';
 import { allSteps, type Precondition, type Workflow } from '../../core/workflow.ts';
 import { firstUnmet } from '../../engine/local/environment/precondition.ts';
 

@@ -22,8 +22,7 @@ const none: Omit<KnownSecrets, 'secrets'> = { names: new Set(), variables: {}, p
 
 /** The secrets of one run and the masking of everything it stores or shows. */
 export class RunSecrets {
-  /** Whether output has to be masked before it is written anywhere. */
-  readonly areInPlay: boolean;
+  readonly #hasOwn: boolean;
   readonly #known: KnownSecrets;
   readonly #request: RunRequest;
   #snapshot: Snapshot | null = null;
@@ -35,9 +34,14 @@ export class RunSecrets {
     const { workflow, params, family } = request;
     const own = hasSecrets(workflow);
     const shared = family ?? new Secrets();
-    this.areInPlay = own || !shared.isEmpty;
+    this.#hasOwn = own;
     this.#known = own ? knownSecrets(workflow, params, processEnv, shared) : { ...none, secrets: shared };
     this.#request = request;
+  }
+
+  /** Whether output has to be masked before it is written anywhere. A sub-workflow may add secrets to a run without any. */
+  get areInPlay(): boolean {
+    return this.#hasOwn || !this.shared.isEmpty;
   }
 
   /** Secret values of this run, its parent and its children. */

@@ -27,9 +27,18 @@ export async function publishedOutputs(
   for (const { key, value } of published) {
     const read = 'literal' in value ? { text: value.literal } : await readValue(key, value, sources);
     if ('problem' in read) return read;
-    outputs[key] = read.text;
+    if (key === '*') Object.assign(outputs, entriesOf(read.text));
+    else outputs[key] = read.text;
   }
   return { outputs };
+}
+
+/** The entries of a JSON map; texts without their quotes. */
+function entriesOf(json: string): Outputs {
+  const entries = Object.entries(JSON.parse(json) as { readonly [key: string]: unknown });
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }
 
 type Value = { readonly text: string } | { readonly problem: string };
