@@ -50,7 +50,29 @@ describe('a step that waits for approval', () => {
         `error: step "go" was already approved by ${steps[1]?.approval?.by}\n`,
       ]);
       const nothing = await place.wf('approve', 'r1');
-      expect([nothing.code, nothing.stderr]).toEqual([2, 'error: nothing waits for approval in run r1\n']);
+      expect([nothing.code, nothing.stderr]).toEqual([
+        2,
+        'error: nothing waits for approval in run r1\n  help: "wf history --waiting" lists the runs in which a step waits\n',
+      ]);
+    });
+  });
+
+  it('is listed by the status of the runs above it, at any depth', async () => {
+    const files = {
+      'gate.yaml': gate,
+      'mid.yaml': 'params: REGION=none\nsteps: [{name: release, run: gate}]\n',
+      'top.yaml': 'steps: [{name: all, run: mid, parallel: [eu]}, {name: other, command: echo}]\n',
+    };
+    await withPlace(files, async (place) => {
+      const run = await begin(place, 'top.yaml');
+      const [{ runId } = { runId: '' }] = JSON.parse((await place.wf('history', '--waiting', '--json')).stdout);
+      const { stdout } = await place.wf('status', 'r1');
+      expect(stdout).toContain(
+        `go in gate, run by release, waits for approval: Ship 99?\n  approve: wf approve -p WHY=... ${runId.slice(0, 13)} go\n`,
+      );
+      await place.wf('reject', runId);
+      expect((await run.ended).code).toBe(1);
+      expect((await place.wf('status', 'r1')).stdout).not.toContain('waits for approval');
     });
   });
 

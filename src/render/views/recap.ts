@@ -116,18 +116,23 @@ function reasonLines(summary: RunSummary): readonly string[] {
   return [`  ${escapeControls(summary.error)}`];
 }
 
-/** Returns what waits for approval, with the command that approves it. */
-function approvalLines({ summary }: Recap, { commands, colors, columns }: RecapStyle): readonly string[] {
+/** Returns the steps that wait for approval, those of child runs too, each with the command that approves it. */
+function approvalLines({ summary, children }: Recap, style: RecapStyle, place = ''): readonly string[] {
+  const { commands, colors, columns } = style;
   const waiting = summary.steps.filter(({ waitingFor }) => waitingFor === 'approval');
-  return waiting.flatMap((step) => {
+  const own = waiting.flatMap((step) => {
     const { name, approval } = step;
     const prompt = escapeControls(approval?.prompt ?? '');
     const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(approval?.input)}`);
     return [
-      `${colors.bold(nameText(name))} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
+      `${colors.bold(nameText(name))}${place} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
       ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),
     ];
   });
+  const inner = [...(children ?? [])].flatMap(([step, child]) =>
+    approvalLines(child, style, ` in ${nameText(child.summary.workflow)}, run by ${nameText(step)},`),
+  );
+  return [...own, ...inner];
 }
 
 /** Printed once, since the command is the same for all failed steps. */

@@ -79,7 +79,11 @@ function requireWaiting(state: RunState, name: string): void {
 /** The only step of a run that waits for approval. Throws a `WfError` `conflict`, or `usage` if several do. */
 export function onlyWaitingStep({ runId, waitingFor: waiting = [] }: RunSummary): string {
   const [first, ...others] = waiting;
-  if (first === undefined) throw new WfError('conflict', `nothing waits for approval in run ${runId}`);
+  if (first === undefined) {
+    throw new WfError('conflict', `nothing waits for approval in run ${runId}`, {
+      help: '"wf history --waiting" lists the runs in which a step waits',
+    });
+  }
   if (others.length === 0) return first;
   throw new WfError('usage', `several steps wait for approval: ${waiting.join(', ')}`, { help: 'name one of them' });
 }
