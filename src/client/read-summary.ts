@@ -40,6 +40,7 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
     handlers: stepsIn(run, 'handlers', settings),
     warnings: textsIn(run, 'warnings'),
     ...(run['strict'] === true ? { strict: true } : {}),
+    ...(Array.isArray(run['tags']) ? { tags: textsIn(run, 'tags') } : {}),
     ...(typeof run['queue'] === 'string' ? { queue: run['queue'] } : {}),
     ...readAutoRetry(objectIn(run, 'autoRetry')),
     ...(Array.isArray(run['dotenv']) ? { dotenv: listIn(run, 'dotenv').filter(isObject).map(readDotenv) } : {}),

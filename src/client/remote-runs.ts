@@ -109,7 +109,7 @@ export async function hasWorkflow(client: DaemonClient, name: string): Promise<b
 const everyRun = { workflow: null, statuses: null, from: null, to: null, limit: Number.POSITIVE_INFINITY } as const;
 
 function queryOf(
-  { workflow, statuses, from, to, waiting }: RunFilter,
+  { workflow, statuses, from, to, waiting, queue, tag }: RunFilter,
   limit: number,
   cursor: string | null,
 ): URLSearchParams {
@@ -119,6 +119,8 @@ function queryOf(
     ...(workflow === null ? {} : { workflow }),
     ...(statuses === null ? {} : { status: statuses.join(',') }),
     ...(waiting ? { waiting: 'true' } : {}),
+    ...(queue == null ? {} : { queue }),
+    ...(tag == null ? {} : { tag }),
     ...(from === null ? {} : { from: new Date(from).toISOString() }),
     ...(to === null ? {} : { to: new Date(to).toISOString() }),
     ...(cursor === null ? {} : { cursor }),

@@ -142,6 +142,7 @@ function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry
     file: textIn(workflow, 'file') ?? '',
     description: textIn(workflow, 'description') ?? '',
     tags: textsIn(workflow, 'tags'),
+    queue: textIn(objectIn(workflow, 'queue') ?? {}, 'name'),
     schedule: readSchedule(objectIn(workflow, 'schedule') ?? {}),
     next: textIn(workflow, 'next'),
     suspended: workflow['suspended'] === true,

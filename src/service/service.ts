@@ -125,6 +125,8 @@ export type WorkflowEntry = {
   readonly file: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** Null: none. */
+  readonly queue: string | null;
   readonly schedule: Schedule;
   /** In ISO 8601; null: never, or not scheduled. */
   readonly next: string | null;

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { noSchedule } from '../../src/core/workflow.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
+import { renderTable } from '../../src/render/text/table.ts';
 import { anyRun, createHistory } from '../../src/service/history/history.ts';
 import { createFileStore } from '../../src/store/files/file-store.ts';
 import { createSuspensions } from '../../src/store/files/suspensions.ts';
@@ -332,9 +333,9 @@ describe('wf list', () => {
       await wf('run', 'nightly', '--run-id', 'n1');
       expect(withoutTimes((await wf('list')).stdout)).toBe(
         [
-          'WORKFLOW     LAST RUN                        SCHEDULE   NEXT',
-          'etl/nightly  succeeded  <time>  0 2 * * *  <time>  Loads it all',
-          'wrong        -                                                               not valid: 1 error (wf validate)',
+          'WORKFLOW     LAST RUN                        SCHEDULE   NEXT                 TAGS',
+          'etl/nightly  succeeded  <time>  0 2 * * *  <time>  a, b  Loads it all',
+          'wrong        -                                                                     not valid: 1 error (wf validate)',
           '',
         ].join('\n'),
       );
@@ -345,6 +346,7 @@ describe('wf list', () => {
           file: join(cwd, 'home/dags/etl/nightly.yaml'),
           description: 'Loads it all',
           tags: ['a', 'b'],
+          queue: null,
           schedule: { ...noSchedule, start: ['0 2 * * *'] },
           next: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/),
           suspended: false,
@@ -356,6 +358,55 @@ describe('wf list', () => {
       ]);
     });
   });
+});
+
+describe('queues and tags of workflows', () => {
+  const files = {
+    'home/dags/load.yaml': `tags: [nightly, db]\nqueue: imports\n${good}`,
+    'home/dags/plain.yaml': good,
+  };
+
+  it('are in lists if there are any, and select runs and workflows', () =>
+    withPlace(files, async ({ wf, json }) => {
+      await wf('run', 'plain', '--run-id', 'p1');
+      expect(withoutTimes((await wf('history')).stdout)).toMatch(/^RUN {2}WORKFLOW {2}STARTED +STATUS +TIME\n/);
+      await wf('run', 'load', '--run-id', 'l1');
+      expect(withoutTimes((await wf('history')).stdout)).toBe(
+        [
+          'RUN  WORKFLOW  STARTED              STATUS     TIME  QUEUE    TAGS',
+          'l1   load      <time>  succeeded  0.0s  imports  nightly, db',
+          'p1   plain     <time>  succeeded  0.0s',
+          '',
+        ].join('\n'),
+      );
+      const found = async (...options: string[]) =>
+        (await json<RunSummary[]>('history', ...options)).map(({ runId, queue, tags }) => [runId, queue, tags]);
+      expect(await found('--queue', 'imports')).toEqual([['l1', 'imports', ['nightly', 'db']]]);
+      expect(await found('--tag', 'DB', '--status', 'succeeded')).toHaveLength(1);
+      expect(await found('--tag', 'night')).toEqual([]);
+      expect((await wf('status', 'l1')).stdout).toMatch(/ {2}queue imports {2}tags nightly, db\n/);
+      expect((await wf('list')).stdout).toMatch(/QUEUE +TAGS\nload .* imports +nightly, db\nplain /);
+      expect((await wf('list', '--tag', 'db')).stdout).not.toContain('plain');
+      expect((await wf('list', '--tag', 'none')).stderr).toMatch(/^no workflows with the tag "none" in /);
+    }));
+});
+
+test('a narrow terminal has no room for tags, then for queues', () => {
+  const rows = [
+    ['RUN', 'QUEUE', 'TAGS', ''],
+    ['r1', 'imports', 'nightly', 'a long note'],
+  ].map((row) => row.map((text) => ({ text, paint: String })));
+  const headsIn = (columns: number) =>
+    renderTable(rows, { optional: [1, 2], columns })
+      .split('\n')[0]
+      ?.trim();
+  expect([80, 23, 22, 14, 13].map(headsIn)).toEqual([
+    'RUN  QUEUE    TAGS',
+    'RUN  QUEUE    TAGS',
+    'RUN  QUEUE',
+    'RUN  QUEUE',
+    'RUN',
+  ]);
 });
 
 function withoutTimes(text: string): string {

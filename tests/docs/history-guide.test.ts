@@ -12,7 +12,7 @@ function program(text: string) {
 }
 
 it('every command of the guide to past runs does what it says', async () => {
-  await withPlace({ 'etl.yaml': yaml }, async ({ cwd, wf }) => {
+  await withPlace({ 'etl.yaml': `tags: nightly\nqueue: imports\n${yaml}` }, async ({ cwd, wf }) => {
     const options = { mode: 0o755 };
     writeFileSync(join(cwd, 'extract.sh'), program('echo "3 rows of $1"'), options);
     writeFileSync(join(cwd, 'load.sh'), program('echo "no such table" >&2; exit 1'), options);

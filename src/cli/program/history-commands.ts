@@ -6,6 +6,7 @@ import { withClientSettings, withLocalOnly } from './setting-options.ts';
 export const addList: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('list')))
     .description('list the workflows, each with its last run and the next scheduled start')
+    .option('--tag <tag>', 'only workflows with this tag')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { listWorkflowsCommand } = await import('../commands/history/list-command.ts');
@@ -32,6 +33,8 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
     .description('list past runs, newest first')
     .option('--status <status>', 'only runs of this status (failed, succeeded, ...; repeatable)', append)
     .option('--waiting', 'only runs in which a step waits for approval')
+    .option('--queue <name>', 'only runs of this queue')
+    .option('--tag <tag>', 'only runs of workflows with this tag')
     .option('--last <time>', 'only runs of the last 30m, 12h, 7d, 2w')
     .option('--from <time>', 'only runs since a day or time: 2026-03-01, 2026-03-01T10:30')
     .option('--to <time>', 'only runs until a day (included) or time')

@@ -87,6 +87,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
   const strict = event.strict === true;
   const dotenv = event.dotenv === undefined ? {} : { dotenv: event.dotenv };
   const queue = event.queue === undefined ? {} : { queue: event.queue };
+  const tags = event.tags === undefined ? {} : { tags: event.tags };
   const request = {
     runId,
     workflow,
@@ -98,6 +99,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
     params,
     strict,
     ...dotenv,
+    ...tags,
     ...queue,
     ...(event.autoRetry === undefined ? {} : { autoRetry: event.autoRetry }),
   };

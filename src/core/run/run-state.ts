@@ -177,6 +177,8 @@ export type RunState = {
   readonly dotenv?: readonly DotenvUse[];
   /** Absent: none. */
   readonly queue?: string;
+  /** The tags of the workflow; absent if it has none. */
+  readonly tags?: readonly string[];
   /** Absent: no daemon retries the run. */
   readonly autoRetry?: RunRetryPolicy & { readonly n: number };
   /** 0 until the run is created. */

@@ -309,6 +309,8 @@ export type RunEvent =
       readonly strict?: true;
       /** Absent if the run read none. */
       readonly dotenv?: readonly DotenvUse[];
+      /** The tags of the workflow; absent: none. */
+      readonly tags?: readonly string[];
       /** The queue of the workflow; absent: none, as for sub-workflows. */
       readonly queue?: string;
       /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */

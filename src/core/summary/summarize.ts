@@ -31,6 +31,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
+    ...(run.tags === undefined ? {} : { tags: run.tags }),
     ...(run.queue === undefined ? {} : { queue: run.queue }),
     ...autoRetryIn(run),
     ...(run.held === 0 ? {} : { waitingFor: heldSteps(run).map(({ name }) => name) }),

@@ -95,6 +95,8 @@ export type RunSummary = {
   readonly warnings: readonly string[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
+  /** The tags of the workflow; absent if it has none. */
+  readonly tags?: readonly string[];
   /** The queue of the run; absent if it has none. */
   readonly queue?: string;
   /**

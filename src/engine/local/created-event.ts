@@ -13,6 +13,7 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
   return {
     ...created,
     ...(strict ? { strict } : {}),
+    ...(workflow.tags.length === 0 ? {} : { tags: workflow.tags }),
     ...files,
     ...(trigger === 'workflow' ? {} : line(workflow)),
     ...retries(request),

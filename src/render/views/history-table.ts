@@ -7,23 +7,29 @@ import { createColors } from '../text/colors.ts';
 import { dateAndTime, formatDuration } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { shortId } from '../text/short-id.ts';
-import { type Cell, renderTable } from '../text/table.ts';
+import { type Cell, columnsOf, renderTable } from '../text/table.ts';
 import { paintStatus, statusText } from './recap.ts';
 
 const plain = (text: string): string => text;
 
 /**
- * Renders past runs, one per line: id, workflow, time, status and reason. Ends with a line break. `commandOptions`: those by
- * which another command reaches the runs.
+ * Renders past runs, one per line: id, workflow, time, status, queue and tags if there are any, and reason. Ends with a line
+ * break. `commandOptions`: those by which another command reaches the runs.
  */
 export function renderHistory(
   runs: readonly RunSummary[],
-  { color }: Pick<Terminal, 'color'>,
+  { color, ...terminal }: Pick<Terminal, 'color' | 'isTerminal' | 'size'>,
   commandOptions = '',
 ): string {
   const colors = createColors(color);
-  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', ''].map((text) => ({ text, paint: colors.dim }));
-  return renderTable([heads, ...runs.map((run) => row(run, { colors, commandOptions }))]);
+  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', 'QUEUE', 'TAGS', ''].map((text) => ({
+    text,
+    paint: colors.dim,
+  }));
+  return renderTable([heads, ...runs.map((run) => row(run, { colors, commandOptions }))], {
+    optional: [5, 6],
+    columns: columnsOf(terminal),
+  });
 }
 
 type Look = { readonly colors: ChalkInstance; readonly commandOptions: string };
@@ -35,6 +41,8 @@ function row(run: RunSummary, { colors, commandOptions }: Look): readonly Cell[]
     { text: dateAndTime(Date.parse(run.createdAt)), paint: plain },
     { text: statusText(run.status), paint: (text) => paintStatus(run.status, colors, text) },
     { text: run.durationMs === null ? '' : formatDuration(run.durationMs), paint: plain },
+    { text: escapeControls(run.queue ?? ''), paint: plain },
+    { text: escapeControls((run.tags ?? []).join(', ')), paint: plain },
     { text: escapeControls(note(run, commandOptions)), paint: colors.dim },
   ];
 }

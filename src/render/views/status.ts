@@ -92,7 +92,7 @@ function shownSteps(run: RunState): readonly StepState[] {
 }
 
 function originText({ summary }: Recap): string {
-  const { createdAt, trigger, retryOf, autoRetry, owner, finishedAt } = summary;
+  const { createdAt, trigger, retryOf, autoRetry, owner, finishedAt, queue, tags } = summary;
   return [
     dateAndTime(Date.parse(createdAt)),
     ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
@@ -100,6 +100,8 @@ function originText({ summary }: Recap): string {
     ...(autoRetry?.at == null
       ? []
       : [`retry ${autoRetry.n + 1} of ${autoRetry.limit} ${dateAndTime(Date.parse(autoRetry.at))}`]),
+    ...(queue === undefined ? [] : [`queue ${escapeControls(queue)}`]),
+    ...(tags === undefined ? [] : [`tags ${escapeControls(tags.join(', '))}`]),
     ...(owner === null || finishedAt !== null ? [] : [`process ${owner.pid} on ${escapeControls(owner.host)}`]),
   ].join('  ');
 }

@@ -5,7 +5,7 @@ import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { type Cell, renderTable } from '../text/table.ts';
+import { type Cell, columnsOf, renderTable } from '../text/table.ts';
 import { paintStatus, statusText } from './recap.ts';
 
 /** A workflow in `wf list`. */
@@ -13,6 +13,8 @@ export type ListedWorkflowView = {
   readonly name: string;
   readonly group: string;
   readonly description: string;
+  readonly tags: readonly string[];
+  readonly queue: string | null;
   readonly schedule: Pick<Schedule, 'start' | 'stop' | 'restart'>;
   /** The next scheduled start in ISO 8601; null if there is none. */
   readonly next: string | null;
@@ -26,15 +28,23 @@ export type ListedWorkflowView = {
 /** Renders workflows, one per line. Ends with a line break. */
 export function renderWorkflowList(
   workflows: readonly ListedWorkflowView[],
-  { color }: Pick<Terminal, 'color'>,
+  { color, ...terminal }: Pick<Terminal, 'color' | 'isTerminal' | 'size'>,
 ): string {
   const colors = createColors(color);
-  const heads = ['WORKFLOW', 'LAST RUN', '', 'SCHEDULE', 'NEXT', ''].map((text) => ({ text, paint: colors.dim }));
-  return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))]);
+  const heads = ['WORKFLOW', 'LAST RUN', '', 'SCHEDULE', 'NEXT', 'QUEUE', 'TAGS', ''].map((text) => ({
+    text,
+    paint: colors.dim,
+  }));
+  return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))], {
+    optional: [5, 6],
+    columns: columnsOf(terminal),
+  });
 }
 
+const plain = (text: string): string => text;
+
 function row(
-  { name, group, description, schedule, next, suspended, suspendedUntil, lastRun, diagnostics }: ListedWorkflowView,
+  { name, group, description, tags, queue, schedule, next, lastRun, diagnostics, ...suspension }: ListedWorkflowView,
   colors: ChalkInstance,
 ): Cell[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
@@ -45,11 +55,13 @@ function row(
       text: status === undefined ? '-' : statusText(status),
       paint: (text) => (status === undefined ? text : paintStatus(status, colors, text)),
     },
-    { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: (text) => text },
-    { text: escapeControls(scheduleText(schedule)), paint: (text) => text },
-    suspended
-      ? { text: suspensionText(suspendedUntil), paint: colors.yellow }
-      : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: (text) => text },
+    { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: plain },
+    { text: escapeControls(scheduleText(schedule)), paint: plain },
+    suspension.suspended
+      ? { text: suspensionText(suspension.suspendedUntil), paint: colors.yellow }
+      : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: plain },
+    { text: escapeControls(queue ?? ''), paint: plain },
+    { text: escapeControls(tags.join(', ')), paint: plain },
     errors > 0
       ? { text: `not valid: ${errors} ${errors === 1 ? 'error' : 'errors'} (wf validate)`, paint: colors.red }
       : { text: escapeControls(description), paint: colors.dim },

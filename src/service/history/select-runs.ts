@@ -1,5 +1,6 @@
 import type { FinishedStatus, RunStatus } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
+import { hasTag } from '../../core/tags.ts';
 import type { RunArchive, RunStatuses } from '../../store/store.ts';
 import { createSlices } from '../../turns.ts';
 import type { PastRun } from './past-run.ts';
@@ -16,6 +17,10 @@ export type RunFilter = {
   readonly limit: number;
   /** Only runs in which a step waits for approval. */
   readonly waiting?: boolean;
+  /** Only runs of this queue. */
+  readonly queue?: string | null;
+  /** Only runs of workflows with this tag, ignoring case. */
+  readonly tag?: string | null;
   /** Only runs after this position in the list. */
   readonly behind?: RunPlace | null;
   /** Runs whose status is not remembered are selected whatever it is, so that the caller can limit how many are read. */
@@ -47,6 +52,7 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
       if (left <= 0) return;
       await pause();
       if (waiting && !archive.mayGoOn(runId)) continue;
+      if (!isMarked(archive, runId, filter)) continue;
       const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
       const run = isOther ? null : await read(runId);
       if (run === null) continue;
@@ -59,6 +65,13 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
   } finally {
     known?.save();
   }
+}
+
+/** Whether a run has the queue and the tag of the filter. */
+function isMarked(archive: RunArchive, runId: string, { queue = null, tag = null }: RunFilter): boolean {
+  if (queue === null && tag === null) return true;
+  const created = archive.readCreated(runId);
+  return (queue === null || created?.queue === queue) && (tag === null || hasTag(created?.tags ?? [], tag));
 }
 
 /** The runs of the workflow in the time, as far as that is known without reading them. */

@@ -35,6 +35,7 @@ export async function workflowEntries({
     file,
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
+    queue: workflow?.queue ?? null,
     schedule: workflow?.schedule ?? noSchedule,
     next: next.get(file)?.toISOString() ?? null,
     ...suspensionOf(suspendedUntil(file)),

@@ -107,8 +107,8 @@ test('runs of a workflow that is gone are found by its name and by its file', as
   }
 });
 
-test('runs are found by the way they were started, by a text, and by their duration', async () => {
-  const world = await apiWorld({ 'a.yaml': `params: { DAY: "1" }\n${one}` });
+test('runs are found by the way they were started, by a text, a tag or queue, and by their duration', async () => {
+  const world = await apiWorld({ 'a.yaml': `params: { DAY: "1" }\ntags: [Nightly, db]\nqueue: imports\n${one}` });
   await start(world, 'a', 'run-1');
   await start(world, 'a', 'run-2');
   const ids = async (query: string) =>
@@ -117,6 +117,7 @@ test('runs are found by the way they were started, by a text, and by their durat
   expect(await ids('trigger=api,schedule')).toEqual(['run-2', 'run-1']);
   expect(await ids('trigger=schedule')).toEqual([]);
   expect(await ids('text=RUN-1')).toEqual(['run-1']);
+  expect([await ids('tag=nightly&queue=imports'), await ids('queue=import')]).toEqual([['run-2', 'run-1'], []]);
   expect(await ids('text=day%3D1&partial=true')).toEqual(['run-2', 'run-1']);
   expect(await ids('text=day%3D2')).toEqual([]);
   expect([await ids('minDuration=0'), await ids('minDuration=3600')]).toEqual([['run-2', 'run-1'], []]);

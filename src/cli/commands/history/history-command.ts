@@ -14,17 +14,20 @@ export type HistoryOptions = AccessOptions & {
   readonly to?: string;
   readonly limit: number;
   readonly waiting?: true;
+  readonly queue?: string;
+  readonly tag?: string;
   readonly json?: true;
 };
 
 /** Lists past runs, newest first. */
 export async function historyCommand(options: HistoryOptions, console: Console): Promise<number> {
   const { out, err, outTerminal } = console;
-  const { name, limit, json, waiting } = options;
+  const { name, limit, json, waiting, queue = null, tag = null } = options;
   const { from, to } = timeLimits(options, Date.now());
   const statuses = options.status === undefined ? null : options.status.map(asStatus);
   return withService(options, console, async ({ runs: { list }, commandOptions }) => {
-    const runs = await list({ workflow: name, statuses, from, to, limit, ...(waiting ? { waiting } : {}) });
+    const filter = { workflow: name, statuses, from, to, limit, queue, tag, ...(waiting ? { waiting } : {}) };
+    const runs = await list(filter);
     if (json) {
       out.write(`${JSON.stringify(runs, null, 2)}\n`);
     } else if (runs.length === 0) {

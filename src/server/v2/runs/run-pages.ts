@@ -34,6 +34,8 @@ async function pageReply(
     statuses: query.status,
     unknownToo: query.partial,
     waiting: query.waiting,
+    queue: query.queue,
+    tag: query.tag,
     from: readMoment('from', query.from),
     to: readMoment('to', query.to),
     behind: readPlace(query.cursor),

@@ -27,6 +27,7 @@ export function fileJson(
     file,
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
+    queue: workflow?.queue === undefined ? null : { name: workflow.queue },
     schedule: workflow?.schedule ?? noSchedule,
     diagnostics: shownDiagnostics(listed, access, workflows).map(diagnosticJson),
   };

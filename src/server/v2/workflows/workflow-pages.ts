@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { hasTag } from '../../../core/tags.ts';
 import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
@@ -90,7 +91,7 @@ function placeOf({ file, group }: ListedWorkflow): string {
 
 function fits(listed: ListedWorkflow, { name, tag, group }: Wanted): boolean {
   if (group !== null && listed.group !== group) return false;
-  if (tag !== '' && !(listed.workflow?.tags ?? []).some((each) => each.toLowerCase() === tag)) return false;
+  if (tag !== '' && !hasTag(listed.workflow?.tags ?? [], tag)) return false;
   return name === '' || listed.name.toLowerCase().includes(name) || basename(listed.file).toLowerCase().includes(name);
 }
 
