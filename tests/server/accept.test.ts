@@ -23,7 +23,7 @@ test.each([
   ['application/json; charset=utf-8; q=0.5 , application/yaml ; q=0.501', 'yaml'],
   ['application/json;q=0, */*;q=0.1', 'yaml'],
   ['text/yaml;q=much, application/json;q=0.9', 'yaml'],
-] as const)('who accepts %j is sent %s', (accept, form) => {
+] as const)('"Accept: %j" selects %s', (accept, form) => {
   const isYaml = prefers(accept, ['text/yaml', 'application/yaml'], ['application/json']);
   expect(isYaml ? 'yaml' : 'json').toBe(form);
 });

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Route } from '../../src/server/route.ts';
 import { type ApiServer, apiServer, jsonOf, type Sent } from '../support/api-server.ts';
 
-test('JSON is read as what it is', async () => {
+test('a JSON body is parsed', async () => {
   expect(await read('json', { body: { a: [1, null, 'ü'] } })).toEqual({ a: [1, null, 'ü'] });
 });
 
-test('a form is read as its fields, the first of each name', async () => {
+test('a form is parsed into fields, the first of each name', async () => {
   const body = new URLSearchParams([
     ['action', 'start'],
     ['params', 'A=1 B="x & y" ü'],
@@ -19,7 +19,7 @@ test('a form is read as its fields, the first of each name', async () => {
   );
 });
 
-test('a form may come in parts, as long as they are texts', async () => {
+test('a multipart form is accepted if all of its parts are texts', async () => {
   const headers = { 'Content-Type': 'multipart/form-data; boundary=xx' };
   const part = (head: string, text: string) => `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
   const texts = part('name="action"', 'start') + part('name="params"', 'a\r\nb ü');
@@ -35,23 +35,23 @@ test('a form may come in parts, as long as they are texts', async () => {
   });
 });
 
-test('a text is read as it is, with its media type told', async () => {
+test('a text is returned unchanged, and another media type is rejected', async () => {
   const headers = { 'Content-Type': 'Text/YAML; charset="UTF-8"' };
 
   expect(await read('text', { headers, body: 'a: ü\n' })).toBe('a: ü\n');
   expect(await read('text', { body: { a: 1 } })).toMatchObject({ code: 415 });
 });
 
-test('no body is no body, whatever the media type says', async () => {
+test('an empty body is undefined, whatever the media type', async () => {
   expect(await read('json', { headers: { 'Content-Type': 'application/json' } })).toBe('undefined');
   expect(await read('form-or-json', { headers: { 'Content-Type': 'image/png' }, body: '' })).toBe('undefined');
 });
 
-test('a body that nobody reads does no harm', async () => {
+test('a body is ignored by a route that takes none', async () => {
   expect(await read('none', { headers: { 'Content-Type': 'image/png' }, body: 'x' })).toBe('undefined');
 });
 
-test('bytes that are not UTF-8 are refused', async () => {
+test('bytes that are not UTF-8 are rejected', async () => {
   const { raw, address } = await echo('json');
   const head = `POST /it HTTP/1.1\r\nHost: localhost:${address.port}\r\nConnection: close\r\n`;
   const rest = 'Content-Type: text/plain\r\nContent-Length: 1\r\n\r\n';

@@ -18,7 +18,7 @@ ${steps.map((name, i) => `  - name: ${name}\n    command: sh -c 'echo "$WF_RUN_I
 `;
 
 test(
-  'a daemon that is killed at any moment loses no run that it has accepted, and has no step started twice',
+  'a daemon that is killed at any moment loses no accepted run and starts no step twice',
   { timeout: 30_000 + rounds * 4000 },
   () =>
     withDaemons({ 'w.yaml': workflow }, async (place) => {

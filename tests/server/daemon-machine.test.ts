@@ -49,7 +49,7 @@ const inNamespace = ['unshare', '--mount', '--map-root-user'];
 const canMount = spawnSync('unshare', [...inNamespace.slice(1), 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
 
 describeWith('unshare', canMount, 'a daemon on a full disk', () => {
-  test('answers 507 to starts, and its health says why', async () => {
+  test('answers 507 to starts and reports the reason in its health', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), 'steps: [{name: a, command: "true"}]\n');
       const prepare = 'mkdir home && mount -t tmpfs -o size=1m,mode=700 none home';

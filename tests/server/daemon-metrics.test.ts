@@ -30,7 +30,7 @@ steps:
 `,
 };
 
-test('what runs and requests come to is told in the words of Prometheus', () =>
+test('metrics of runs and requests are exported in the Prometheus format', () =>
   withDaemons(files, async (place) => {
     const daemon = await place.serve();
     await daemon.act('mixed', { action: 'start', 'request-id': r1 });
@@ -74,7 +74,7 @@ test('what runs and requests come to is told in the words of Prometheus', () =>
     });
   }));
 
-test('one monitor tells of the forwarding of all runs, and its counts never go back', () =>
+test('one monitor reports the forwarding of all runs, and its counters never decrease', () =>
   withDaemons(
     {
       'talk.yaml': `steps:

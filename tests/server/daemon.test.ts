@@ -35,7 +35,7 @@ function endOf(place: Place, runId: string) {
 }
 
 describe('the queue of a daemon', () => {
-  test('starts runs in their order, some at once, and refuses those for which there is no room', () =>
+  test('starts runs in order, up to its limit, and rejects those beyond the limit of waiting runs', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '1', '--max-queued-runs', '2');
       for (const runId of [r1, r2, r3]) expect((await daemon.act('wait', start(runId))).status).toBe(200);
@@ -60,7 +60,7 @@ describe('the queue of a daemon', () => {
       expect(existsSync(join(place.runsDir, r4))).toBe(false);
     }));
 
-  test('runs of a queue take turns, and a run of a shell counts among them', () => {
+  test('starts runs of a named queue one at a time, and counts a run of `wf run`', () => {
     const queued = `queue: db\n${files['wait.yaml']}`;
     return withDaemons({ ...files, 'wait.yaml': queued, 'free.yaml': files['wait.yaml'] ?? '' }, async (place) => {
       const daemon = await place.serve();
@@ -83,7 +83,7 @@ describe('the queue of a daemon', () => {
     });
   });
 
-  test('a run that cannot begin has failed, and does not hold up others', () =>
+  test('fails a run that cannot start, and continues with the next one', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '1');
       for (const runId of [r1, r2, r3]) await daemon.act('wait', start(runId));
@@ -95,8 +95,8 @@ describe('the queue of a daemon', () => {
     }));
 });
 
-describe('a daemon that takes the place of another', () => {
-  test('starts what waits, in its order, and counts what goes on', () =>
+describe('a daemon that replaces another', () => {
+  test('starts waiting runs in order and counts running ones', () =>
     withDaemons(files, async (place) => {
       const first = await place.serve('--max-concurrent-runs', '2');
       for (const runId of [r1, r2, r3, r4]) await first.act('wait', start(runId));
@@ -116,7 +116,7 @@ describe('a daemon that takes the place of another', () => {
       await eventually(async () => /^wf_runs_total\{.*status="succeeded"\} 5$/m.test(await second.get('/metrics')));
     }));
 
-  test('also counts a run that ended while there was no daemon', () =>
+  test('also counts a run that finished while no daemon was running', () =>
     withDaemons(files, async (place) => {
       const first = await place.serve();
       await first.act('wait', start(r1));
@@ -132,7 +132,7 @@ describe('a daemon that takes the place of another', () => {
       await eventually(async () => (await second.get('/metrics')).includes(total));
     }));
 
-  test('makes up for what was due meanwhile', () => {
+  test('catches up on missed starts of schedules', () => {
     const scheduled = 'schedule: "0 * * * *"\ncatchup: latest\nsteps:\n  - name: one\n    command: echo 1\n';
     return withDaemons({ 'hourly.yaml': scheduled }, async (place) => {
       const rule = {
@@ -154,7 +154,7 @@ describe('a daemon that takes the place of another', () => {
   });
 });
 
-test('a run that loses its process is found, whoever started it', () =>
+test('a daemon detects runs whose process has died, also those of `wf run`', () =>
   withDaemons(files, async (place) => {
     const daemon = await place.serve();
     await daemon.act('wait', start(r1));
@@ -174,7 +174,7 @@ test('a run that loses its process is found, whoever started it', () =>
     await daemon.process.until(`run ${r1} of "wait": its process`);
   }));
 
-test('there is one daemon for the runs of a home', () =>
+test('only one daemon can run per home', () =>
   withDaemons(files, async (place) => {
     const first = await place.serve();
     const second = await place.wf('serve', '--port', '0', '--dags', place.cwd);
@@ -185,8 +185,8 @@ test('there is one daemon for the runs of a home', () =>
     await place.serve();
   }));
 
-describe('when it is told to end', () => {
-  test('runs go on, and those that wait go on waiting', () =>
+describe('a daemon that is stopped', () => {
+  test('leaves its runs running and its queue waiting', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '1');
       for (const runId of [r1, r2]) await daemon.act('wait', start(runId));
@@ -199,7 +199,7 @@ describe('when it is told to end', () => {
       expect(await statusOf(place, r2)).toBe('queued');
     }));
 
-  test('it can stop its runs first, and those of nobody else', () =>
+  test('stops its own runs first on request, and no others', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '2', '--on-shutdown', 'stop');
       const person = place.start('run', 'wait.yaml', '--run-id', own);
@@ -222,7 +222,7 @@ describe('when it is told to end', () => {
       expect((await person.ended).code).toBe(0);
     }));
 
-  test('it can wait for its runs, and a second signal ends it at once', () =>
+  test('waits for its runs on request, and exits at once at a second signal', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--on-shutdown', 'wait');
       await daemon.act('wait', start(r1));

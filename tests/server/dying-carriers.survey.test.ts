@@ -59,15 +59,17 @@ describe('a daemon whose carrier is killed', () => {
       expect(error).toContain('ended before the run began: killed by SIGKILL');
     }));
 
-  test.each(['run.owned', 'run.prepared'])('after %s lets the run wait again, and each step starts once', (moment) =>
-    withRun([moment, 'start', moment, moment], async (place, runId, log) => {
-      await untilFinished(place, runId);
-      await untilOver(place, runId, 'succeeded');
-      expect(startedIn(place)).toBe(`${runId}\n`);
-      const changes = typesOf(place, runId).filter((type) => type === 'run.owned' || type === 'run.queued');
-      expect(changes).toEqual(Array.from({ length: 4 }, () => ['run.queued', 'run.owned']).flat());
-      expect(log()).toContain('its process died before the first step, so it starts again');
-    }),
+  test.each(['run.owned', 'run.prepared'])(
+    'after %s returns the run to the queue, and each step starts once',
+    (moment) =>
+      withRun([moment, 'start', moment, moment], async (place, runId, log) => {
+        await untilFinished(place, runId);
+        await untilOver(place, runId, 'succeeded');
+        expect(startedIn(place)).toBe(`${runId}\n`);
+        const changes = typesOf(place, runId).filter((type) => type === 'run.owned' || type === 'run.queued');
+        expect(changes).toEqual(Array.from({ length: 4 }, () => ['run.queued', 'run.owned']).flat());
+        expect(log()).toContain('its process died before the first step, so it starts again');
+      }),
   );
 
   test('after run.owned a fourth time loses the run', () =>

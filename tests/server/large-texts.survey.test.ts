@@ -5,7 +5,7 @@ const step = (i: number) => `  - {name: s${i}, command: echo ${i}}\n`;
 /** Its run ends at once, as skipped. */
 const large = `preconditions: [{condition: a, expected: b}]\nsteps:\n${Array.from({ length: 20_000 }, (_, i) => step(i)).join('')}`;
 
-test('requests are answered while large texts are checked, saved and started', () =>
+test('the daemon answers requests while large texts are checked, saved and started', () =>
   withDaemons({ 'first.yaml': 'steps:\n  - {name: a, command: "true"}\n', 'second.yaml': large }, async ({ serve }) => {
     const { url } = await serve();
     const answered: string[] = [];

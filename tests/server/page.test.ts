@@ -26,7 +26,7 @@ function assetNamed(suffix: string): string {
   return name;
 }
 
-test('a browser gets the page at the root, a program the description of the API', async () => {
+test('the root serves the page to browsers and redirects programs to the description of the API', async () => {
   const { ask } = await pageServer();
 
   const page = await ask('GET', '/', { headers: { Accept: browser } });
@@ -43,7 +43,7 @@ test('a browser gets the page at the root, a program the description of the API'
   ]);
 });
 
-test('the page may load only from its server, and runs nothing inline', async () => {
+test('the page can load only from its own server and has no inline scripts', async () => {
   const { ask } = await pageServer();
   const { headers, body } = await ask('GET', '/', { headers: { Accept: browser } });
 
@@ -60,7 +60,7 @@ test('the page may load only from its server, and runs nothing inline', async ()
   expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc="\.\/assets\/)/i);
 });
 
-test('a browser that has the page is answered with 304', async () => {
+test('an unchanged page is answered with 304', async () => {
   const { ask } = await pageServer();
   const first = await ask('GET', '/', { headers: { Accept: browser } });
 
@@ -69,7 +69,7 @@ test('a browser that has the page is answered with 304', async () => {
   expect([again.status, again.body]).toEqual([304, '']);
 });
 
-test('the page knows the path below which it is served', async () => {
+test('the page contains the base path', async () => {
   const { ask } = await pageServer('/tools/wf');
   const root = await ask('GET', '/tools/wf/', { headers: { Accept: browser } });
 
@@ -85,7 +85,7 @@ test.each([
   ['br;q=0, *', 'gzip'],
   ['identity', undefined],
   ['', undefined],
-])('with "Accept-Encoding: %s" a file of the page comes as %s, to be kept forever', async (accepted, encoding) => {
+])('with "Accept-Encoding: %s" a file of the page has the encoding %s and is immutable', async (accepted, encoding) => {
   const { url } = await pageServer();
   const name = assetNamed('.js');
   const { get } = await import('node:http');
@@ -112,11 +112,11 @@ test.each([
   expect(decode(bytes)).toEqual(files.assets.get(name)?.bodies.identity?.bytes);
 });
 
-test('what is not compressed is sent as it is', () => {
+test('a file without compressed forms is sent uncompressed', () => {
   expect(bestEncoding('br, gzip', ['identity'])).toBe('identity');
 });
 
-test('where there is nothing, a browser gets the page and a program the error, both with 404', async () => {
+test('an unknown path is a 404 with the page for browsers and an error for programs', async () => {
   const { ask } = await pageServer();
 
   const shown = await ask('GET', '/nothing', { headers: { Accept: browser } });
@@ -128,7 +128,7 @@ test('where there is nothing, a browser gets the page and a program the error, b
   expect(asset.status).toBe(404);
 });
 
-test('a browser gets the page without a login, and no dialog of its own', async () => {
+test('a browser gets the page without a login, and no login dialog of its own', async () => {
   const { ask } = await pageServer('', 'the-token');
   const visit = (path: string) => ask('GET', path, { headers: { Accept: browser, 'User-Agent': 'Mozilla/5.0' } });
   const screens = ['/', '/login', '/runs', '/runs/one', '/system', '/w/hello', '/w/hello/start'];
@@ -147,7 +147,7 @@ test('a browser gets the page without a login, and no dialog of its own', async 
   expect((await ask('GET', `/assets/${assetNamed('.js')}`)).status).toBe(200);
 });
 
-test('a program gets nothing of the page without a login', async () => {
+test('a program gets no part of the page without a login', async () => {
   const { ask } = await pageServer('', 'the-token');
 
   for (const path of ['/', '/login', '/runs', '/w/hello', '/dags', '/nothing']) {
@@ -158,13 +158,13 @@ test('a program gets nothing of the page without a login', async () => {
   expect((await ask('GET', '/login', { headers: { Authorization } })).status).toBe(200);
 });
 
-test('without a login in the settings the page does not ask for one', async () => {
+test('the page does not ask for a login if none is set', async () => {
   const { ask } = await pageServer();
   const { body } = await ask('GET', '/login', { headers: { Accept: browser } });
 
   expect(body).not.toContain('name="login"');
 });
 
-test('a folder without the built page is an error that says so', () => {
+test('a folder without the built page is reported', () => {
   expect(() => readPageFiles(import.meta.dirname)).toThrow(`the web page is missing in ${import.meta.dirname}`);
 });

@@ -3,7 +3,7 @@ import { readBody, readQuery } from '../../src/server/requests.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 
-test('a query has the types and the defaults of its description', () => {
+test('a query is parsed with the types and defaults of its description', () => {
   expect(readQuery('stepLog', query('attempt=2&follow&download=true&other=1'))).toEqual({
     attempt: 2,
     stream: 'stdout',
@@ -21,7 +21,7 @@ test('a query has the types and the defaults of its description', () => {
   });
 });
 
-test('an empty text is not given, except where it has a meaning', () => {
+test('an empty text counts as missing unless it has a meaning', () => {
   expect(readQuery('listWorkflows', query('name=&group='))).toMatchObject({ name: null, group: '' });
   expect(readBody('renameWorkflow', { to: 'b', group: '' })).toEqual({ to: 'b', group: '' });
   expect(readBody('startRun', { params: '', runId: '', strict: null })).toEqual({
@@ -31,7 +31,7 @@ test('an empty text is not given, except where it has a meaning', () => {
   });
 });
 
-test('a form has true and false as texts', () => {
+test('a form can contain true and false as texts', () => {
   expect(readBody('retryRun', { useFile: 'true', strict: 'false' })).toMatchObject({ useFile: true, strict: false });
   expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false, until: null });
 });
@@ -43,11 +43,11 @@ test.each<[string, string, (string | null)?]>([
   ['offset=x', '"offset" must be a whole number'],
   ['follow=yes', '"follow" must be true or false'],
   ['stream=both', '"stream" cannot be "both"', 'possible: stdout, stderr'],
-])('the query %s is refused', (text, message, help = null) => {
+])('the query %s is rejected', (text, message, help = null) => {
   expect(() => readQuery('stepLog', query(text))).toThrow(expect.objectContaining({ status: 400, message, help }));
 });
 
-test('a missing parameter is named, and so is the range of a number', () => {
+test('the error names a missing parameter or the range of a number', () => {
   const missing = { message: '"q" is missing', help: 'The text to search for.' };
   expect(() => readQuery('searchLogs', query('q='))).toThrow(expect.objectContaining(missing));
   const unsaid = { message: '"suspended" is missing', help: 'it must be true or false' };
@@ -71,12 +71,12 @@ test.each<[unknown, string, (string | null)?]>([
   [{ params: [{ name: '1A', value: '' }] }, '"params[0].name" cannot be "1A"'],
   [{ params: { A: ['x'] } }, '"params.A" must be a text'],
   [{ params: { '1A': 'x' } }, '"1A" is not the name of a parameter'],
-])('the body %j is refused', (body, message, expectedHelp = null) => {
+])('the body %j is rejected', (body, message, expectedHelp = null) => {
   const error = { status: 400, message, help: expectedHelp };
   expect(() => readBody('startRun', body)).toThrow(expect.objectContaining(error));
 });
 
-test('of several errors in a body one is reported, whatever their number', () => {
+test('only the first error of a body is reported, even if it has many', () => {
   expect(() => readBody('actOnRuns', { ids: [], action: 'dance' })).toThrow(
     '"ids" must be a list of 1 to 500 ids of runs',
   );

@@ -13,7 +13,7 @@ const login = { token: 'the-token', readOnlyToken: 'look-only', basic: { usernam
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const canary = 'CANARY-7f3a';
 
-test('without a login nothing is reached, whatever the method and the path', async () => {
+test('without a login only public routes are reachable, by any method and path', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const closed = routes.filter(({ access }) => access !== 'public');
 
@@ -32,7 +32,7 @@ test('without a login nothing is reached, whatever the method and the path', asy
   }
 });
 
-test('a wrong login is no better than none', async () => {
+test('a wrong login is rejected like a missing one', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const wrong = ['Bearer the-toke', 'Bearer the-token-', 'Bearer ', 'Basic bWU6', 'Digest the-token', 'the-token'];
   const path = pathOf(findRoute(routes, 'read'), 'hello');
@@ -42,7 +42,7 @@ test('a wrong login is no better than none', async () => {
   }
 });
 
-test('each kind of login opens what it is for', async () => {
+test('each kind of login opens the routes of its access', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
   const mayWrite = [
@@ -66,7 +66,7 @@ test('each kind of login opens what it is for', async () => {
   }
 });
 
-test('a route that is public tells nothing but that it is there, and how to log in', async () => {
+test('a public route reveals only that it exists and how to log in', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const told: Record<string, readonly [number, string]> = {};
 
@@ -82,7 +82,7 @@ test('a route that is public tells nothing but that it is there, and how to log 
   });
 });
 
-test('no name leads out of the workflows directory', async () => {
+test('no name in a path escapes the workflows directory', async () => {
   const world = await apiWorld(v1Files);
   writeFileSync(join(world.directory, 'outside.yaml'), `# ${canary}\nsteps: [{name: a, command: "true"}]\n`);
   symlinkSync(join(world.directory, 'outside.yaml'), join(world.directory, 'home.yaml'));
@@ -101,7 +101,7 @@ test('no name leads out of the workflows directory', async () => {
   expect(tree(world.directory)).toEqual(before);
 });
 
-test('nor does a value of a query or a body', async () => {
+test('no value of a query or a body escapes the workflows directory', async () => {
   const world = await apiWorld(v1Files);
   writeFileSync(join(world.directory, 'outside.yaml'), `# ${canary}\n`);
   await world.ask('POST', '/api/v2/workflows/hello/runs', { body: { runId: 'run-1' } });
@@ -135,7 +135,7 @@ test('nor does a value of a query or a body', async () => {
   expect(tree(world.directory)).toEqual(before);
 });
 
-test('a new name is a file of the workflows directory or nothing', async () => {
+test('a new name creates a file in the workflows directory or nothing', async () => {
   const world = await apiWorld({ 'hello.yaml': 'steps: [{name: a, command: "true"}]\n' });
   const outside = () => tree(world.directory).filter((path) => !path.startsWith('dags/'));
   const before = outside();
@@ -162,7 +162,7 @@ test('a new name is a file of the workflows directory or nothing', async () => {
   for (const name of names) expect(name).toMatch(/^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*\.yaml$/u);
 });
 
-test('a link that leads out of the directory is not written through', async () => {
+test('a save does not write through a link that leaves the directory', async () => {
   const world = await apiWorld({});
   const outside = join(world.directory, 'outside.yaml');
   writeFileSync(outside, 'steps: [{name: a, command: "true"}]\n');
@@ -176,7 +176,7 @@ test('a link that leads out of the directory is not written through', async () =
   expect(readFileSync(outside, 'utf8')).not.toContain('changed');
 });
 
-test('every route that takes a body refuses those that are malformed, of another kind or too large', async () => {
+test('every route with a body rejects malformed, unsupported and too large ones', async () => {
   const world = await apiWorld(v1Files);
   const taking = world.routes.filter(({ body }) => body === 'form-or-json');
   const json = { 'Content-Type': 'application/json' };
@@ -210,7 +210,7 @@ test('every route that takes a body refuses those that are malformed, of another
   }
 });
 
-test('every route that takes a text refuses other bodies and larger ones', async () => {
+test('every route with a text body rejects other and larger bodies', async () => {
   const world = await apiWorld(v1Files);
   const taking = world.routes.filter(({ body }) => body === 'text');
   const yaml = { 'Content-Type': 'text/yaml' };

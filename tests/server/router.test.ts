@@ -13,33 +13,33 @@ const routes = [
   route('GET', '/'),
 ];
 
-test('a path is found with and without the last slash', () => {
+test('a path matches with and without a trailing slash', () => {
   expect(find('GET', '/api/v1/dags')).toBe('GET /api/v1/dags {}');
   expect(find('GET', '/api/v1/dags/')).toBe('GET /api/v1/dags {}');
   expect(find('GET', '/')).toBe('GET / {}');
 });
 
-test('a name is one decoded segment, also with an encoded slash in it', () => {
+test('a name is one decoded segment, and can contain an encoded slash', () => {
   expect(find('GET', '/api/v1/dags/group%2Fname')).toBe('GET /api/v1/dags/{name} {"name":"group/name"}');
   expect(find('GET', '/api/v1/dags/%C3%A4%20b/spec/')).toBe('GET /api/v1/dags/{name}/spec {"name":"ä b"}');
   expect(find('GET', '/api/v1/dags/..')).toBe('GET /api/v1/dags/{name} {"name":".."}');
 });
 
-test('text goes before a name, and a name is called as its own route calls it', () => {
+test('a literal segment has priority over a name, and each route names its own parameters', () => {
   expect(find('GET', '/api/v1/dags/latest')).toBe('GET /api/v1/dags/latest {}');
   expect(find('DELETE', '/api/v1/dags/latest')).toBe('DELETE /api/v1/dags/{id} {"id":"latest"}');
 });
 
-test('HEAD finds what GET finds', () => {
+test('HEAD matches the routes of GET', () => {
   expect(find('HEAD', '/api/v1/dags')).toBe('GET /api/v1/dags {}');
 });
 
-test('a known path with another method tells the methods, of all routes that end there', () => {
+test('an unsupported method of a known path returns the methods of all its routes', () => {
   expect(find('PUT', '/api/v1/dags')).toBe('405 GET, HEAD, OPTIONS, POST');
   expect(find('PUT', '/api/v1/dags/x')).toBe('405 DELETE, GET, HEAD, OPTIONS');
 });
 
-test('neither empty segments nor parts of a path are found', () => {
+test('empty segments and parts of a path do not match', () => {
   for (const path of [
     '/api//v1/dags',
     '//api/v1/dags',
@@ -52,7 +52,7 @@ test('neither empty segments nor parts of a path are found', () => {
   }
 });
 
-test('nothing is found outside of the base path', () => {
+test('only paths below the base path match', () => {
   const { find: findIn } = createRouter(routes, '/wf');
 
   expect(text(findIn('GET', '/wf/api/v1/dags'))).toBe('GET /api/v1/dags {}');
@@ -62,7 +62,7 @@ test('nothing is found outside of the base path', () => {
   expect(text(findIn('GET', '/api/v1/dags'))).toBe('404');
 });
 
-test('whatever is encoded into a segment comes out of it', () => {
+test('an encoded segment is decoded to its original text', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (name) => {
       expect(find('GET', `/api/v1/dags/${encodeURIComponent(name)}/spec`)).toBe(
@@ -72,13 +72,13 @@ test('whatever is encoded into a segment comes out of it', () => {
   );
 });
 
-test('a path that is not well encoded is refused', () => {
+test('a path with invalid encoding is rejected', () => {
   for (const path of ['/%', '/api/v1/dags/%zz', '/api/v1/dags/%ff', '/api/v1/dags/%2']) {
     expect(() => find('GET', path)).toThrow('the path is not well encoded');
   }
 });
 
-test('two routes for the same method and path are a mistake', () => {
+test('two routes with the same method and path are an error', () => {
   expect(() => createRouter([...routes, route('GET', '/api/v1/dags')], '')).toThrow('two routes');
 });
 

@@ -12,7 +12,7 @@ import { withDirectory } from '../support/wf.ts';
 
 const routes: readonly Route[] = [route('GET', 'read'), route('POST', 'write')];
 
-test('it is called by the names of this machine at any port, and by those that are allowed', async () => {
+test('requests must name this machine, at any port, or an allowed host', async () => {
   const { ask, address } = await apiServer(routes, { allowedHosts: ['wf.example.com', 'proxy:81'] });
   const { port } = address;
   const statusOf = async (Host: string) => (await ask('GET', '/it', { headers: { Host } })).status;
@@ -41,7 +41,7 @@ test('it is called by the names of this machine at any port, and by those that a
   for (const host of [...others, ...odd]) expect([host, await statusOf(host)]).toEqual([host, 421]);
 });
 
-test('a request has exactly one Host header, and a path as its target', async () => {
+test('a request must have exactly one Host header and a path as its target', async () => {
   const { raw, address } = await apiServer(routes);
   const host = `Host: localhost:${address.port}`;
   const statusOf = async (head: string) => (await raw(`${head}\r\nConnection: close\r\n\r\n`)).split(' ')[1];
@@ -56,7 +56,7 @@ test('a request has exactly one Host header, and a path as its target', async ()
   expect(await statusOf(`OPTIONS * HTTP/1.1\r\n${host}`)).toBe('400');
 });
 
-test('what could be read as two different requests is refused', async () => {
+test('a request that could be read as two different ones is rejected', async () => {
   const { raw, address } = await apiServer(routes);
   const head = `POST /it HTTP/1.1\r\nHost: localhost:${address.port}\r\nContent-Type: application/json\r\n`;
   const smuggled = [
@@ -78,7 +78,7 @@ test('what could be read as two different requests is refused', async () => {
   }
 });
 
-test('request lines and headers are bounded in length and number', async () => {
+test('the number and length of headers and the request line are limited', async () => {
   const { ask, raw, address } = await apiServer(routes, {}, { limits: { headerBytes: 4096, headerCount: 20 } });
   const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'x']));
 
@@ -90,7 +90,7 @@ test('request lines and headers are bounded in length and number', async () => {
   expect(await raw(`GET /it HTTP/1.1\r\nHost: localhost:${address.port}\r\n${many}\r\n`)).toMatch(/^HTTP\/1.1 431/);
 });
 
-test('pages of other sites are refused, and everything else that is no browser is let through', async () => {
+test("requests of other sites' pages are rejected, and those of other programs accepted", async () => {
   const { ask, url } = await apiServer(routes, { corsOrigins: ['https://ops.example.com'] });
   const statusOf = async (method: string, headers: Record<string, string>) =>
     (await ask(method, '/it', { headers })).status;
@@ -132,7 +132,7 @@ test('pages of other sites are refused, and everything else that is no browser i
   expect(await statusOf('POST', link)).toBe(403);
 });
 
-test('without a setting no page is told that it may ask', async () => {
+test('without allowed origins a preflight request is rejected', async () => {
   const { ask } = await apiServer(routes);
   const preflight = { Origin: 'https://ops.example.com', 'Access-Control-Request-Method': 'POST' };
 
@@ -142,7 +142,7 @@ test('without a setting no page is told that it may ask', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
-test('an origin that is allowed may ask before it has logged in, and may read answers and refusals', async () => {
+test('an allowed origin can send preflight requests without a login and read all answers', async () => {
   const login = { token: 't', readOnlyToken: null, basic: null };
   const { ask } = await apiServer(routes, { login, corsOrigins: ['https://ops.example.com'] });
   const Origin = 'https://ops.example.com';
@@ -165,7 +165,7 @@ test('an origin that is allowed may ask before it has logged in, and may read an
   expect((await ask('OPTIONS', '/it', { headers: { Authorization: 'Bearer t' } })).status).toBe(204);
 });
 
-test('guessing a login gets slower and slower, and the right one is let in at any time', async () => {
+test('wrong logins are delayed more and more, and the right one is always accepted', async () => {
   let now = 0;
   const login = { token: 'right', readOnlyToken: 'look', basic: null };
   const { ask } = await apiServer(routes, { login }, { now: () => now });
@@ -192,7 +192,7 @@ test('guessing a login gets slower and slower, and the right one is let in at an
   expect(await tried('wrong-54')).toBe('429 after 4 s');
 });
 
-test('clients of a trusted proxy are told apart by X-Forwarded-For, and no other sender of it is believed', async () => {
+test('X-Forwarded-For distinguishes the clients of a trusted proxy, and is ignored from others', async () => {
   const login = { token: 'right', readOnlyToken: null, basic: null };
   const guessing = async (trustedProxies: readonly string[]) => {
     const { ask } = await apiServer(routes, { login, trustedProxies }, { now: () => 0 });
@@ -216,7 +216,7 @@ test('clients of a trusted proxy are told apart by X-Forwarded-For, and no other
   expect(await direct('a6', '203.0.113.6')).toBe(429);
 });
 
-test('a program with an old token does not lock others out', async () => {
+test('a program with an old token does not lock out others', async () => {
   const login = { token: 'right', readOnlyToken: null, basic: null };
   const { ask } = await apiServer(routes, { login });
   const tried = async (token: string) =>
@@ -227,7 +227,7 @@ test('a program with an old token does not lock others out', async () => {
   expect(await tried('right')).toBe(200);
 });
 
-test('a body is refused by its length before it is sent, and at its limit while it is', async () => {
+test('a too large body is rejected by its length header, or at the limit while it arrives', async () => {
   const { raw, address } = await apiServer(routes, {}, { limits: { bodyBytes: 1000, discardedBytes: 5000 } });
   const head = `POST /it HTTP/1.1\r\nHost: localhost:${address.port}\r\nContent-Type: application/json\r\n`;
 
@@ -239,7 +239,7 @@ test('a body is refused by its length before it is sent, and at its limit while 
   expect(endless).toMatch(/^HTTP\/1\.1 413/);
 });
 
-test('a body that is waited for with leave is asked for only when it will be taken', async () => {
+test('"100 Continue" is sent only if the body will be accepted', async () => {
   const { raw, address } = await apiServer(routes);
   const head = `Host: localhost:${address.port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
 
@@ -247,7 +247,7 @@ test('a body that is waited for with leave is asked for only when it will be tak
   expect(await raw(`POST /nothing HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1\.1 404/);
 });
 
-test('a client that is too slow is sent away', async () => {
+test('a client that is too slow gets 408', async () => {
   const limits = { headersMs: 100, requestMs: 200, checkMs: 20 };
   const { raw, address } = await apiServer(routes, {}, { limits });
   const host = `Host: localhost:${address.port}\r\n`;
@@ -257,7 +257,7 @@ test('a client that is too slow is sent away', async () => {
   expect(await raw(begun)).toMatch(/^HTTP\/1\.1 408/);
 });
 
-test('connections beyond the limit are told so, and places are free again afterwards', async () => {
+test('connections beyond the limit get 503, and a closed one makes room', async () => {
   const server = await apiServer(routes, {}, { limits: { connections: 3, refusedConnections: 2 } });
   const kept = await Promise.all([1, 2, 3].map(() => open(server)));
 
@@ -270,7 +270,7 @@ test('connections beyond the limit are told so, and places are free again afterw
     .toBe(200);
 });
 
-test('thousands of connections at once neither end the server nor keep it from answering', async () => {
+test('thousands of simultaneous connections do not stop the server', async () => {
   const server = await apiServer(routes, {}, { limits: { connections: 50, refusedConnections: 50 } });
   const asked = server.ask('GET', '/it', { headers: { Connection: 'keep-alive' } });
   const sockets = Array.from({ length: 3000 }, () => connect(server.address.port, '127.0.0.1').on('error', () => {}));
@@ -291,14 +291,14 @@ test('thousands of connections at once neither end the server nor keep it from a
     .toBe(200);
 });
 
-test('nobody listens for others without a login', async () => {
+test('the server does not listen on other addresses without a login', async () => {
   for (const host of ['0.0.0.0', '::', '::ffff:0.0.0.0']) {
     await expect(start({ host })).rejects.toThrow(`will not listen on "${host}" without a login`);
   }
   await expect(start({ host: 'no such host' })).rejects.toThrow('is no address of this machine');
 });
 
-test('tokens that others can try have at least 16 characters; a short password is warned of', async () => {
+test('tokens on a public address need 16 characters; a short password causes a warning', async () => {
   const none = { token: null, readOnlyToken: null, basic: null };
   const long = 'sixteen-letters!';
   for (const key of ['token', 'readOnlyToken'] as const) {
@@ -315,7 +315,7 @@ test('tokens that others can try have at least 16 characters; a short password i
   expect(await loggedWith(long)).not.toContain(warning);
 });
 
-test('with a login it does, says what is unsafe about it, and goes by the address it was reached at', async () => {
+test('on a public address the server warns about missing TLS and accepts only its own addresses', async () => {
   const token = 'sixteen-letters!';
   const login = { token, readOnlyToken: null, basic: null };
   const { ask, logged, address } = await apiServer(routes, { host: '0.0.0.0', login });
@@ -326,7 +326,7 @@ test('with a login it does, says what is unsafe about it, and goes by the addres
   expect(logged).toEqual(['logins and logs cross the network unencrypted: there is no TLS']);
 });
 
-test('a port that is taken is told of', async () => {
+test('a port in use is reported', async () => {
   const { address } = await apiServer(routes);
 
   await expect(start({ port: address.port })).rejects.toThrow(
@@ -334,7 +334,7 @@ test('a port that is taken is told of', async () => {
   );
 });
 
-test('with a certificate and its key it speaks TLS', async () => {
+test('the server supports TLS with a certificate and its key', async () => {
   const { ask, url, address } = await apiServer(routes, { tls: { cert: certificateFile, key: keyFile } });
 
   const { status } = await ask('GET', '/it', { headers: { Host: `localhost:${address.port}` } });
@@ -342,7 +342,7 @@ test('with a certificate and its key it speaks TLS', async () => {
   expect([status, url]).toEqual([200, `https://127.0.0.1:${address.port}`]);
 });
 
-test('TLS files that are no pair, missing or something else are told apart', async () => {
+test('missing, invalid and mismatched TLS files are distinguished', async () => {
   await withDirectory(async (directory) => {
     const other = join(directory, 'other.pem');
     writeFileSync(other, 'no PEM');

@@ -7,7 +7,7 @@ import { entityTag } from '../../src/server/reply/send.ts';
 import type { ApiRequest, Reply, Route } from '../../src/server/route.ts';
 import { apiServer, jsonOf } from '../support/api-server.ts';
 
-test('an answer has its length, JSON as its type, and headers that keep browsers out', async () => {
+test('an answer has its length, JSON as its default type, and restrictive headers for browsers', async () => {
   const { ask } = await apiServer([route(() => ({ status: 200, body: '{"ü":1}' }))]);
 
   const { status, headers, body } = await ask('GET', '/it');
@@ -25,7 +25,7 @@ test('an answer has its length, JSON as its type, and headers that keep browsers
   expect(headers).not.toHaveProperty('x-powered-by');
 });
 
-test('a route says more about its answer than the server does', async () => {
+test('headers of a route override those of the server', async () => {
   const { ask } = await apiServer([
     route(() => ({ status: 201, headers: { 'content-type': 'text/html', Location: '/x' }, body: '<p>' })),
   ]);
@@ -36,7 +36,7 @@ test('a route says more about its answer than the server does', async () => {
   expect(headers).toMatchObject({ 'content-type': 'text/html', location: '/x' });
 });
 
-test('a handler is told the names, the query, the headers and the body', async () => {
+test('a handler receives the names, the query, the headers and the body', async () => {
   const { ask } = await apiServer([
     route(({ params, query, headers, body }) => json({ params, query: [...query], own: headers['x-own'], body }), {
       method: 'POST',
@@ -58,7 +58,7 @@ test('a handler is told the names, the query, the headers and the body', async (
   });
 });
 
-test('a query that is not well encoded is refused', async () => {
+test('a query with invalid encoding is rejected', async () => {
   const { ask } = await apiServer([route(() => json({}))]);
 
   for (const query of ['x=%', 'x=%zz', '%ff=1', 'x=1&y=%c3']) {
@@ -67,7 +67,7 @@ test('a query that is not well encoded is refused', async () => {
   expect((await ask('GET', '/it?x=%25&y=100%2525&=&&')).status).toBe(200);
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD answers like GET, without the body', async () => {
   const { ask } = await apiServer([route(() => ({ status: 200, body: '12345' }))]);
 
   const { status, headers, body } = await ask('HEAD', '/it');
@@ -75,7 +75,7 @@ test('HEAD answers as GET does, without the body', async () => {
   expect({ status, length: headers['content-length'], body }).toEqual({ status: 200, length: '5', body: '' });
 });
 
-test('OPTIONS tells the methods of a path', async () => {
+test('OPTIONS returns the methods of a path', async () => {
   const { ask } = await apiServer([route(() => json({})), route(() => json({}), { method: 'DELETE' })]);
 
   const { status, headers } = await ask('OPTIONS', '/it');
@@ -83,7 +83,7 @@ test('OPTIONS tells the methods of a path', async () => {
   expect([status, headers.allow]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS']);
 });
 
-test('what a client has already is not sent again', async () => {
+test('unchanged content is answered with 304', async () => {
   const body = Buffer.from('[]');
   const { ask } = await apiServer([route(() => ({ status: 200, headers: { ETag: entityTag(body) }, body }))]);
 
@@ -94,7 +94,7 @@ test('what a client has already is not sent again', async () => {
   expect([first.status, second.status, second.body, changed.status]).toEqual([200, 304, '', 200]);
 });
 
-test('each kind of error has its status, and each part of the API its shape', async () => {
+test('each kind of error has its status, and each part of the API its format', async () => {
   const failing = (errors: Route['errors']) =>
     route(
       ({ query }) => {
@@ -136,7 +136,7 @@ test('each kind of error has its status, and each part of the API its shape', as
   });
 });
 
-test('a header that cannot be sent is a mistake of ours, and ends nothing else', async () => {
+test('an invalid header is an internal error of that answer only', async () => {
   const { ask } = await apiServer([
     route(({ query }) => ({ status: 200, headers: { 'X-Own': query.get('x') ?? '' }, body: '' })),
   ]);
@@ -145,7 +145,7 @@ test('a header that cannot be sent is a mistake of ours, and ends nothing else',
   expect((await ask('GET', '/it?x=a')).status).toBe(200);
 });
 
-test('of our own mistakes the client learns a number, and the log the rest', async () => {
+test('an internal error gives the client only a reference; the log has the details', async () => {
   const { ask, logged } = await apiServer([
     route(() => {
       throw new Error('the password is hunter2');
@@ -161,7 +161,7 @@ test('of our own mistakes the client learns a number, and the log the rest', asy
   expect(logged.join('\n')).toContain('server.test.ts');
 });
 
-test('a path that is not there and a method that is not there are told apart', async () => {
+test('an unknown path returns 404 and an unsupported method 405', async () => {
   const { ask } = await apiServer([route(() => json({}), { path: '/api/v1/it' })]);
 
   const missing = await ask('GET', '/api/v1/other');
@@ -175,7 +175,7 @@ test('a path that is not there and a method that is not there are told apart', a
   });
 });
 
-test('a stream is sent as it comes, with what its reader can take', async () => {
+test('a stream is sent as it is written, at the speed of its reader', async () => {
   let written = 0;
   const line = 'x'.repeat(64 * 1024);
   const write = async (output: Writable, signal: AbortSignal) => {
@@ -205,7 +205,7 @@ test('a stream is sent as it comes, with what its reader can take', async () => 
   expect(written).toBeLessThan(64 * 1024 * 1000);
 });
 
-test('a stream that fails breaks the connection off, and is told of in the log', async () => {
+test('a failed stream breaks the connection and is logged', async () => {
   const { ask, logged } = await apiServer([
     route(() => ({
       status: 200,
@@ -221,7 +221,7 @@ test('a stream that fails breaks the connection off, and is told of in the log',
   await expect.poll(() => logged.join()).toContain('no more');
 });
 
-test('closing ends streams and lets an answer be finished', async () => {
+test('closing the server ends streams and completes pending answers', async () => {
   const begun = deferred<ApiRequest>();
   const finish = deferred<Reply>();
   const server = await apiServer([
@@ -254,7 +254,7 @@ test('closing ends streams and lets an answer be finished', async () => {
   await expect(server.ask('GET', '/it')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('everything lies under the base path', async () => {
+test('all routes are below the base path', async () => {
   const { ask, url, address } = await apiServer([route(() => json({}))], { basePath: '/wf' });
 
   expect(url).toBe(`http://127.0.0.1:${address.port}/wf`);

@@ -16,7 +16,7 @@ const pages = [
   '/api/v2/workflows/broken',
 ];
 
-test('a read-only login sees of a broken file which kinds of problems are where, and no value of it', async () => {
+test('a read-only login gets the codes and positions of problems, without values of the file', async () => {
   const { ask } = await apiWorld(files, { login });
   const seen = async (path: string, token: string) =>
     (await ask('GET', path, { headers: { Authorization: `Bearer ${token}` } })).body;

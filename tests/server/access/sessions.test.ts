@@ -28,7 +28,7 @@ function daemons(directory: string) {
   return { world, store, start, file: join(directory, 'sessions.json') };
 }
 
-test('a session lasts 12 hours from its last request, and as long as a request', async () => {
+test('a session lasts 12 hours after its last request, and as long as a request is open', async () => {
   await withDirectory(async (directory) => {
     const { world, start } = daemons(directory);
     const { open, find } = start();
@@ -46,7 +46,7 @@ test('a session lasts 12 hours from its last request, and as long as a request',
   });
 });
 
-test('the disk holds neither a secret nor anything to guess a password from, for its owner alone', async () => {
+test('the file contains neither secrets nor hashes of passwords, and only its owner can read it', async () => {
   await withDirectory(async (directory) => {
     const { start, file } = daemons(directory);
     const { open } = start();
@@ -63,7 +63,7 @@ test('the disk holds neither a secret nor anything to guess a password from, for
   });
 });
 
-test('sessions outlive the daemon, but not their login, and not their end', async () => {
+test('sessions survive a restart of the daemon, unless they ended or their login changed', async () => {
   await withDirectory(async (directory) => {
     const { start } = daemons(directory);
     const before = start();
@@ -84,7 +84,7 @@ test('sessions outlive the daemon, but not their login, and not their end', asyn
   });
 });
 
-test('a daemon that starts knows requests up to some minutes before its predecessor was killed', async () => {
+test('a restarted daemon knows the use of a session up to a few minutes before the kill', async () => {
   await withDirectory(async (directory) => {
     const { world, start } = daemons(directory);
     const before = start();
@@ -96,7 +96,7 @@ test('a daemon that starts knows requests up to some minutes before its predeces
   });
 });
 
-test('the number of sessions of a login is bounded: the one used longest ago ends, with its requests', async () => {
+test('sessions per login are limited: the least recently used one ends, with its requests', async () => {
   await withDirectory(async (directory) => {
     const { start } = daemons(directory);
     const { open, find } = start(logins, { read: () => [], write: () => {}, remove: () => {} });
@@ -115,7 +115,7 @@ test('the number of sessions of a login is bounded: the one used longest ago end
 });
 
 test.each(['', '{', '[1]', '[{"id":"a","kind":"token","login":"b"}]', '\0\0\0'])(
-  'a damaged file (%j) ends all sessions, and nothing else',
+  'a damaged file (%j) ends all sessions and prevents no new ones',
   async (text) => {
     await withDirectory(async (directory) => {
       const { world, start, file } = daemons(directory);
@@ -131,7 +131,7 @@ test.each(['', '{', '[1]', '[{"id":"a","kind":"token","login":"b"}]', '\0\0\0'])
   },
 );
 
-test('on a full disk a login works, and a session that was ended does not return', async () => {
+test('on a full disk logins work, and an ended session does not return', async () => {
   await withDirectory(async (directory) => {
     const { world, store, start } = daemons(directory);
     const full = { ...store, write: () => expectFull() };
@@ -148,7 +148,7 @@ test('on a full disk a login works, and a session that was ended does not return
   });
 });
 
-test('where the directory cannot be written, a login works', async () => {
+test('logins work if the directory is not writable', async () => {
   await withDirectory(async (directory) => {
     const state = join(directory, 'state');
     mkdirSync(state);

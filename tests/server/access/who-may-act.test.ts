@@ -6,20 +6,20 @@ const ada = { name: 'ada', isRoot: false };
 const root = { name: 'root', isRoot: true };
 const hint = '; --require-login asks for a token';
 
-describe('who can run commands through a daemon', () => {
-  test('without a login, on a machine of one user', () =>
+describe('the warning about commands through an unprotected daemon', () => {
+  test('is absent without a login on a machine with one user', () =>
     expect(accessNote(none, { own: ada, others: [] })).toEqual({
       isWarning: false,
       text: `no login is required: every user and program on this machine can run commands as "ada"${hint}`,
     }));
 
-  test('is a warning where other users have a shell', () =>
+  test('appears without a login if other users have a shell', () =>
     expect(accessNote(none, { own: ada, others: ['ben', 'cy', 'di', 'ed', 'flo'] })).toEqual({
       isWarning: true,
       text: `warning: no login is required: every user and program on this machine (users with a shell: "ben", "cy", "di" and 2 more) can run commands as "ada"${hint}`,
     }));
 
-  test('is a warning for root', () =>
+  test('appears for root', () =>
     expect(accessNote(none, { own: root, others: [] })).toEqual({
       isWarning: true,
       text: `warning: no login is required: every user and program on this machine can run commands as root${hint}`,
@@ -32,12 +32,12 @@ describe('who can run commands through a daemon', () => {
       'a login is required: every client that has it can run commands as root',
     ],
     [{ ...none, readOnlyToken: 't' }, 'a login is required, and the only one is read-only'],
-  ])('is no warning with a login: %j', (login, text) =>
+  ])('is absent with a login: %j', (login, text) =>
     expect(accessNote(login, { own: root, others: ['ben'] })).toEqual({ isWarning: false, text }),
   );
 });
 
-test('users with a shell are those who can log in, besides root and oneself', () => {
+test('users with a shell are those who can log in, except root and the current user', () => {
   const passwd = [
     'root:x:0:0:root:/root:/bin/bash',
     'daemon:x:1:1::/usr/sbin:/usr/sbin/nologin',

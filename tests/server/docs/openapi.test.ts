@@ -9,7 +9,7 @@ import { type ApiDocument, type ApiOperation, answerCheck, apiDocument } from '.
 
 type Example = { readonly where: string; readonly schema: unknown; readonly example: unknown };
 
-test('the document has every route of the table and no other, with the same access and bodies', async () => {
+test('the document has exactly the routes of the table, with the same access and bodies', async () => {
   const { routes } = await apiWorld({});
 
   const described = operationsOf(apiDocument()).map(({ where, operation }) => ({
@@ -39,7 +39,7 @@ test('the document lists the statuses of runs and the codes of errors', () => {
   expect(schemas['Problem']?.properties?.['code']?.enum).toEqual(Object.keys(problemTitles));
 });
 
-test('the document is sound: schemas are schemas, references lead somewhere, ids are unique', () => {
+test('the document has valid schemas, resolvable references and unique ids', () => {
   const document = apiDocument();
   const ajv = new Ajv2020({ strict: false });
   ajv.addFormat('date-time', true);
@@ -57,7 +57,7 @@ test('the document is sound: schemas are schemas, references lead somewhere, ids
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('every example is as its schema says', () => {
+test('every example matches its schema', () => {
   const document = apiDocument();
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -71,7 +71,7 @@ test('every example is as its schema says', () => {
   }
 });
 
-test('an answer that is not as described is found out', () => {
+test('the check of answers finds an undescribed answer', () => {
   const check = answerCheck();
   const problems = (body: unknown, changed: Partial<Answer> = {}) => {
     const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -87,7 +87,7 @@ test('an answer that is not as described is found out', () => {
   expect(problems({}, { status: 404, headers: { 'content-type': 'application/problem+json' } })).not.toEqual([]);
 });
 
-test('what is refused before it is a request is described for every route', async () => {
+test('the answers to malformed requests are described for every route', async () => {
   const { raw, address } = await apiWorld({});
   // For the request without an end. On a busy machine the others may take longer than this limit.
   const hasty = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
@@ -109,7 +109,7 @@ test('what is refused before it is a request is described for every route', asyn
   }
 });
 
-test('an error has the shape of its part of the API, whatever is asked there', async () => {
+test('an error has the format of its part of the API', async () => {
   const { ask } = await apiWorld({}, { login: { token: 't', readOnlyToken: null, basic: null } });
   const typeOf = async (path: string) => (await ask('GET', path)).headers['content-type']?.split(';')[0];
 
@@ -117,7 +117,7 @@ test('an error has the shape of its part of the API, whatever is asked there', a
   expect(await typeOf('/api/v1/search?q=/api/v2')).toBe('application/json');
 });
 
-test('is handed out for programs and for people, and is only sent when it is new', async () => {
+test('the document is served as JSON and as HTML, and an unchanged one is answered with 304', async () => {
   const { ask } = await apiWorld({}, { basePath: '/wf' });
 
   expect(jsonOf(await ask('GET', '/wf/api/openapi.json'))).toEqual({ ...apiDocument(), servers: [{ url: '/wf' }] });
@@ -133,7 +133,7 @@ test('is handed out for programs and for people, and is only sent when it is new
   expect(started.status).toBe(404);
 });
 
-test('the place of a run has the base path', async () => {
+test('the location of a run includes the base path', async () => {
   const { ask } = await apiWorld({ 'a.yaml': 'steps: [{name: a, command: "true"}]\n' }, { basePath: '/wf' });
   const { headers } = await ask('POST', '/wf/api/v2/workflows/a/runs', { body: { runId: 'r' } });
 
@@ -141,7 +141,7 @@ test('the place of a run has the base path', async () => {
   expect((await ask('GET', headers.location ?? '')).status).toBe(200);
 });
 
-test('the page runs nothing, loads nothing, and every link in it leads somewhere', async () => {
+test('the HTML page has no scripts, no external resources and no broken links', async () => {
   const { ask } = await apiWorld({});
   const { headers, body } = await ask('GET', '/api/docs');
 

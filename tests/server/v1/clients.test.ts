@@ -64,7 +64,7 @@ test('a browser extension lists, starts, watches, stops, retries, creates, saves
   expect(readdirSync(world.dags)).toEqual(['sleeper.yaml']);
 });
 
-test('a page of another site with the same credentials gets nowhere', async () => {
+test('a page of another site with the same credentials is rejected', async () => {
   const world = await apiWorld({ 'sleeper.yaml': sleeper });
   const form = { body: new URLSearchParams({ action: 'start' }) };
   const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', Origin: 'https://evil.com' };
@@ -76,7 +76,7 @@ test('a page of another site with the same credentials gets nowhere', async () =
   });
 });
 
-test('a run that is named is started once, however often it is asked for', async () => {
+test('repeated starts with the same id start one run', async () => {
   const { ask, app, runs } = await apiWorld({ 'quick.yaml': 'steps: [{name: a, command: "true"}]\n' });
   const start = { body: { action: 'start', requestId: 'once' } };
 
@@ -90,7 +90,7 @@ test('a run that is named is started once, however often it is asked for', async
   expect(app.runIndex.runIdsOf(join(app.catalog.list()[0]?.file ?? ''))).toEqual(['once']);
 });
 
-test('a run is not started under the id of a run of another workflow, or of a retry', async () => {
+test("a start with the id of another workflow's run, or of a retry, is rejected", async () => {
   const quick = 'steps: [{name: a, command: "false"}]\n';
   const { ask, runs } = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
   const start = (name: string, requestId: string) =>
@@ -112,7 +112,7 @@ test('a run is not started under the id of a run of another workflow, or of a re
   expect(jsonOf<Listed>(await ask('GET', '/api/v1/dags?searchName=b')).DAGs[0]?.Status.RequestId).toBe('');
 });
 
-test('a workflow that is renamed begins a history of its own, and its run goes on until it is stopped by its id', async () => {
+test('a renamed workflow has an empty history; its running run continues and is stopped by its id', async () => {
   const world = await apiWorld({ 'old.yaml': sleeper });
   const post = (path: string, body: object) => world.ask('POST', `/api/${path}`, { body });
   await post('v1/dags/old', { action: 'start', requestId: 'r' });
@@ -145,7 +145,7 @@ test('stop ends every active run of a workflow and none of another', async () =>
   await post('b', { action: 'stop', requestId: 'b-1' });
 });
 
-test('the text of a workflow comes in the form that the client likes best', async () => {
+test('the text of a workflow has the type that the client prefers', async () => {
   const { ask } = await apiWorld({ 'a.yaml': sleeper });
   const typeFor = async (Accept: string) =>
     (await ask('GET', '/api/v1/dags/a/spec', { headers: { Accept } })).headers['content-type']?.split(';')[0];
@@ -154,7 +154,7 @@ test('the text of a workflow comes in the form that the client likes best', asyn
   expect(await typeFor('application/json;q=0.5, application/yaml')).toBe('text/yaml');
 });
 
-test('saving keeps the mode of the file and leaves nothing beside it', async () => {
+test('a save keeps the mode of the file and leaves no other files', async () => {
   const world = await apiWorld({ 'a.yaml': sleeper });
   const { mode } = statSync(join(world.dags, 'a.yaml'));
   const value = '# ünchanged\nsteps: [{name: a, command: "true"}]\n';
@@ -166,7 +166,7 @@ test('saving keeps the mode of the file and leaves nothing beside it', async () 
   expect(readdirSync(world.dags)).toEqual(['a.yaml']);
 });
 
-test('a file with an error is not taken, and the old one stays', async () => {
+test('a save with an error is rejected and keeps the old text', async () => {
   const world = await apiWorld({ 'a.yaml': sleeper });
 
   const { status: code } = await world.ask('POST', '/api/v1/dags/a', {
@@ -176,7 +176,7 @@ test('a file with an error is not taken, and the old one stays', async () => {
   expect([code, readFileSync(join(world.dags, 'a.yaml'), 'utf8')]).toEqual([422, sleeper]);
 });
 
-test('who may only look sees no secret that a file spells out, not by searching for it either', async () => {
+test('a read-only login cannot see or search for secrets in a file', async () => {
   const secret = 'env: [{TOKEN: hunter2-token}]\nsecrets: [TOKEN]\nsteps: [{name: a, command: "true"}]\n';
   const login = { token: 't', readOnlyToken: 'look', basic: null };
   const { ask } = await apiWorld({ 'a.yaml': secret, 'broken.yaml': `${secret}x: [` }, { login });

@@ -38,7 +38,7 @@ test('a step has its program and words as written, its directory, and null for n
   ]);
 });
 
-test('handlers are nodes by their v1 names before a run, and when the run does not reach them', async () => {
+test('handlers have their v1 names before a run and in runs that do not reach them', async () => {
   const world = await apiWorld({
     'a.yaml': `handlerOn:
   success: {command: echo good}
@@ -56,7 +56,7 @@ steps: [{name: one, command: "true"}]
   expect(Status).toMatchObject({ OnFailure: unreached, OnSuccess: { Step: { Name: 'onSuccess' }, Status: 4 } });
 });
 
-test('a skipped step has neither times nor a log, and repetitions are not retries', async () => {
+test('a skipped step has no times and no log, and repetitions are not retries', async () => {
   const world = await apiWorld({
     'a.yaml': `steps:
   - {name: skipped, command: echo no, preconditions: [{condition: a, expected: b}]}
@@ -84,7 +84,7 @@ test('a skipped step has neither times nor a log, and repetitions are not retrie
   ]);
 });
 
-test('the log of a step has all its attempts in order, with a line between them', async () => {
+test('the log of a step has all its attempts in order, with a separator line', async () => {
   const world = await apiWorld({
     'a.yaml': `steps:
   - {name: retried, script: 'printf "out $WF_ATTEMPT"; echo "err $WF_ATTEMPT" >&2; exit 1', retryPolicy: {limit: 2}}
@@ -122,7 +122,7 @@ test('a tolerated failure is finished in v1, and failed in a strict run', async 
   expect([await statusOf({}), await statusOf({ strict: true })]).toEqual([4, 2]);
 });
 
-test('a workflow with errors is listed with its group in Errors only', async () => {
+test('an invalid workflow is listed with its group, in Errors only', async () => {
   const good = 'steps: [{name: one, command: "true"}]\n';
   const world = await apiWorld({
     'plain.yaml': good,
@@ -155,7 +155,7 @@ test('a workflow with errors is listed with its group in Errors only', async () 
   expect(jsonOf(await world.ask('GET', '/api/v1/tags'))).toEqual({ Tags: ['nightly'], Errors: [] });
 });
 
-test('a retry of a run in which everything succeeded runs every step again with the same parameters', async () => {
+test('a retry of a succeeded run repeats every step with the same parameters', async () => {
   const world = await apiWorld({ 'a.yaml': 'params: X=1\nsteps: [{name: one, command: echo $X, output: OUT}]\n' });
   await run(world, 'a', 'r', 'X=2');
   await world.ask('POST', '/api/v1/dags/a', {
@@ -177,7 +177,7 @@ test('a retry of a run in which everything succeeded runs every step again with 
   expect(log.StepLog['Content']).toBe('2\n');
 });
 
-test('a search takes a regular expression, and refuses one that is invalid or too large', async () => {
+test('a search accepts a regular expression, and rejects an invalid or too large one', async () => {
   const { ask } = await apiWorld({ 'a.yaml': 'steps: [{name: one, command: Echo 12}]\n', 'b.yaml': 'steps: []\n' });
   const search = (q: string) => ask('GET', `/api/v1/search?q=${encodeURIComponent(q)}`);
   const names = async (q: string) =>

@@ -51,7 +51,7 @@ test('a workflow that has run', async () => {
   ]);
 });
 
-test('what is refused', async () => {
+test('rejected requests', async () => {
   const world = await apiWorld(v1Files);
   await run(world, 'hello', { 'request-id': 'run-1' });
   const post = (name: string, body: object): Asked => ['POST', `/api/v1/dags/${name}`, { body }];
@@ -100,7 +100,7 @@ test('what is refused', async () => {
   ]);
 });
 
-test('what is done', async () => {
+test('actions', async () => {
   const world = await apiWorld(v1Files);
   await run(world, 'hello', { 'request-id': 'run-1', params: 'x NAME=fail' });
   const post = (name: string, body: object): Asked => ['POST', `/api/v1/dags/${name}`, { body }];

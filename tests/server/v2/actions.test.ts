@@ -18,7 +18,7 @@ steps:
   'broken.yaml': 'env: [{TOKEN: hunter22}]\nsteps: [{name: a, comand: x}]\n',
 };
 
-test('a run is stopped once, and can then be retried', async () => {
+test('a run can be stopped once, and then retried', async () => {
   const world = await apiWorld(files);
   await world.ask('POST', '/api/v2/workflows/sleeper/runs', { body: { runId: 'r' } });
   const retry = () => world.ask('POST', '/api/v2/runs/r/retry', { body: { runId: 'again' } });
@@ -41,7 +41,7 @@ test('a run is stopped once, and can then be retried', async () => {
   await world.ask('POST', '/api/v2/runs/again/stop');
 });
 
-test('a start that is repeated is answered with its run whatever its parameters, and never with a retry', async () => {
+test('a repeated start returns its run regardless of its parameters, but never a retry', async () => {
   const world = await apiWorld(files);
   const start = (runId: string, params: string) =>
     world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId, params } });
@@ -59,7 +59,7 @@ test('a start that is repeated is answered with its run whatever its parameters,
   );
 });
 
-test('only steps are marked, and the description says so', async () => {
+test('only steps can be marked, as the description says', async () => {
   const handled = 'steps: [{name: one, command: "true"}]\nhandlerOn: {exit: {command: "true"}}\n';
   const world = await apiWorld({ 'handled.yaml': handled });
   await world.ask('POST', '/api/v2/workflows/handled/runs', { body: { runId: 'r' } });
@@ -75,7 +75,7 @@ test('only steps are marked, and the description says so', async () => {
   );
 });
 
-test('results of runs are translated into statuses of HTTP', async () => {
+test('results of run actions are mapped to HTTP statuses', async () => {
   const world = await apiWorld(files);
   await world.ask('POST', '/api/v2/workflows/secret/runs', { body: { runId: 'r' } });
   await world.runs.settled();
@@ -92,7 +92,7 @@ test('results of runs are translated into statuses of HTTP', async () => {
   expect(await codeOf(broken('POST', '/api/v2/workflows/sleeper/runs'))).toEqual([500, 'storage']);
 });
 
-test('who may only look sees no secret, and changes nothing', async () => {
+test('a read-only login sees no secret and changes nothing', async () => {
   const login = { token: 'all', readOnlyToken: 'look', basic: null };
   const world = await apiWorld(files, { login });
   const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });

@@ -12,7 +12,7 @@ const login = { token: 'all', readOnlyToken: 'look', basic: { username: 'anna', 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const anna = { headers: { Authorization: `Basic ${Buffer.from('anna:pw').toString('base64')}` } };
 
-test('an answer holds the name of the login, and a read-only login gives none', async () => {
+test('an answer records the name of the login, and a read-only login cannot answer', async () => {
   const world = await apiWorld(files, { login });
   await world.ask('POST', '/api/v2/workflows/gate/runs', { ...anna, body: { runId: 'r' } });
   const shown = async () =>

@@ -34,7 +34,7 @@ test('a step is approved once, with its inputs', async () => {
   expect(jsonOf(await world.ask('GET', '/api/v2/runs/r'))).toMatchObject({ status: 'succeeded' });
 });
 
-test('the list of runs has those that wait', async () => {
+test('the list of runs can be filtered by waiting approvals', async () => {
   const world = await apiWorld(files);
   await waiting(world, 'gate', 'r');
   await waiting(world, 'named', 'n');
@@ -47,7 +47,7 @@ test('the list of runs has those that wait', async () => {
   expect([await list('waiting=true'), (await list('waiting=false')).length]).toEqual([[], 2]);
 });
 
-test('only users whom the approval names may answer', async () => {
+test('only users that the approval names can answer', async () => {
   const world = await apiWorld(files);
   await waiting(world, 'named', 'r');
   const denied = await world.ask('POST', '/api/v2/runs/r/steps/go/reject', { body: { reason: 'no' } });
@@ -56,7 +56,7 @@ test('only users whom the approval names may answer', async () => {
   await world.runs.settled();
 });
 
-test('the v1 API answers the only step that waits', async () => {
+test('the v1 API answers the only waiting step', async () => {
   const world = await apiWorld(files);
   await waiting(world, 'gate', 'r');
   const { DAG } = jsonOf<{ DAG: { Status: { Nodes: readonly object[] } } }>(

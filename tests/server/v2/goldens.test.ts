@@ -69,7 +69,7 @@ test('runs', async () => {
   ]);
 });
 
-test('what is done', async () => {
+test('actions', async () => {
   const world = await apiWorld(files);
   await run(world, 'etl', { runId: 'run-1', params: 'DAY=bad' });
   const start: Asked = ['POST', '/api/v2/workflows/etl/runs', { body: { runId: 'run-2', params: ['DAY=a  b'] } }];
@@ -96,7 +96,7 @@ test('what is done', async () => {
   ]);
 });
 
-test('what is refused', async () => {
+test('rejected requests', async () => {
   const world = await apiWorld(files);
   await run(world, 'etl', { runId: 'run-1' });
   await run(world, 'etl', { runId: 'run-2' });

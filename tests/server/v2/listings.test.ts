@@ -13,7 +13,7 @@ type Cursor = { readonly nextCursor: string | null };
 
 const one = 'steps: [{name: one, command: "true"}]\n';
 
-test('pages of workflows put together are the whole list, also while files come and go', async () => {
+test('pages of workflows form the complete list, even if files are added and removed in between', async () => {
   const { ask, dags, app } = await apiWorld(v1Files);
   const page = async (query: string) => jsonOf<WorkflowPage>(await ask('GET', `/api/v2/workflows?${query}`));
   const ids = ({ workflows }: WorkflowPage) => workflows.map(({ id }) => id);
@@ -34,7 +34,7 @@ test('pages of workflows put together are the whole list, also while files come 
   ]);
 });
 
-test('a listing is answered from what was made before until something changes', async () => {
+test('a listing is cached until something changes', async () => {
   const { ask, app, dags } = await apiWorld(v1Files);
   const tagOf = async () => (await ask('GET', '/api/v2/workflows')).headers.etag ?? '';
 
@@ -47,7 +47,7 @@ test('a listing is answered from what was made before until something changes', 
   expect(await tagOf()).not.toBe(before);
 });
 
-test('when a schedule has come to its next moment, the listing tells the one after', async () => {
+test('the listing returns the next start of a schedule as time passes', async () => {
   const { app } = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${one}` });
   const clock = createFakeClock();
   const moments = [clock.now() + 10_000, clock.now() + 20_000];

@@ -23,7 +23,7 @@ const fiveGiB = 5 * 1024 ** 3;
 const loopLag = () => ({ mean: 0, p99: 0, max: 0 });
 const log = '/api/v2/runs/r/steps/one/logs';
 
-test('a step is followed byte for byte until the run is over', async () => {
+test('a step is followed byte for byte until its run has finished', async () => {
   const world = await startedWorld();
   const stream = await openStream(world, `${log}?follow=true`);
   await stream.until('one\ntwo\n');
@@ -38,7 +38,7 @@ test('a step is followed byte for byte until the run is over', async () => {
   expect([await beyond.ended, beyond.text()]).toEqual(['whole', 'three']);
 });
 
-test('further attempts are followed, too, and a step that has not begun is waited for', async () => {
+test('later attempts are followed too, and so is a step that has not started', async () => {
   const world = await startedWorld();
   const stream = await openStream(world, '/api/v2/runs/r/steps/flaky/logs?follow=true');
   go(world);
@@ -78,7 +78,7 @@ test('all steps are followed line by line', async () => {
   expect(lines).toEqual(['two', 'three', 'attempt 1', 'attempt 2']);
 });
 
-test('of the last lines, those are left out that other streams have printed before', async () => {
+test('the last lines exclude those after which other streams printed', async () => {
   const world = await startedWorld();
   const tail = await openStream(world, '/api/v2/runs/r/logs?follow=true&tail=1&step=one');
   await tail.until('err\n');
@@ -100,7 +100,7 @@ test('an unfinished line of a running step is not one of its last lines', async 
   expect([await followed.ended, followed.text()]).toEqual(['whole', 'two\nhalf a linethree\n']);
 });
 
-test('a client that goes away leaves nothing behind', async () => {
+test('a disconnected client leaves no follower', async () => {
   const { app, ...world } = await startedWorld();
   let following = 0;
   const history = withLogs(app.history, (logs) => ({
@@ -127,7 +127,7 @@ test('a client that goes away leaves nothing behind', async () => {
   go(world);
 });
 
-test('a log of 5 GiB is handed out in parts, from its end, and as a stream, without being held', async () => {
+test('a log of 5 GiB is sent in parts, from its end and as a stream, in little memory', async () => {
   const world = await overWorld();
   const { out } = await logPaths(world);
   truncateSync(out, fiveGiB);
@@ -151,7 +151,7 @@ test('a log of 5 GiB is handed out in parts, from its end, and as a stream, with
   expect(most.peak - before).toBeLessThan(80 * 1024 ** 2);
 });
 
-test('a huge log without line ends shows only its end', async () => {
+test('only the end of a huge log without line ends is sent', async () => {
   const world = await overWorld();
   const { out } = await logPaths(world);
   truncateSync(out, fiveGiB);
@@ -161,7 +161,7 @@ test('a huge log without line ends shows only its end', async () => {
   expect(body.length).toBeLessThan(40 * 1024 ** 2);
 });
 
-test('a log that gets shorter while it is sent is not taken for a whole one', async () => {
+test('a log that is truncated while it is sent breaks the connection', async () => {
   const { app } = await overWorld();
   const history = withLogs(app.history, ({ file }) => ({
     file: (...name) => ({ ...file(...name), size: async () => 1000 }),
@@ -173,7 +173,7 @@ test('a log that gets shorter while it is sent is not taken for a whole one', as
   expect(server.logged).toEqual([]);
 });
 
-test('what a program prints to harm a terminal or a browser does not', async () => {
+test('control sequences and markup in a log are harmless to terminals and browsers', async () => {
   const world = await overWorld();
   const { out } = await logPaths(world);
   writeFileSync(out, '<script>alert(1)</script>\u001b]0;title\u0007\u001b[31mred\u001b[2J\n');
@@ -277,7 +277,7 @@ test('the log of a fan-out has the logs of its instances under headers, in range
   expect(histories).toEqual([undefined, ['1 failed', '2 succeeded'], ['1 failed', '2 failed']]);
 });
 
-test('one instance is retried by its name, the others keep their results', async () => {
+test('one instance is retried by its name, and the others keep their results', async () => {
   const world = await apiWorld({ 'fan.yaml': fanOut });
   await world.ask('POST', '/api/v2/workflows/fan/runs', { body: { runId: 'r' } });
   await world.runs.settled();

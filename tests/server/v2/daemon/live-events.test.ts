@@ -28,7 +28,7 @@ const loopLag = () => ({ mean: 0, p99: 0, max: 0 });
 
 type Told = { readonly id: string | null; readonly event: string; readonly data: Record<string, unknown> };
 
-test('begins with the daemon, then tells of a run and its workflow until the run is over', async () => {
+test('starts with the daemon, then sends a run and its workflow until the run has finished', async () => {
   const world = await apiWorld({ 'a.yaml': quick });
   const stream = await openStream(world, '/api/v2/events');
   await stream.until('event: daemon');
@@ -52,7 +52,7 @@ test('begins with the daemon, then tells of a run and its workflow until the run
   stream.leave();
 });
 
-test('tells of files that come, change and go, and of suspensions', async () => {
+test('sends events for added, changed and removed files and for suspensions', async () => {
   const world = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${quick}` });
   const stream = await openStream(world, '/api/v2/events');
   await stream.until('event: daemon');
@@ -77,7 +77,7 @@ test('tells of files that come, change and go, and of suspensions', async () => 
   stream.leave();
 });
 
-test('tells of a run that is gone', async () => {
+test('sends an event when a run is removed', async () => {
   const world = await apiWorld({ 'a.yaml': quick });
   await start(world, 'a', 'r');
   const stream = await openStream(world, '/api/v2/events');
@@ -89,7 +89,7 @@ test('tells of a run that is gone', async () => {
   stream.leave();
 });
 
-test('of the run that is asked for also its steps with their attempts, its logs and what is marked later', async () => {
+test('also sends the steps, logs and later marks of the selected run', async () => {
   const world = await apiWorld({ 'gated.yaml': gated });
   const { stream } = await gatedRun(world);
   await stream.until('"stream":"stdout","size":4');
@@ -113,7 +113,7 @@ test('of the run that is asked for also its steps with their attempts, its logs 
   stream.leave();
 });
 
-test('who comes back is told what has changed meanwhile, once, also when nobody listened', async () => {
+test('a client that reconnects receives each missed change once', async () => {
   const world = await apiWorld({ 'gated.yaml': gated, 'a.yaml': quick });
   const first = await gatedRun(world);
   await first.stream.until('"stream":"stdout","size":4');
@@ -148,7 +148,7 @@ test('who comes back is told what has changed meanwhile, once, also when nobody 
   expect(eventsOf(end.body).map(({ event }) => event)).toEqual(['daemon']);
 });
 
-test('tells of the queue and of the schedule when they change', async () => {
+test('sends the queue and the schedule when they change', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${quick}` });
   const file = join(world.dags, 'a.yaml');
   let queue = { limit: Number.POSITIVE_INFINITY, running: ['r1'], waiting: ['r2', 'r3'] };
@@ -181,7 +181,7 @@ test('tells of the queue and of the schedule when they change', async () => {
   stream.leave();
 });
 
-test('a cursor that this daemon has not given, or that is too old, is answered with "reset"', async () => {
+test('an unknown or too old cursor is answered with "reset"', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   let tell: RunListener = () => {};
   const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
@@ -215,7 +215,7 @@ test('a cursor that this daemon has not given, or that is too old, is answered w
   expect(world.logged).toEqual([]);
 });
 
-test('a client that does not read is not written to, and then gets the newest state of each thing', async () => {
+test('a client that does not read is not written to, and then gets the latest states', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': `description: ${'x'.repeat(900_000)}\n${quick}` });
   const file = join(world.dags, 'a.yaml');
   let tell: RunListener = () => {};
@@ -247,7 +247,7 @@ test('a client that does not read is not written to, and then gets the newest st
   stream.leave();
 });
 
-test('nothing is looked for while there are no readers, and no timer is left', async () => {
+test('without clients there is no polling and no timer', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   const clock = createFakeClock();
   let looks = 0;
@@ -277,7 +277,7 @@ test('nothing is looked for while there are no readers, and no timer is left', a
   expect(world.logged).toEqual([]);
 });
 
-test('when the server closes, streams end', async () => {
+test('streams end when the server closes', async () => {
   const { app } = await apiWorld({ 'a.yaml': quick });
   const server = await apiServer(allRoutes({ ...app, loopLag }));
   const stream = await openStream(server, '/api/v2/events');
@@ -287,7 +287,7 @@ test('when the server closes, streams end', async () => {
   await stream.ended;
 });
 
-test('a read-only login is not told what a broken file says', async () => {
+test('a read-only login gets no text of a broken file', async () => {
   const login = { token: 'the-token', readOnlyToken: 'look-only', basic: null };
   const world = await apiWorld({}, { login });
   const open = (token: string) => openStream(world, '/api/v2/events', { Authorization: `Bearer ${token}` });

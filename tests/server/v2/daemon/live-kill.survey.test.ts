@@ -11,7 +11,7 @@ steps:
   - {name: two, command: echo two, depends: one}
 `;
 
-test('after a kill of the daemon its readers are told to ask again, and are told how the run goes on', async () => {
+test('after a kill of the daemon its clients get "reset" from the next one, and then new events', async () => {
   await withDaemons({ 'gated.yaml': gated }, async ({ serve, cwd }) => {
     const first = await serve();
     await fetch(`${first.url}/api/v2/workflows/gated/runs`, {

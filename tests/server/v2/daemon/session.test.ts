@@ -27,7 +27,7 @@ function own({ url }: ApiWorld, { cookie, csrf }: Browser): Record<string, strin
   return { Cookie: cookie, 'X-WF-CSRF': csrf, Origin: new URL(url).origin };
 }
 
-test('each login opens a session with its access, and the cookie is for the page alone', async () => {
+test('each login opens a session with its access and a cookie for the page only', async () => {
   const world = await apiWorld(files, { login, basePath: '/tools/wf' }, {});
   const ask = (body: object) => world.ask('POST', `/tools/wf${path}`, { body });
   const told = async (body: object) => jsonOf<Told>(await ask(body));
@@ -45,7 +45,7 @@ test('each login opens a session with its access, and the cookie is for the page
   expect(headers['cache-control']).toBe('no-store');
 });
 
-test('the cookie reads, and the session says who reads', async () => {
+test('the cookie permits reading, and the session returns its user and access', async () => {
   const world = await apiWorld(files, { login });
   const { cookie, csrf } = await browserOf(world, { name: 'anna', password: 'p:w' });
   const headers = { Cookie: `theme=dark; ${cookie}` };
@@ -59,7 +59,7 @@ test('the cookie reads, and the session says who reads', async () => {
   expect((await world.ask('GET', path, { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401);
 });
 
-test('every route that changes something needs the CSRF token and the origin of the page', async () => {
+test('every route that changes something requires the CSRF token and the origin of the page', async () => {
   const world = await apiWorld(files, { login });
   const browser = await browserOf(world);
   const other = await browserOf(world);
@@ -109,7 +109,7 @@ test('the session of a read-only login changes nothing', async () => {
   expect([status, JSON.parse(body).detail]).toEqual([403, 'this login is read-only']);
 });
 
-test('a session is closed to its cookie after the logout, and its streams end', async () => {
+test('a logout invalidates the cookie and ends the streams of the session', async () => {
   const world = await apiWorld(files, { login });
   const browser = await browserOf(world);
   const headers = own(world, browser);
@@ -138,7 +138,7 @@ test('a login replaces the session of the browser', async () => {
   expect((await world.ask('GET', '/api/v2/workflows', { headers: { Cookie: first.cookie } })).status).toBe(401);
 });
 
-test('a cookie that was changed or made up opens nothing, and hides no other', async () => {
+test('a changed or invented cookie is rejected, and does not hide a valid one', async () => {
   const world = await apiWorld(files, { login });
   const { cookie } = await browserOf(world);
   const [, secret = ''] = cookie.split('=');
@@ -153,7 +153,7 @@ test('a cookie that was changed or made up opens nothing, and hides no other', a
   expect((await world.ask('GET', '/api/v2/workflows', { headers: several })).status).toBe(200);
 });
 
-test('wrong logins are limited as in the header, and a right one is let in at any time', async () => {
+test('wrong logins share the limit of the header, and a right one is always accepted', async () => {
   const world = await apiWorld(files, { login }, { now: () => 0 });
   const tried = async (body: object) => (await logIn(world, body)).status;
 
@@ -165,7 +165,7 @@ test('wrong logins are limited as in the header, and a right one is let in at an
   expect(await tried({ token: 'the-token' })).toBe(200);
 });
 
-test('a login that is none is refused', async () => {
+test('an invalid login is rejected', async () => {
   const world = await apiWorld(files, { login });
   const bodies = [{}, { name: 'anna' }, { token: 'the-token', password: 'p:w' }, { token: 7 }, { tokn: 'x' }, []];
 
@@ -176,7 +176,7 @@ test('a login that is none is refused', async () => {
   expect([foreign.status, foreign.headers['set-cookie']]).toEqual([403, undefined]);
 });
 
-test('without a login in the settings there is no session', async () => {
+test('without a login in the settings no session is created', async () => {
   const world = await apiWorld(files);
   const told = { logins: [], access: 'write', name: null, csrf: null };
 
@@ -186,7 +186,7 @@ test('without a login in the settings there is no session', async () => {
   expect(jsonOf(await world.ask('GET', path))).toEqual(told);
 });
 
-test('behind a trusted proxy with TLS the cookie and the origin are those of https', async () => {
+test('behind a trusted proxy with TLS the cookie is secure and the origin is https', async () => {
   const host = 'ops.example.com';
   const world = await apiWorld(files, { login, trustedProxies: ['127.0.0.1'], allowedHosts: [host] });
   const proxied = { Host: host, 'X-Forwarded-Proto': 'https' };

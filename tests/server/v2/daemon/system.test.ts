@@ -5,7 +5,7 @@ import { withDaemons } from '../../../support/daemon.ts';
 
 const quick = 'steps: [{name: a, command: "true"}]\n';
 
-test('the schedule tells what comes in a window, and what of it is suspended', async () => {
+test('the schedule lists the starts and stops of a window, and which are suspended', async () => {
   const files = {
     'daily.yaml': `schedule: "CRON_TZ=UTC 0 3 * * *"\n${quick}`,
     'hourly.yaml': `schedule: {start: "CRON_TZ=UTC 30 * * * *", stop: "CRON_TZ=UTC 0 12 1 3 *"}\n${quick}`,
@@ -66,7 +66,7 @@ test('the schedule tells what comes in a window, and what of it is suspended', a
   });
 });
 
-test('the queue has the runs that take a place and those that wait, in their order', async () => {
+test('the queue lists running and waiting runs in order', async () => {
   const slow = 'steps: [{name: a, command: sleep 60}]\n';
   await withDaemons({ 'slow.yaml': slow }, async ({ serve }) => {
     const { url, get, end } = await serve('--max-concurrent-runs', '1', '--on-shutdown', 'stop');
@@ -94,7 +94,7 @@ test('the queue has the runs that take a place and those that wait, in their ord
   });
 });
 
-test('the daemon describes itself and its settings, without a secret', async () => {
+test('the daemon returns its information and settings without secrets', async () => {
   const login = { token: 'the-token-of-this-test', readOnlyToken: 'look-only', basic: null };
   const { ask, dags } = await apiWorld({}, { login });
   const get = async (path: string, token: string) =>
@@ -111,7 +111,7 @@ test('the daemon describes itself and its settings, without a secret', async () 
   expect(settings).toContainEqual(expect.objectContaining({ key: 'dags', value: dags }));
 });
 
-test('a waiting run can be made the next one, and no other', async () => {
+test('only a waiting run can be moved to the front of the queue', async () => {
   await withDaemons({ 'slow.yaml': 'steps: [{name: a, command: sleep 30}]\n' }, async ({ serve }) => {
     const { get, url } = await serve('--max-concurrent-runs', '1', '--on-shutdown', 'stop');
     const send = async (method: string, path: string, body: object) => {

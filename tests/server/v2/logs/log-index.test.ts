@@ -19,7 +19,7 @@ type Hit = {
 
 const path = '/api/v2/runs/r/steps/a/logs';
 
-test('the index leads to every 512th line, and goes on behind what is known when the log grows', async () => {
+test('the index has the position of every 512th line, and continues when the log grows', async () => {
   const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: seq 1 2000}]\n' });
   const whole = (await world.ask('GET', path)).body;
   const index = await indexOf(world, '');
@@ -45,12 +45,12 @@ test('the index leads to every 512th line, and goes on behind what is known when
   expect((await world.ask('GET', `${path}/index?after=7`)).status).toBe(400);
 });
 
-test('a step that printed nothing has no lines', async () => {
+test('a step without output has no lines', async () => {
   const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: "true"}]\n' });
   expect(await indexOf(world, 'stream=stderr')).toEqual({ size: 0, lines: 0, every: 512, deltas: [] });
 });
 
-test('a search finds lines with their positions, in all steps and attempts, or in those that are asked for', async () => {
+test('a search returns lines with their positions, in all or selected steps and attempts', async () => {
   const world = await ranWorld({
     'w.yaml': `steps:
   - name: a
@@ -82,7 +82,7 @@ test('a search finds lines with their positions, in all steps and attempts, or i
   expect((await world.ask('GET', '/api/v2/runs/r/logs/search?q=x&step=nobody')).status).toBe(404);
 });
 
-test('a search ends after 10,000 lines, and finds lines that reach over what is read at once', async () => {
+test('a search stops after 10,000 lines, and finds lines across buffers', async () => {
   const world = await ranWorld({
     'w.yaml': `steps:
   - {name: a, command: seq 1 30000}

@@ -46,7 +46,7 @@ function shown(frame: string): string {
 
 const all: OutputRequest = { step: null, offsets: new Map() };
 
-test('all that an attempt has printed is sent between its beginning and its end', async () => {
+test('the output of an attempt is sent between its start and its end', async () => {
   expect(await sent(0, all)).toEqual([
     'step.started',
     'step.started',
@@ -56,14 +56,14 @@ test('all that an attempt has printed is sent between its beginning and its end'
   ]);
 });
 
-test('of attempts under way what is known is left out', async () => {
+test('known output of running attempts is omitted', async () => {
   expect(await sent(2, all)).toEqual(['a 1 stdout 0 a.1.stdout\n', 'a 1 stderr 0 oh', 'step.finished']);
   const offsets = readOffsets('[["a", 1, 2, 2], ["a", 2, 9, 9], ["c", 1, 1, 1]]');
   expect(await sent(2, { step: null, offsets })).toEqual(['a 1 stdout 2 1.stdout\n', 'step.finished']);
   expect(await sent(3, all)).toEqual([]);
 });
 
-test('only the step is sent that is wanted', async () => {
+test('only the selected step is sent', async () => {
   expect(await sent(1, { ...all, step: 'b' })).toEqual(['step.started', 'step.finished']);
 });
 

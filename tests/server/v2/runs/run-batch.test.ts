@@ -14,7 +14,7 @@ type Results = {
   readonly results: readonly { readonly id: string; readonly done: boolean; readonly code: string | null }[];
 };
 
-test('a run is removed with its logs, unless it is running', async () => {
+test('runs are removed with their logs, except running ones', async () => {
   const world = await apiWorld(files);
   await start(world, 'good', 'r');
   await world.runs.settled();
@@ -64,7 +64,7 @@ test('several runs are retried, stopped and removed, each with its own result', 
 });
 
 test.each([{}, { ids: [] }, { ids: 'r' }, { ids: [1] }, { ids: Array(501).fill('r') }])(
-  'a request for %j is refused',
+  'the request %j is rejected',
   async (fields) => {
     const { ask } = await apiWorld({});
     expect((await ask('POST', '/api/v2/runs/batch', { body: { action: 'stop', ...fields } })).status).toBe(400);

@@ -20,7 +20,7 @@ steps:
 `;
 const loopLag = () => ({ mean: 0, p99: 0, max: 0 });
 
-test('tells what has happened, then what happens, and then that this was all', async () => {
+test('the stream has past events, new events and an "end"', async () => {
   const world = await gatedWorld();
   const stream = await openStream(world, '/api/v2/runs/r/events');
 
@@ -38,7 +38,7 @@ test('tells what has happened, then what happens, and then that this was all', a
   expect(idsOf(stream.text())).toEqual((await journal(world)).map(({ seq }) => seq));
 });
 
-test('who comes back is told the rest and nothing twice, then 204', async () => {
+test('a client that reconnects receives each missed event once, then 204', async () => {
   const world = await gatedWorld();
   const first = await openStream(world, '/api/v2/runs/r/events');
   await first.until('"step":"one","attempt":1,"process"');
@@ -56,7 +56,7 @@ test('who comes back is told the rest and nothing twice, then 204', async () => 
   expect((await world.ask('HEAD', '/api/v2/runs/r/events')).status).toBe(200);
 });
 
-test('a comment comes every 15 seconds, and no timer is left when the client has gone', async () => {
+test('a comment is sent every 15 seconds, and no timer remains after a disconnect', async () => {
   const { app, ...world } = await gatedWorld();
   const clock = createFakeClock();
   const server = await apiServer(allRoutes({ ...app, clock, loopLag }));
@@ -74,7 +74,7 @@ test('a comment comes every 15 seconds, and no timer is left when the client has
   finish(world);
 });
 
-test('any number of followers share one look at the journal, which ends with the last of them', async () => {
+test('all followers share one reader of the journal, which stops with the last of them', async () => {
   const { app, ...world } = await gatedWorld();
   const looks = { begun: 0, going: 0 };
   const feeds = createRunFeeds({
@@ -105,7 +105,7 @@ test('any number of followers share one look at the journal, which ends with the
   finish(world);
 });
 
-test('a client that does not read is given no more than fits, and is cut off after a minute', async () => {
+test('a client that does not read is sent no more than fits, and is disconnected after a minute', async () => {
   const { app, ask, runs } = await apiWorld({ 'loud.yaml': loud(80) });
   await ask('POST', '/api/v2/workflows/loud/runs', { body: { runId: 'r' } });
   await runs.settled();
@@ -135,7 +135,7 @@ test('a client that does not read is given no more than fits, and is cut off aft
   expect(await stream.ended).toBe('broken');
 });
 
-test('when the server closes, streams end without "end", and go on at the next one', async () => {
+test('streams end without "end" when the server closes, so that clients reconnect', async () => {
   const { app, ...world } = await gatedWorld();
   const server = await apiServer(allRoutes({ ...app, loopLag }));
   const stream = await openStream(server, '/api/v2/runs/r/events');

@@ -25,7 +25,7 @@ steps:
 const more = 'steps: [{name: imported, command: "true"}]\n';
 const inner = 'steps: [{name: a, command: "true"}]\n';
 
-test('has the attempts of each step, where it stands in which file, and the runs of sub-workflows', async () => {
+test('the view has the attempts of each step, its position in its file, and the runs of sub-workflows', async () => {
   const world = await apiWorld({ 'flow.yaml': flow, 'more.yaml': more, 'inner.yaml': inner });
   const view = await viewOf(world, 'flow');
 
@@ -49,7 +49,7 @@ test('has the attempts of each step, where it stands in which file, and the runs
   ]);
 });
 
-test('tells whether a file has changed since the run', async () => {
+test('the view reports whether a file has changed since the run', async () => {
   const world = await apiWorld({ 'flow.yaml': flow, 'more.yaml': more, 'inner.yaml': inner });
   expect((await viewOf(world, 'flow')).fileStatus).toBe('same');
   const etag = async () => (await world.ask('GET', '/api/v2/runs/r/view')).headers.etag ?? '';
@@ -63,7 +63,7 @@ test('tells whether a file has changed since the run', async () => {
   expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view')).fileStatus).toBe('gone');
 });
 
-test('is not made again for a client that has it, until an event of the run is stored', async () => {
+test('the view is cached for a client until an event of the run is stored', async () => {
   const world = await apiWorld({ 'inner.yaml': inner });
   await viewOf(world, 'inner');
   const { headers } = await world.ask('GET', '/api/v2/runs/r/view');
@@ -76,7 +76,7 @@ test('is not made again for a client that has it, until an event of the run is s
   expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view', known)).graph).toBe(null);
 });
 
-test('shows no secret that the file spells out', async () => {
+test('the view shows no secret in the file', async () => {
   const text = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\nsteps: [{name: a, command: echo $TOKEN}]\n`;
   const world = await apiWorld({ 'flow.yaml': text });
   const view = await viewOf(world, 'flow');
@@ -86,7 +86,7 @@ test('shows no secret that the file spells out', async () => {
   expect([view.masked, view.fileStatus]).toEqual([true, null]);
 });
 
-test('of a run whose files are damaged it shows what is left', async () => {
+test('the view of a run with damaged files has the remaining data', async () => {
   const world = await apiWorld({ 'inner.yaml': inner });
   await viewOf(world, 'inner');
   writeFileSync(join(world.directory, 'home/runs/r/snapshot.json'), '{');

@@ -28,7 +28,7 @@ type Page = {
   }[];
 };
 
-test('the grid has a letter for each step of each run, page by page, also for steps that are gone', async () => {
+test('the grid has a letter for each step of each run, page by page, including removed steps', async () => {
   const world = await apiWorld({ 'w.yaml': flow('c'), 'other.yaml': quick });
   await run(world, 'w', 'r1');
   await run(world, 'other', 'x');
@@ -52,7 +52,7 @@ test('the grid has a letter for each step of each run, page by page, also for st
   expect([second.steps, second.nextCursor]).toEqual([['a', 'b', 'c'], null]);
 });
 
-test('the list has the last 20 runs of each workflow, as they count now', async () => {
+test('the list has the last 20 runs of each workflow with their current statuses', async () => {
   const world = await apiWorld({ 'w.yaml': 'steps: [{name: a, command: "false"}]\n', 'never.yaml': quick });
   for (let i = 0; i < 22; i += 1) await run(world, 'w', `r${i}`);
   const recent = async () => {

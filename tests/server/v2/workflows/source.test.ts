@@ -9,7 +9,7 @@ const two = 'steps: [{name: two, command: "true"}]\n';
 const broken = 'steps: [{name: one, comand: "true"}]\n';
 const path = '/api/v2/workflows/a/source';
 
-test('the text is answered with a tag, and saved only over the text of that tag', async () => {
+test('the text is sent with a tag, and a save must have the current tag', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   const shown = await world.ask('GET', path);
   expect([shown.status, shown.body, shown.headers['content-type']]).toEqual([200, one, 'text/yaml; charset=utf-8']);
@@ -29,7 +29,7 @@ test('the text is answered with a tag, and saved only over the text of that tag'
   expect((await put(world, two, { 'If-Match': '*' })).status).toBe(200);
 });
 
-test('a change by another program is noticed, also before the catalog has seen it', async () => {
+test('a change by another program is detected before the catalog has seen it', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   const { headers } = await world.ask('GET', path);
   writeFileSync(join(world.dags, 'a.yaml'), two);
@@ -39,7 +39,7 @@ test('a change by another program is noticed, also before the catalog has seen i
   expect(textOf(world)).toBe(two);
 });
 
-test('without a condition nothing is changed', async () => {
+test('requests without a condition are rejected', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   const asked = [
     await put(world, two, {}),
@@ -51,7 +51,7 @@ test('without a condition nothing is changed', async () => {
   expect([readdirSync(world.dags), textOf(world)]).toEqual([['a.yaml'], one]);
 });
 
-test('a text with errors is refused with its diagnostics, or saved where that is wanted', async () => {
+test('a text with errors is rejected with its diagnostics, or saved on request', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   const refused = await put(world, broken, { 'If-Match': '*' });
   expect([refused.status, JSON.parse(refused.body).diagnostics[0]]).toMatchObject([
@@ -65,7 +65,7 @@ test('a text with errors is refused with its diagnostics, or saved where that is
   expect(textOf(world)).toBe(broken);
 });
 
-test('a new file is made with "If-None-Match: *", and never over another', async () => {
+test('a file is created with "If-None-Match: *", and never replaces another one', async () => {
   const world = await apiWorld({ 'a.yaml': one, 'ops/c.yaml': one });
   const create = (name: string, text = one, headers = { 'If-None-Match': '*' }) =>
     put(world, text, headers, '', `/api/v2/workflows/${name}/source`);
@@ -108,7 +108,7 @@ test('a workflow is renamed with its suspension, and removed', async () => {
   expect(world.app.workflows.suspendedUntil(join(world.dags, 'b.yaml'))).toBe(null);
 });
 
-test('a schedule is suspended until a time in the future', async () => {
+test('a schedule can be suspended until a time in the future', async () => {
   const world = await apiWorld({ 'a.yaml': `schedule: "0 5 1 1 *"\n${one}` });
   const suspend = (body: object) => world.ask('PUT', '/api/v2/workflows/a/suspended', { body });
   const until = '2150-06-01T08:00:00.000Z';
@@ -152,7 +152,7 @@ test('a file is created in a group, and moved to another one', async () => {
   expect(readdirSync(join(world.dags, 'ops/nightly'))).toEqual([]);
 });
 
-test('a file stays where its imports are found', async () => {
+test('a file is not moved away from its imports', async () => {
   const parts = 'steps: [{name: two, command: "true"}]\n';
   const world = await apiWorld({ 'ops/a.yaml': `imports: [parts]\n${one}`, 'ops/parts.yaml': parts });
   const moved = await world.ask('POST', '/api/v2/workflows/a/rename', {
@@ -177,7 +177,7 @@ test('a text is checked in the directory of its file', async () => {
   expect([await check('?workflow=a'), await check(''), await check('?workflow=b')]).toEqual([true, false, 404]);
 });
 
-test('a read-only login gets no secret of a file, and nothing of a broken one', async () => {
+test('a read-only login gets no secret of a file, and no text of a broken one', async () => {
   const login = { token: 'the-token', readOnlyToken: 'look-only', basic: null };
   const secret = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\n${one}`;
   const world = await apiWorld({ 'a.yaml': secret, 'broken.yaml': `# hunter2-and-more\n${broken}` }, { login });
