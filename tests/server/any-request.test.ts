@@ -23,7 +23,7 @@ test('arbitrary requests get described answers and no internal errors', { timeou
 
   await fc.assert(
     fc.asyncProperty(anyRequest(apiDocument()), async ({ method, path, sent }) => {
-      // It fails by itself for an answer that is not as described.
+      // It fails for an answer that does not match its description.
       const { status, body } = await ask(method, path, sent);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       expect([status, status >= 500 ? body : '']).toEqual([expect.toSatisfy((each) => each < 500), '']);
@@ -31,7 +31,7 @@ test('arbitrary requests get described answers and no internal errors', { timeou
     { numRuns: 500 },
   );
   expect(logged).toEqual([]);
-  // Enough of it was more than refused.
+  // Enough requests were accepted.
   for (const status of [200, 400, 404]) expect(statuses.get(status) ?? 0).toBeGreaterThan(20);
 });
 
@@ -100,7 +100,7 @@ function anyPath(path: string): fc.Arbitrary<string> {
   return fc.tuple(...segments).map((parts) => parts.join('/'));
 }
 
-/** The client would take dots apart itself. */
+/** The client would resolve dots itself. */
 function segmentOf(text: string): string {
   return encodeURIComponent(wellFormed(text)).replaceAll('.', '%2e') || '%20';
 }
@@ -111,7 +111,7 @@ function anyFields({ parameters = [] }: ApiOperation, place: string): fc.Arbitra
   return fc.record(values, { requiredKeys: [] }) as fc.Arbitrary<Record<string, string>>;
 }
 
-/** What a schema takes, and what it does not. */
+/** Values that a schema accepts, and values that it rejects. */
 function anyText(schema: { readonly type?: unknown; readonly enum?: readonly unknown[] }): fc.Arbitrary<string> {
   const fitting = [
     ...(schema.enum ?? []).map((value) => fc.constant(String(value))),
@@ -182,12 +182,12 @@ const yaml = fc.constantFrom(
   'imports: [hello, ../x]\nsteps: []',
 );
 
-/** Without halves of characters, which no encoding has. */
+/** Without lone surrogates, which UTF-8 cannot encode. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** What a header can hold. */
+/** Characters that a header can contain. */
 function latin(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, text]) => [name, text.replace(/[^\x20-\x7e]/g, '').trim()]),

@@ -6,7 +6,7 @@ import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { eventually, untilGone } from '../support/background-runs.ts';
 import { act, type DaemonPlace, daemonUrl, withDaemons } from '../support/daemon.ts';
 
-/** `WF_KILL_ROUNDS=100` for more. */
+/** Set `WF_KILL_ROUNDS=100` for more rounds. */
 const rounds = Number(process.env['WF_KILL_ROUNDS'] ?? 10);
 const prefix = randomUUID();
 const clients = 3;
@@ -48,10 +48,10 @@ test(
 
 type Asked = { readonly accepted: string[]; readonly asked: string[] };
 
-/** Clients ask for runs, one after the other, from the first moment on; at some moment the daemon is gone. */
+/** Clients start runs one after the other until the daemon is killed. */
 async function lifeAndDeath(place: DaemonPlace, round: number, { accepted, asked }: Asked): Promise<void> {
   const daemon = place.launch('--max-concurrent-runs', '3');
-  // Now and then it dies before it listens.
+  // Sometimes it is killed before it listens.
   const url = round % 5 === 4 ? null : await daemonUrl(daemon);
   const timer = setTimeout(() => daemon.kill('SIGKILL'), Math.random() * longestLifeMs);
   onTestFinished(() => clearTimeout(timer));
@@ -63,7 +63,7 @@ async function lifeAndDeath(place: DaemonPlace, round: number, { accepted, asked
       if (answer === null) return;
       expect(answer.status).toBe(200);
       accepted.push(runId);
-      // As fast as the runs go, or the queue would hold thousands in the end.
+      // Not faster than runs finish: otherwise thousands would queue up.
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
   };

@@ -8,7 +8,7 @@ import { closedPort, httpServer } from '../support/http-server.ts';
 import type { Place } from '../support/past-runs.ts';
 import { parsePrometheus } from '../support/prometheus.ts';
 
-/** Of their own, since what is left of a run is found by its id, in whatever home. */
+/** Unique to this file: processes left by a run are found by its id in any home. */
 const [r1 = '', r2 = '', r3 = ''] = Array.from({ length: 3 }, () => `run-${randomUUID()}`);
 
 const files = {

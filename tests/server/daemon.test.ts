@@ -9,7 +9,7 @@ import { eventually, journalOf, untilGone, untilOver } from '../support/backgrou
 import { withDaemons } from '../support/daemon.ts';
 import type { Place } from '../support/past-runs.ts';
 
-/** Each run goes on until there is a file named for it, or `go`. */
+/** Each run waits for a file that contains its id in its name, or for `go`. */
 const files = {
   'wait.yaml': `MaxCleanUpTimeSec: 1
 steps:
@@ -23,13 +23,13 @@ steps:
 `,
 };
 
-/** Of their own, since what is left of a run is found by its id, in whatever home. */
+/** Unique to this file: processes left by a run are found by its id in any home. */
 const [r1 = '', r2 = '', r3 = '', r4 = '', r5 = '', own = ''] = Array.from({ length: 6 }, () => `run-${randomUUID()}`);
 
 const start = (runId: string) => ({ action: 'start', 'request-id': runId });
 const statusOf = async (place: Place, runId: string) => (await place.json<RunSummary>('status', runId)).status;
 
-/** What the journal says, without anybody who could settle the run by looking at it. */
+/** The end of a run in its journal, read without settling the run. */
 function endOf(place: Place, runId: string) {
   return journalOf(place, runId).find(({ type }) => type === 'run.finished');
 }

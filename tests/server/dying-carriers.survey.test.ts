@@ -14,7 +14,7 @@ const workflow = `steps:
     command: sh -c 'echo "$WF_RUN_ID" >> started'
 `;
 
-/** How the carriers of a place die, one after the other. */
+/** The deaths of consecutive carriers of a place. */
 function mortal(place: Place, deaths: readonly string[]) {
   place.write('deaths', deaths.join('\n'));
   const env = { ...place.env, NODE_OPTIONS: `--require ${preload}`, DEATHS: join(place.cwd, 'deaths') };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { act, withDaemons } from '../support/daemon.ts';
 
 const step = (i: number) => `  - {name: s${i}, command: echo ${i}}\n`;
-/** Its run ends at once, as skipped. */
+/** Its run is skipped at once. */
 const large = `preconditions: [{condition: a, expected: b}]\nsteps:\n${Array.from({ length: 20_000 }, (_, i) => step(i)).join('')}`;
 
 test('the daemon answers requests while large texts are checked, saved and started', () =>

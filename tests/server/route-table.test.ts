@@ -7,7 +7,7 @@ import { apiWorld } from '../support/api-world.ts';
 import { traversals } from '../support/traversals.ts';
 import { v1Files } from '../support/v1-files.ts';
 
-/** What holds for every route there is, and for each that will be added to the table. */
+/** Requirements for every current and future route of the table. */
 
 const login = { token: 'the-token', readOnlyToken: 'look-only', basic: { username: 'me', password: 'p:w' } };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
@@ -236,7 +236,7 @@ function isPublic(routes: readonly Route[], method: string, path: string): boole
 }
 
 function pathOf({ path }: Route, name: string): string {
-  // The client would take dots apart itself.
+  // The client would resolve dots itself.
   return path.replace(/\{\w+\}/g, () => encodeURIComponent(name).replaceAll('.', '%2e'));
 }
 

@@ -12,7 +12,7 @@ import { startWf } from '../support/wf.ts';
 /** No other process of the machine sleeps for this long. */
 const seconds = String(100_000 + Math.floor(Math.random() * 800_000));
 
-/** A tree that leaves its session, its parent and its environment, and notes when all of it is there. */
+/** Starts processes that leave their session, parent and environment, and creates a file when all of them run. */
 const escaping = `env -i setsid sh -c "(sleep ${seconds} & echo > escaped); sleep ${seconds}" & until test -e escaped; do sleep 0.01; done`;
 
 const files = {
@@ -35,7 +35,7 @@ function canMakeGroups(): boolean {
   return canKill;
 }
 
-/** The processes of the escaped tree that still live. */
+/** The living processes of the escaped tree. */
 function escaped(): readonly number[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -73,7 +73,7 @@ function withEscape(workflow: string, use: (world: World) => Promise<void>): Pro
 }
 
 describeWith('cgroups', canMakeGroups(), 'the control group of a run', () => {
-  test.each(['ends', 'late', 'child'])('lets nothing escape the end of "%s"', (workflow) =>
+  test.each(['ends', 'late', 'child'])('kills escaped processes at the end of "%s"', (workflow) =>
     withEscape(workflow, async ({ place, runId }) => {
       await eventually(() => isFinished(place, runId));
       expect(escaped()).toEqual([]);
@@ -82,7 +82,7 @@ describeWith('cgroups', canMakeGroups(), 'the control group of a run', () => {
     }),
   );
 
-  test.each([[[]], [['--force']]])('lets nothing escape a stop with %j', (options) =>
+  test.each([[[]], [['--force']]])('kills escaped processes at a stop with %j', (options) =>
     withEscape('stays', async ({ place, runId, pid }) => {
       expect([groupsOf(pid).length, escaped().length]).toEqual([1, 2]);
       await place.wf('stop', runId, ...options);
@@ -108,14 +108,14 @@ describeWith('cgroups', canMakeGroups(), 'the control group of a run', () => {
       await eventually(() => isFinished(place, runId) && escaped().length === 0);
     }));
 
-  test('spares what a step with leaveBackground left', () =>
+  test('spares processes of a step with leaveBackground', () =>
     withEscape('spares', async ({ place, runId, pid }) => {
       await eventually(() => isFinished(place, runId));
       await untilGone(pid);
       expect(escaped()).toHaveLength(2);
     }));
 
-  test.skipIf(process.getuid?.() !== 0 || !isInstalled('setpriv'))('needs no more than the rights of its owner', () =>
+  test.skipIf(process.getuid?.() !== 0 || !isInstalled('setpriv'))('needs only the rights of its owner', () =>
     withDaemons(files, async (place) => {
       onTestFinished(killEscaped);
       const delegated = join(ownGroup() ?? '', `wf-test-${randomUUID()}`);
@@ -136,7 +136,7 @@ describeWith('cgroups', canMakeGroups(), 'the control group of a run', () => {
     }),
   );
 
-  test('is made for runs of a daemon only', () =>
+  test('exists only for runs of a daemon', () =>
     withDaemons(files, async (place) => {
       onTestFinished(killEscaped);
       const runId = `run-${randomUUID()}`;

@@ -185,7 +185,7 @@ test('wrong logins are delayed more and more, and the right one is always accept
   expect(await tried('wrong-51')).toBe('429 after 2 s');
   expect(await tried('right')).toBe(200);
   expect((await ask('GET', '/it')).status).toBe(401);
-  // A right login of somebody else at the same address gives the guesser no new tries.
+  // A right login of another client at the same address does not reset the limit.
   expect(await tried('wrong-52')).toBe('429 after 2 s');
   now += 2000;
   expect(await tried('wrong-53')).toBe(401);
@@ -206,7 +206,7 @@ test('X-Forwarded-For distinguishes the clients of a trusted proxy, and is ignor
   for (let i = 0; i < 6; i += 1) expect(await behindProxy(`a${i}`, '203.0.113.7')).toBe(401);
   expect(await behindProxy('a6', '203.0.113.7')).toBe(429);
   expect(await behindProxy('b', '203.0.113.8')).toBe(401);
-  // What the client itself has written stands further left.
+  // Entries that the client itself has written are further left.
   expect(await behindProxy('a7', '198.51.100.1, 203.0.113.7')).toBe(429);
   expect(await behindProxy('a8', '203.0.113.7, 10.0.0.1')).toBe(429);
   expect(await behindProxy('c', '203.0.113.7, 203.0.113.9')).toBe(401);

@@ -21,7 +21,7 @@ test('a read-only login gets the codes and positions of problems, without values
   const seen = async (path: string, token: string) =>
     (await ask('GET', path, { headers: { Authorization: `Bearer ${token}` } })).body;
 
-  // Both orders: an answer that is kept for one login must not be given to the other.
+  // Both orders: an answer cached for one login must not be sent to the other.
   for (const token of ['the-token', 'look-only', 'the-token']) {
     for (const path of pages.filter((each) => !each.includes('search'))) {
       const isShown = (await seen(path, token)).includes('hunter2');

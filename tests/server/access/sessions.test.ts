@@ -10,7 +10,7 @@ import { withDirectory } from '../../support/wf.ts';
 const HOUR = 3_600_000;
 const logins = { token: 'the-token', readOnlyToken: 'look-only', basic: { username: 'anna', password: 'pass' } };
 
-/** The sessions of daemons that follow one another over one directory, at a time that a test sets. */
+/** The sessions of consecutive daemons with one directory, at a time that a test sets. */
 function daemons(directory: string) {
   const world = { now: 0, logged: [] as string[] };
   const log = (line: string) => world.logged.push(line.replace(directory, '<dir>'));

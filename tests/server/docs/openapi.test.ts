@@ -89,7 +89,7 @@ test('the check of answers finds an undescribed answer', () => {
 
 test('the answers to malformed requests are described for every route', async () => {
   const { raw, address } = await apiWorld({});
-  // For the request without an end. On a busy machine the others may take longer than this limit.
+  // For the incomplete request only: on a busy machine the others may take longer than this limit.
   const hasty = await apiWorld({}, {}, { limits: { headersMs: 100, checkMs: 20 } });
   const check = answerCheck();
   const host = `Host: localhost:${address.port}\r\n`;
@@ -157,7 +157,7 @@ test('the HTML page has no scripts, no external resources and no broken links', 
   for (const { operation } of operationsOf(apiDocument())) expect(ids).toContain(operation.operationId);
 });
 
-/** An answer as it came over the wire. */
+/** Parses an answer received over a raw connection. */
 function parsed(text: string): Answer {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
@@ -194,7 +194,7 @@ function examplesOf(document: ApiDocument): readonly Example[] {
   });
 }
 
-/** References as they are seen from outside of the document. */
+/** References relative to the id of the document. */
 function rooted(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/'));
 }

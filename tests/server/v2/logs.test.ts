@@ -224,7 +224,7 @@ async function logPaths({ app }: ApiWorld): Promise<{ readonly out: string }> {
   return { out: run?.stored?.logs.file('one', 1, 'stdout').path ?? '' };
 }
 
-/** Reads the first bytes of the log and goes away. */
+/** Reads the first bytes of the log and disconnects. */
 async function readSome(world: ApiWorld, bytes: number, look: () => void): Promise<void> {
   const { message, leave } = await openStream(world, log);
   message.removeAllListeners('data');

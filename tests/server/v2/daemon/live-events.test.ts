@@ -11,7 +11,7 @@ import { createFakeClock } from '../../../support/fake-clock.ts';
 import { openStream, type Stream } from '../../../support/stream-client.ts';
 
 const quick = 'steps: [{name: a, command: "true"}]\n';
-/** A step that prints and goes on when a file is there, then one that fails twice, then a handler. */
+/** A step that prints and waits for a file, then one that fails twice, then a handler. */
 const gated = `params: DIR=
 steps:
   - name: one

@@ -202,7 +202,7 @@ test('behind a trusted proxy with TLS the cookie is secure and the origin is htt
   expect(await send(`https://${host}`)).toBe(201);
 });
 
-/** The stream of all changes, without the end that `ask` gives it. */
+/** Opens the stream of all changes, which `ask` would end. */
 async function openStream({ address }: ApiWorld, Cookie: string) {
   const options = { host: address.host, port: address.port, path: '/api/v2/events', headers: { Cookie } };
   const asked = request(options).end();

@@ -15,7 +15,7 @@ const events: readonly StoredEvent[] = [
   { type: 'step.finished', seq: 3, at: 2, step: 'a', attempt: 1, ...finished },
 ];
 
-/** What is sent, event after event, from behind the first `after` of them on. */
+/** The frames sent for the events after the first `after` ones. */
 function sent(after: number, wanted: OutputRequest): Promise<readonly string[]> {
   return withDirectory(async (directory) => {
     const logs = createRunLogs(directory, workflow);

@@ -9,7 +9,7 @@ import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { openStream } from '../../../support/stream-client.ts';
 
-/** Steps that go on when a file is there. */
+/** Steps that wait for a file. */
 const gated = `params: DIR=
 steps:
   - name: one
@@ -126,7 +126,7 @@ test('a client that does not read is sent no more than fits, and is disconnected
   stream.message.pause();
   const total = (await journal({ app })).length;
 
-  // One timer is the heartbeat, the other the patience with who takes nothing.
+  // One timer is the heartbeat, the other the time limit for a client that does not read.
   await expect.poll(() => clock.pending()).toBe(2);
   expect(told).toBeLessThan(total / 2);
   clock.advance(60_000);
@@ -166,7 +166,7 @@ function finish(world: Pick<ApiWorld, 'directory'>): void {
   go(world, 2);
 }
 
-/** So many steps, each with an output of 200 KB. */
+/** A workflow with this number of steps, each with an output of 200 KB. */
 function loud(steps: number): string {
   const each = Array.from(
     { length: steps },

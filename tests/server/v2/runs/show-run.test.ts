@@ -68,7 +68,7 @@ test('the view is cached for a client until an event of the run is stored', asyn
   await viewOf(world, 'inner');
   const { headers } = await world.ask('GET', '/api/v2/runs/r/view');
   const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
-  // A view that is made would have no graph.
+  // A new view would have no graph.
   writeFileSync(join(world.directory, 'home/runs/r/snapshot.json'), '{');
 
   expect((await world.ask('GET', '/api/v2/runs/r/view', known)).status).toBe(304);
