@@ -59,7 +59,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     [{ tags: ['$NOTHING'] }, ['one', 'two', 'three']],
     [{ skipTags: ['one', 'two'] }, ['three']],
     [{ args: ['--start-at-task', 'shell'], tags: 'two' }, ['two']],
-  ])('runs the tasks that are asked for: %j', async (config, expected) => {
+  ])('runs only the selected tasks: %j', async (config, expected) => {
     const { outcome, done } = await run(config, { variables: { TAG: 'three' } });
     expect({ outcome, done }).toEqual({ outcome: succeeded, done: expected });
   });
@@ -212,7 +212,7 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect(stderr()).toContain('User interrupted execution');
   });
 
-  test('that does not end is killed with everything it has started', async () => {
+  test('that ignores a stop is killed with everything it has started', async () => {
     const { running, stop, kill, dir, processes } = start(
       {},
       { playbook: play(`- shell: ${program('ignore-term.sh')} ready\n  args: {chdir: "{{ playbook_dir }}"}`) },
@@ -266,7 +266,7 @@ test.each<[JsonObject, Settings['step'], string]>([
     { command: 'a | b' },
     'the "command" of an ansible step holds additional arguments, not shell code',
   ],
-])('a step that does not say what to run is not run: %j %j', async (config, step, message) => {
+])('a step without a playbook is not run: %j %j', async (config, step, message) => {
   const world = testAttempt({ step: { command: null, ...step } });
   expect(await executor.run(config, world.attempt)).toEqual(failed('error', message));
   expect(world.started).toEqual([]);

@@ -29,7 +29,7 @@ describe('a command', () => {
     });
   });
 
-  test('as a list consists of its words: nothing is split, and empty words stay', async () => {
+  test('as a list is not split, and keeps empty words', async () => {
     const { stdout } = await runStep(
       { command: [program('argv.sh'), '$X', '${NO}', 'a b', '"q"'], env: own('X', 'NO') },
       { variables: { X: '*' } },
@@ -37,7 +37,7 @@ describe('a command', () => {
     expect(stdout).toBe('*\0\0a b\0"q"\0');
   });
 
-  test('as a list keeps every dollar that names no variable of the workflow', async () => {
+  test('as a list keeps dollar signs that name no variable of the workflow', async () => {
     const words = ['{print $2, $X}', '$1', '$HOME ${i:-$X}', '${X%y}', '\\$', '\\$i', '\\$X'];
     const { stdout } = await runStep(
       { command: [program('argv.sh'), ...words], env: own('X') },
@@ -49,7 +49,7 @@ describe('a command', () => {
   test.each([
     ['sh', '-c'],
     ['/bin/bash', '-eu', '-o', 'pipefail', '-c'],
-  ])('as a list gives a shell its code as it is written: %j', async (...shell) => {
+  ])('as a list passes code to a shell unchanged: %j', async (...shell) => {
     const { stdout } = await runStep(
       { command: [...shell, 'for i in a b; do echo "$i $X"; done; echo \'$X\''], env: own('X') },
       { variables: { X: '"; touch PWN; "' } },
@@ -87,7 +87,7 @@ describe('a command', () => {
   );
 
   test.each([['$NOTHING'], [['', 'x']], [[]]])(
-    'that comes to nothing is not run, whatever its args: %j',
+    'that is empty after expansion is not run, whatever its args: %j',
     async (command) => {
       const { outcome, started } = await runStep({ command, args: ['true'] });
       expect({ outcome, started }).toEqual({ outcome: failed('error', 'the command is empty'), started: [] });
@@ -107,7 +107,7 @@ describe('a command', () => {
     expect({ outcome, stdout }).toEqual({ outcome: failed('exit', 'exit 1', 1), stdout: 'bash\n' });
   });
 
-  test('knows its run and step', async () => {
+  test('gets the ids of its run and step', async () => {
     const world = testAttempt({ step: { command: 'sleep 300' } });
     const running = executor.run({}, world.attempt);
     const [leader] = world.started;

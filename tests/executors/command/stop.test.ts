@@ -48,14 +48,14 @@ test('a leader that ignores the stop is killed', async () => {
   expect(processes()).toEqual([]);
 });
 
-test('a stopped step ends with the last process of its group', async () => {
+test('a stopped step ends only after the last process of its group', async () => {
   const world = await startReady(`${program('graceful.sh')} TERM ready & sleep 300`);
   world.stop();
   expect(await world.running).toEqual(killed('SIGTERM'));
   expect({ stdout: world.stdout(), left: world.processes() }).toEqual({ stdout: 'got TERM\n', left: [] });
 });
 
-test('a stop ends a daemon in a session of its own, once its starter has ended', async () => {
+test('a stop ends a daemon in a session of its own after its starter has ended', async () => {
   const world = testAttempt({ step: { command: `${program('daemon.sh')} pid wait` } });
   const running = executor.run({}, world.attempt);
   const daemon = Number(await fileText(join(world.dir, 'pid')));
@@ -92,7 +92,7 @@ test('a daemon of an earlier step of the run outlives the stop of a later one', 
   expect(runs(daemon)).toBe(true);
 });
 
-test('a kill ends a whole tree', async () => {
+test('a kill ends a whole process tree', async () => {
   const { attempt, kill, stdout, processes } = testAttempt({ step: { command: `${program('fork-tree.sh')} 4` } });
   const running = executor.run({}, attempt);
   await until(() => stdout().trim().split('\n').length === 31);

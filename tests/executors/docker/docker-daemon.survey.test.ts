@@ -96,7 +96,7 @@ test.each<[string, RequestListener]>([
   ['a page for every address', (_, response) => response.end('<html>welcome</html>')],
   ['JSON for every address', (_, response) => response.end('{"ok":true}')],
   ['nothing but errors', (_, response) => response.writeHead(404).end('no such page')],
-])('who answers with %s is not taken for Docker', async (_, listener) => {
+])('a server that answers with %s is not recognized as Docker', async (_, listener) => {
   const host = await listen(createServer(listener), { port: 0 });
   const { outcome } = await runDockerStep({ host });
   const detail = `the server at ${host} is not Docker`;
@@ -110,7 +110,7 @@ test.each<[string, RequestListener]>([
   });
 });
 
-test('a server that does not speak HTTP is not Docker', async () => {
+test('a server that does not speak HTTP is not recognized as Docker', async () => {
   const host = await listen(
     createSocketServer((socket) => socket.on('error', () => {}).end('220 mail.example.org ESMTP\r\n')),
     { port: 0 },
@@ -119,7 +119,7 @@ test('a server that does not speak HTTP is not Docker', async () => {
   expect(outcome).toEqual(failed('error', `the server at ${host} is not Docker; correct DOCKER_HOST`));
 });
 
-test('a daemon behind a proxy that removes headers is known by its version', async () => {
+test('a daemon behind a proxy that removes headers is recognized by its version', async () => {
   const daemon = createServer((request, response) => {
     if (request.url === '/_ping') response.end('OK');
     else response.end('{"Version":"27.1.1","ApiVersion":"1.46"}');

@@ -22,7 +22,7 @@ type StandIn = {
   readonly asked: readonly string[];
   /** Closes pending waits for the container's end; later requests are answered. */
   readonly cutOff: () => void;
-  /** Ends like a killed daemon: every connection is lost, and nothing listens any more. */
+  /** Ends like a killed daemon: every connection is lost, and its address refuses new ones. */
   readonly die: () => void;
 };
 
@@ -124,7 +124,7 @@ test('a container that keeps running while the connection is lost fails the step
   expect(daemon.asked.at(-1)).toBe('DELETE /containers/c1');
 });
 
-test('a container that ran out of memory is reported, even if the daemon learns of it after the end', async () => {
+test('a container that ran out of memory is reported, even if the daemon reports it after the end', async () => {
   // Never ends: the first event is enough.
   const tellEvents = (response: ServerResponse) => void response.write('{"status":"oom","id":"c1"}\n');
   const daemon = await startStandIn({ exitCode: 137, state: ended, tellEvents });
@@ -136,7 +136,7 @@ test.each<[string, Container['tellEvents'] & {}]>([
   ['nothing happened to it', (response) => response.end()],
   ['it must not be queried', forbid],
   ['the connection is lost', (response) => response.destroy()],
-])('a container that was killed is told so where %s', async (_, tellEvents) => {
+])('a killed container is reported as killed where %s', async (_, tellEvents) => {
   const daemon = await startStandIn({ exitCode: 137, state: ended, tellEvents });
   const { outcome } = await runDockerStep({ host: daemon.host, step: { command: 'killed' } });
   expect(outcome).toEqual(failed('exit', 'exit 137: killed (SIGKILL)', 137));

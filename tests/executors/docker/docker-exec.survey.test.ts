@@ -107,7 +107,7 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     );
   });
 
-  test('leaves nothing behind in a container that stops before it is asked', async () => {
+  test('reports no leftover processes if the container has stopped', async () => {
     await container.kill();
     await container.wait();
     const daemon = { docker: world.docker, over: new AbortController().signal } as Daemon;

@@ -124,7 +124,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
     const config = { image: undefined, containerName: 'db', exec: { user: '7' } };
     const lasting = (marker: string) => `sh -c "setsid sleep ${marker} & echo ready; sleep ${marker}; true"`;
 
-    test('is ended by the next docker step when its wf was killed, and no other command is', async () => {
+    test('is ended by the next docker step when its wf was killed, and other commands continue', async () => {
       const killed = start('killed', { command: lasting('1000.1'), config });
       const other = start('other', { command: 'sh -c "echo ready; exec sleep 1000.2"', config });
       await Promise.all([killed.until('| ready'), other.until('| ready')]);

@@ -127,7 +127,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect({ outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:secret'] });
   });
 
-  test('that no registry has fails the step with its message', async () => {
+  test('that is in no registry fails the step with its message', async () => {
     const { image } = await registry();
     const other = image.replace(/1$/, '2');
     const { outcome } = await run({ config: { image: other } });
@@ -145,7 +145,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     });
   });
 
-  test('is not waited for after a stop', async () => {
+  test('does not delay a stop', async () => {
     let isAsked = false;
     const silent = createServer(() => {
       isAsked = true;

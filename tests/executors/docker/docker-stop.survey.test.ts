@@ -15,7 +15,7 @@ const graceful = [
 ];
 const stubborn = ['sh', '-c', 'trap "" TERM; echo ready; while :; do sleep 0.01; done'];
 
-describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
+describeWith('docker', hasDocker, 'a docker step that is stopped', () => {
   let world: TestDocker;
   beforeAll(async () => {
     world = await startDocker();
@@ -38,7 +38,7 @@ describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
       { container: { stopSignal: 'SIGINT' } },
       'INT',
     ],
-  ])('by %s gets %s', async (signalOnStop, _, config, got) => {
+  ])('by %s receives %s', async (signalOnStop, _, config, got) => {
     const step = await startReady({ config, step: { command: graceful, signalOnStop } });
     step.stop();
     expect(await step.running).toEqual(succeeded);
@@ -46,7 +46,7 @@ describeWith('docker', hasDocker, 'a docker step that is asked to end', () => {
     expect(await world.containersOf(step.attempt.runId)).toEqual([]);
   });
 
-  test('and does not is killed, and removed even if it should be kept', async () => {
+  test('and ignores it is killed, and removed even if it should be kept', async () => {
     const step = await startReady({ config: { autoRemove: false }, step: { command: stubborn } });
     step.stop();
     step.kill();

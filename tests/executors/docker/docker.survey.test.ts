@@ -150,7 +150,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       ['a quoted word', { command: `sh -c 'echo "$TAG"'` }],
       ['a word of a list', { command: ['sh', '-c', 'echo "$TAG"'] }],
       ['one of args', { command: 'sh -c', args: ['echo "\\$TAG"'] }],
-    ])('with what its command leaves to a program in it: %s', async (_, step) => {
+    ])('with the variables that its command leaves unexpanded: %s', async (_, step) => {
       const { stdout } = await run({
         step,
         variables: { TAG: 'a  "b', OTHER: 'x' },
@@ -162,7 +162,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
     test.each([
       ['a map', { A: '1', B: '$X' }],
       ['a list of maps', [{ A: '1' }, { B: '$X' }]],
-    ])('also written as %s', async (_, env) => {
+    ])('also as %s', async (_, env) => {
       const { stdout } = await run({
         step: { command: 'sh -c "echo \\$A \\$B"' },
         config: { container: { env } },
@@ -276,7 +276,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
     return executor.run({ image: 'wf-test:1' }, { ...attempt, write: (_, chunk) => count(chunk.length) });
   }
 
-  describe('leaves', () => {
+  describe('leaves behind', () => {
     test('no container', async () => {
       const { attempt } = await run({ step: { command: 'false' } });
       expect(await world.containersOf(attempt.runId)).toEqual([]);

@@ -142,7 +142,7 @@ handlerOn:
       },
     ));
 
-  test('is removed by whoever looks after its owner was killed', () =>
+  test('is removed after its owner was killed', () =>
     place('container: {image: wf-test:1}\nsteps:\n  - {name: a, command: echo up; sleep 60}', async (place) => {
       await crash(place, '| up', 'w.yaml', '--reporter', 'plain');
       const { runId, status, reason, warnings } = await place.json('status', '@latest');
@@ -150,7 +150,7 @@ handlerOn:
       expect(await world.containersOf(runId)).toEqual([]);
     }));
 
-  test('may be one that is running already, which stays', async () => {
+  test('may be a running container, which continues', async () => {
     const name = `wf-app-${process.pid}`;
     const app = await world.docker.createContainer({ Image: 'wf-test:1', name, Cmd: ['sleep', '600'] });
     await app.start();

@@ -343,7 +343,7 @@ describe('errors are reported in one line', () => {
 describe('TLS', () => {
   const hello = () => httpsServer((_request, response) => response.end('hello'));
 
-  test('an untrusted certificate is refused, with what to do', async () => {
+  test('an untrusted certificate is rejected, with instructions', async () => {
     const server = await hello();
     const { outcome } = await call(`GET ${server.url}`);
     expect(outcome).toEqual(
@@ -366,14 +366,17 @@ describe('TLS', () => {
       'TLSv1.2',
       'the server refused the TLS connection (handshake failure); if it requires a client certificate, an http step has none: ',
     ],
-  ] as const)('a server that requires a client certificate is named, with what to do: %s', async (version, why) => {
-    const demands = { requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version };
-    const server = await httpsServer((_request, response) => response.end('hello'), demands);
-    const { outcome } = await call(`GET ${server.url}`, { skipTLSVerify: true });
-    const message = `GET ${server.url}/: ${why}use a command step with curl --cert FILE --key FILE`;
-    expect(outcome).toEqual(failed('error', message));
-    expect(server.received).toEqual([]);
-  });
+  ] as const)(
+    'a server that requires a client certificate is reported, with instructions: %s',
+    async (version, why) => {
+      const demands = { requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version };
+      const server = await httpsServer((_request, response) => response.end('hello'), demands);
+      const { outcome } = await call(`GET ${server.url}`, { skipTLSVerify: true });
+      const message = `GET ${server.url}/: ${why}use a command step with curl --cert FILE --key FILE`;
+      expect(outcome).toEqual(failed('error', message));
+      expect(server.received).toEqual([]);
+    },
+  );
 
   test('NODE_EXTRA_CA_CERTS of the step makes it trusted', async () => {
     const server = await hello();
@@ -385,7 +388,7 @@ describe('TLS', () => {
     );
   });
 
-  test('a certificate for another host is refused', async () => {
+  test('a certificate for another host is rejected', async () => {
     const server = await hello();
     const proxy = await proxyServer({ leadsTo: server.port });
     const variables = { NODE_EXTRA_CA_CERTS: certificateFile, https_proxy: proxy.url };
@@ -490,7 +493,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([`GET ${server.url}/`, `CONNECT 127.0.0.1:${secure.port}`]);
   });
 
-  test('with an invalid URL is refused', async () => {
+  test('with an invalid URL is rejected', async () => {
     const { outcome } = await call('GET http://h/', {}, { variables: { http_proxy: 'socks5://u:p@h' } });
     expect(outcome).toEqual(
       failed('error', 'GET http://h/: the proxy "socks5://***@h" is not a URL that begins with http:// or https://'),

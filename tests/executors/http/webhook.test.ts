@@ -51,7 +51,7 @@ describe('a webhook', () => {
     [404, [200, 404], true],
     [200, [202], false],
     [200, ['200'], true],
-  ])('answered with %i is as it should be with %j: %s', async (status, successStatusCodes, isSuccess) => {
+  ])('answered with %i succeeds or fails as "expect" %j says: %s', async (status, successStatusCodes, isSuccess) => {
     const server = await answering(status);
     const config = successStatusCodes === undefined ? {} : { successStatusCodes };
     const { outcome } = await hook({ url: server.url, ...config });

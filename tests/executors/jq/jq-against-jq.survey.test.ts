@@ -184,7 +184,7 @@ async function jqStep(command: string, script: string): Promise<{ stdout: string
   return { stdout: world.stdout(), exitCode: 'exitCode' in outcome ? outcome.exitCode : null };
 }
 
-describeWith('jq', isInstalled('jq'), 'the program jq gives the same', () => {
+describeWith('jq', isInstalled('jq'), 'the program jq returns the same', () => {
   test.each(cases)('%s of %s', async (filter, input) => {
     const expected = jqProgram(filter, input);
     expect(await jqStep(filter, input)).toEqual(expected);

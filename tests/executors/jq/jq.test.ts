@@ -40,7 +40,7 @@ describe('a step of jq', () => {
     expect(await jq(filter, '[]')).toMatchObject({ outcome: succeeded, stdout: '', stderr: '' });
   });
 
-  test('without an input has nothing to print', async () => {
+  test('without an input prints nothing', async () => {
     expect(await jq('.', ' \n')).toMatchObject({ outcome: succeeded, stdout: '' });
   });
 
@@ -182,7 +182,7 @@ describe('an error fails the step with the message of jq', () => {
     expect(outcome).toEqual(failed('error', 'jq failed: it ran out of memory (1 GiB)'));
   });
 
-  test('of a value that is nested without end', async () => {
+  test('of an endlessly nested value', async () => {
     const { outcome } = await jq('reduce range(200000) as $i (0; [.]) | tojson', '1');
     expect(outcome).toEqual(
       failed('error', 'jq failed: a value is nested too deeply, or a function calls itself without end'),

@@ -9,7 +9,7 @@ import { isSshThere, runRemote, type SshServer, startRemote, startSshd } from '.
 
 const holdOutput = program('hold-output.sh');
 
-describeWith('ssh', isSshThere, 'what a step leaves in the background of another machine', () => {
+describeWith('ssh', isSshThere, 'a background process that a step leaves on another machine', () => {
   let server: SshServer;
 
   beforeAll(async () => {

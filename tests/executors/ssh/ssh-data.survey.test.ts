@@ -8,7 +8,7 @@ import { isSshThere, runRemote, type SshServer, startSshd } from './sshd.ts';
 const argv = program('argv.sh');
 type Settings = Parameters<typeof runRemote>[1];
 
-describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
+describeWith('ssh', isSshThere, 'data sent to another machine', () => {
   let server: SshServer;
 
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     return (await runRemote(server, { step: { command: 'echo ~' } })).stdout.trim();
   }
 
-  test('a name without a value in the workflow belongs to the other machine', async () => {
+  test('a name without a value in the workflow is expanded on the other machine', async () => {
     const variables = { HOME: '/local', USER: 'local', SSH_CONNECTION: 'local' };
     const command = `${argv} $HOME "$USER" "\${HOME}"`;
     const { stdout } = await runRemote(server, { step: { command }, variables });
@@ -80,7 +80,7 @@ describeWith('ssh', isSshThere, 'what arrives on another machine', () => {
     expect(stdout.split('\0')).toEqual([home, server.user, home, '']);
   });
 
-  test('a variable of this machine is sent only if the text names it and the other machine does not have it', async () => {
+  test('a variable of this machine is sent only if the text mentions it and the other machine lacks it', async () => {
     const variables = { ONLY_HERE: "here's", NOT_NAMED: 'secret', HOME: '/the/local' };
     const script = 'echo "$ONLY_HERE"; env | grep -c -e NOT_NAMED -e /the/local';
     const { stdout } = await runRemote(server, { step: { command: 'sh', script }, variables });

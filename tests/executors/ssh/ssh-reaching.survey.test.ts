@@ -23,7 +23,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       [{ port: 99_999 }, /^ssh: Bad port '99999'$/],
       [{ host: '-oProxyCommand=touch x' }, /^ssh: hostname contains invalid characters$/],
       [{ strictHostKeyChecking: 'maybe' }, /^ssh: .*"maybe"/],
-    ])('with settings that ssh refuses is told so before anything is started: %j', async (config, message) => {
+    ])('with settings that ssh rejects reports that before anything is started: %j', async (config, message) => {
       const { running, started } = startRemote(server, { step: { command: 'true' } }, config);
       expect({ outcome: await running, started }).toEqual({
         outcome: failed('error', expect.stringMatching(message)),
@@ -64,13 +64,13 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     const refused = failed('exit', 'ssh: Host key verification failed.', 255);
 
     test.each([{}, { strictHostKeyChecking: true }, { strictHostKeyChecking: 'yes' }])(
-      'is refused: %j',
+      'is rejected: %j',
       async (config) => {
         expect(await runUnknown(config)).toEqual({ outcome: refused, remembered: false });
       },
     );
 
-    test('is refused even if a password could answer the question', async () => {
+    test('is rejected even if a password could answer the question', async () => {
       expect(await runUnknown({ password: 'yes' })).toEqual({ outcome: refused, remembered: false });
     });
 

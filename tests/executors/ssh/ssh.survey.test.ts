@@ -111,7 +111,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       await until(() => !runs(pid));
     });
 
-    test('by SIGINT ends a command that does nothing about it', async () => {
+    test('by SIGINT ends a command that does not handle it', async () => {
       const { running, stop, stdout } = startRemote(server, {
         step: { command: 'echo ready; exec sleep 300', signalOnStop: 'SIGINT' },
       });

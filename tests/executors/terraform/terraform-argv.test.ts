@@ -42,11 +42,11 @@ test.each([
   [['workspace', 'select', 'prod'], 'workspace select -lock=false prod'],
   [['providers'], 'providers -lock=false'],
   [['something-new'], 'something-new -lock=false'],
-])('each subcommand gets the options that it takes, before its arguments: %j', (words, expected) => {
+])('each subcommand gets its options before its arguments: %j', (words, expected) => {
   expect(main(words)).toBe(`terraform -chdir=infra ${expected}`);
 });
 
-test('plan writes a plan file; where it is read it comes last, without the settings it contains', () => {
+test('plan writes a plan file; apply reads it as the last argument, without the settings it contains', () => {
   const plan = { planFile: 'p.out', args: [] };
   expect([main(['plan'], plan), main(['apply'], plan), main(['show', '-json'], plan)]).toEqual([
     `terraform -chdir=infra plan ${general} ${variables} -target=module.app -out=p.out`,
@@ -55,7 +55,7 @@ test('plan writes a plan file; where it is read it comes last, without the setti
   ]);
 });
 
-test.each([['-input=true'], ['--input'], ['-input']])('%s in the arguments counts', (input) => {
+test.each([['-input=true'], ['--input'], ['-input']])('%s in the arguments is recognized', (input) => {
   expect(main(['plan'], { args: [input], vars: [], varFiles: [], targets: [] })).toBe(
     `terraform -chdir=infra plan -no-color ${input}`,
   );

@@ -197,7 +197,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(after).toMatchObject({ outcome: succeeded, stdout: expect.stringContaining('2 destroyed') });
   });
 
-  test('that does not end is killed with everything it has started', async () => {
+  test('that ignores a stop is killed with everything it has started', async () => {
     const stubborn = `resource "terraform_data" "slow" {
       provisioner "local-exec" { command = "trap '' INT TERM; touch ready; while :; do sleep 0.1; done" }
     }`;
@@ -256,7 +256,7 @@ test.each<[JsonObject, Settings['step'], string]>([
     'the "command" of a terraform step holds additional arguments, not shell code',
   ],
   [{ subcommand: 'destroy', planFile: 'p' }, {}, '"planFile" is used by plan, apply and show, not by "destroy"'],
-])('a step that does not say what to run is not run: %j %j', async (config, step, message) => {
+])('a step without a subcommand is not run: %j %j', async (config, step, message) => {
   const world = testAttempt({ step: { command: null, ...step } });
   expect(await executor.run(config, world.attempt)).toEqual(failed('error', message));
   expect(world.started).toEqual([]);
