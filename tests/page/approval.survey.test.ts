@@ -44,7 +44,7 @@ async function logIn(page: Page, secret: string, name = ''): Promise<void> {
 }
 
 describeWith('chromium', browserPath !== null, 'an approval in a browser', () => {
-  it('is given with its inputs, and what is wrong with one is shown beside it', async () => {
+  it('is given with its inputs, and an invalid one is marked', async () => {
     await withPage(
       files,
       async ({ open, start }) => {
@@ -78,7 +78,7 @@ describeWith('chromium', browserPath !== null, 'an approval in a browser', () =>
     );
   });
 
-  it('is refused after a question, and says why', async () => {
+  it('is rejected after a question, with a reason', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('release')}`);
       await field(page, 'Comment').fill('not on a Friday');
@@ -94,7 +94,7 @@ describeWith('chromium', browserPath !== null, 'an approval in a browser', () =>
     });
   });
 
-  it('counts for the first of two people, and is only shown to a read-only login', async () => {
+  it('by the first of two users is counted, and a read-only login sees only the state', async () => {
     await withPage(
       files,
       async ({ daemon, open }) => {
@@ -115,7 +115,7 @@ describeWith('chromium', browserPath !== null, 'an approval in a browser', () =>
         expect(await accessibilityProblems(reader)).toEqual([]);
         for (const page of [anna, other]) await field(page, 'REGION').selectOption('north');
 
-        // The request of the second one leaves when the answer of the first is there.
+        // The second request is sent after the answer to the first.
         const answered = anna.waitForResponse(/\/approve$/);
         await other.route(/\/approve$/, async (route) => {
           await answered;

@@ -26,7 +26,7 @@ test('a workflow leads to its screen, its start and its last run', () => {
   ]);
 });
 
-test('every word must be in a name, and names that begin with the text come first', () => {
+test('every word must be in a name, and names that start with the text come first', () => {
   expect(matching(all, 'ETL').map(({ name }) => name)).toEqual(['etl', 'Start etl', 'Last run of etl']);
   expect(matching(all, 'mail st').map(({ name }) => name)).toEqual(['Start mail']);
   expect(matching(all, 'nothing')).toEqual([]);

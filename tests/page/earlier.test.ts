@@ -15,11 +15,11 @@ test.each([
   [step('succeeded', 60_900), step('succeeded', 60_000), ''],
   [step('running', null), step('succeeded', 10), ''],
   [step('pending', null), step('failed', 10), ''],
-])('%j after %j is noted as %j', (now, before, text) => {
+])('the note for %j after %j is %j', (now, before, text) => {
   expect(note(now, before)).toBe(text);
 });
 
-test('without an earlier run, or the step in it, nothing is noted', () => {
+test('without an earlier run, or the step in it, there is no note', () => {
   expect(earlierNote(step('failed', 1), null)).toBe('');
   expect(
     earlierNote(

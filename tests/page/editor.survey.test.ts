@@ -107,7 +107,7 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
         .toBe('    repeatPolicy: {limit: 4, intervalSec: 2}');
       await page.getByText('No problems').waitFor();
 
-      // The closing bracket is there already.
+      // The closing bracket exists already.
       await page.keyboard.press('Control+End');
       await page.keyboard.type('\nretryPolicy: {\nlimit: 2,\nintervalS');
       await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or text');
@@ -210,7 +210,7 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
     );
   });
 
-  it('lets the keyboard in and out, and takes no key of the page', async () => {
+  it('lets the keyboard focus in and out, and does not trigger shortcuts of the page', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open(path);
       await openEditor(page);

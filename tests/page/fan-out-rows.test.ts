@@ -44,13 +44,13 @@ it('the instances of an unfolded fan-out follow it', () => {
   expect(names(['ship'])).toEqual(['a', 'ship', 'ship[eu]', 'ship[us]', 'ship[asia]', 'b']);
 });
 
-it('the first instance that failed is shown unless another is chosen', () => {
+it('the first failed instance is shown unless another is selected', () => {
   expect(shownInstance(items, undefined)?.key).toBe('us');
   expect(shownInstance(items, 'asia')?.key).toBe('asia');
   expect(shownInstance(items, 'gone')?.key).toBe('us');
 });
 
-it('a timeline has a bar for a fan-out and rows for its instances that have started', () => {
+it('a timeline has a bar for a fan-out and rows for its started instances', () => {
   const run = { startedAt: new Date(0).toISOString() };
   const rows = timelineRows({ run, steps: [ship, step('b')], handlers: [], graph: null, unfolded: new Set(['ship']) });
   expect(rows.map((row) => [row.step.name, row.of])).toEqual([

@@ -57,7 +57,7 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
     });
   });
 
-  it('shows what an instance printed, first of one that failed', async () => {
+  it('shows the output of an instance, first of a failed one', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('stores')}`);
       await page.locator('.run-header').getByText('Failed after').waitFor();
@@ -119,7 +119,7 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
     });
   });
 
-  it('of a thousand items has squares in the graph and the rows that are seen in the list', async () => {
+  it('of a thousand items has squares in the graph and only the visible rows in the list', async () => {
     await withPage(files, async ({ open, start, daemon }) => {
       const runId = await start('thousand');
       const page = await open('/system');
@@ -145,7 +145,7 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
     });
   });
 
-  it('leads to its sub-runs that wait for approval, and the bar above every screen to all', async () => {
+  it('links to its sub-runs that wait for approval, also from the bar above every screen', async () => {
     await withPage(files, async ({ open, start, daemon }) => {
       const page = await open(`/runs/${await start('parent')}`);
       await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();

@@ -7,8 +7,8 @@ const files = {
   'hello.yaml': 'schedule: "0 2 * * *"\nsteps:\n  - name: greet\n    command: echo hello\n',
 };
 
-describeWith('chromium', browserPath !== null, 'what all screens of the page have', () => {
-  it('leads anywhere with the keyboard alone', async () => {
+describeWith('chromium', browserPath !== null, 'every screen of the page', () => {
+  it('can be reached with the keyboard alone', async () => {
     await withPage(files, async ({ open, start }) => {
       const runId = await start('hello');
       const page = await open('/');
@@ -53,7 +53,7 @@ describeWith('chromium', browserPath !== null, 'what all screens of the page hav
     });
   });
 
-  it('switches a schedule off and on, and shows the last runs', async () => {
+  it('shows the last runs and the switch of a schedule', async () => {
     await withPage(files, async ({ open, start }) => {
       await start('hello');
       const page = await open('/');
@@ -84,7 +84,7 @@ describeWith('chromium', browserPath !== null, 'what all screens of the page hav
     });
   });
 
-  it('shows where there is nothing, with ways on', async () => {
+  it('shows links if the address is unknown', async () => {
     await withPage(
       files,
       async ({ open }) => {
@@ -98,7 +98,7 @@ describeWith('chromium', browserPath !== null, 'what all screens of the page hav
     );
   });
 
-  it('keeps what it has shown while the daemon does not answer', async () => {
+  it('keeps its content while the daemon does not answer', async () => {
     await withPage(
       files,
       async ({ open, daemon }) => {

@@ -16,7 +16,7 @@ steps:
 };
 
 describeWith('chromium', browserPath !== null, 'the history of a workflow in a browser', () => {
-  it('has a column for each run and a row for each step, and opens the step of a run', async () => {
+  it('has a column for each run and a row for each step, and links to the step of a run', async () => {
     await withPage(files, async ({ daemon, open }) => {
       for (const mode of ['good', 'bad', 'good']) {
         const body = new URLSearchParams({ params: `MODE=${mode}` });

@@ -23,7 +23,7 @@ const stepOf = (page: Page) => new URL(page.url()).searchParams.get('step');
 const focused = (page: Page) => page.evaluate(`document.activeElement?.textContent`);
 
 describeWith('chromium', browserPath !== null, 'the page without a mouse, and on small screens', () => {
-  it('leads by keys from the list to a failed step and to a retry', async () => {
+  it('leads by keyboard from the list to a failed step and to a retry', async () => {
     await withPage(files, async ({ open, start }) => {
       const runId = await start('flow');
       const page = await open('/');
@@ -74,7 +74,7 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
     });
   });
 
-  it('does nothing by single keys where they are switched off', async () => {
+  it('ignores single keys if they are switched off', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open('/');
       await page.locator('.row').waitFor();

@@ -25,7 +25,7 @@ async function logIn(page: Page, secret: string, name?: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** Ends the session of a window as if it had expired: without a word to the window. */
+/** Ends the session of a window as if it had expired, without informing the window. */
 async function expire(page: Page, { daemon }: Journey): Promise<void> {
   const [cookie] = await page.context().cookies();
   const headers = { Cookie: `${cookie?.name}=${cookie?.value}`, Origin: daemon.url };
@@ -49,7 +49,7 @@ async function tabOf(page: Page, address: string): Promise<Page> {
 }
 
 describeWith('chromium', browserPath !== null, 'the login of the page', () => {
-  it('opens by the link that the daemon tells how to print, which leaves no trace', async () => {
+  it('opens by the printed link, and keeps no token in the history or in readable cookies', async () => {
     await withPage(
       files,
       async ({ daemon, open }) => {
@@ -82,7 +82,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('asks for name and password, says why not, and shows the screen that was asked for', async () => {
+  it('asks for name and password, reports why it failed, and shows the requested screen', async () => {
     await withPage(
       files,
       async ({ open }) => {
@@ -107,7 +107,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('leads to what the daemon itself answers', async () => {
+  it('links to the pages of the daemon itself', async () => {
     await withPage(
       files,
       async ({ open }) => {
@@ -121,7 +121,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('comes back to an unsaved form when the session has ended in the middle of the work', async () => {
+  it('returns to an unsaved form after the session has ended', async () => {
     await withPage(
       files,
       async (journey) => {
@@ -148,7 +148,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('asks again as soon as a session ends under a list, and then shows what has changed', async () => {
+  it('is required again as soon as a session ends, and then the list is updated', async () => {
     await withPage(
       files,
       async (journey) => {
@@ -166,7 +166,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('ends in every tab with a logout in one', async () => {
+  it('ends in every tab at a logout', async () => {
     await withPage(
       files,
       async ({ daemon, open }) => {
@@ -188,7 +188,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('goes on when the daemon is restarted', async () => {
+  it('remains valid after a restart of the daemon', async () => {
     await withPage(
       files,
       async ({ daemon, open, serve }) => {
@@ -207,7 +207,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('lets no page but its own use the cookie for a change', async () => {
+  it('does not let other pages use the cookie for a change', async () => {
     const evil = await httpServer((_, response) => {
       response
         .writeHead(200, { 'Content-Type': 'text/html' })
@@ -227,7 +227,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         const v1 = `fetch('/api/v1/dags/hello', { method: 'POST', body: new URLSearchParams({ action: 'start' }) })`;
         expect([without, await page.evaluate(`${v1}.then((answer) => answer.status)`)]).toEqual([403, 403]);
 
-        // Another port is another origin of the same site, to which the browser does send the cookie.
+        // Another port is another origin of the same site, so the browser sends the cookie.
         await page.goto(evil.url);
         await page.evaluate(
           `fetch(${JSON.stringify(start)}, { method: 'POST', mode: 'no-cors', credentials: 'include' }).catch(String)`,
@@ -246,7 +246,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
     );
   });
 
-  it('shows a read-only login everything, and no control', async () => {
+  it('with a read-only token shows everything, and no control', async () => {
     await withPage(
       files,
       async ({ daemon, open }) => {
@@ -282,7 +282,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
   });
 });
 
-/** Every screen with something that it shows. */
+/** Every screen with a text that it shows. */
 function screens(runId: string): readonly (readonly [path: string, mark: string])[] {
   return [
     ['/', '.row'],

@@ -9,7 +9,7 @@ import { withPage } from './visits.ts';
 const docs = join(import.meta.dirname, '../../docs');
 const guide = readFileSync(join(docs, 'guide/web-page.md'), 'utf8');
 
-/** Pictures are part of what people download. */
+/** Pictures are part of the download. */
 const MAX_PICTURE_BYTES = 150_000;
 
 const files = {
@@ -147,7 +147,7 @@ describeWith('chromium', browserPath !== null, 'the pictures of the guide to the
     );
   });
 
-  it('are small, and each is in the guide', () => {
+  it('are small and used in the guide', () => {
     const pictures = [...guide.matchAll(/\]\(\.\.\/images\/([\w-]+\.png)\)/g)].map(([, name]) => name ?? '');
 
     expect(pictures.toSorted()).toEqual([

@@ -20,7 +20,7 @@ const files = {
   'token.txt': 'a-token-to-write',
 };
 
-/** Starts nginx as the guide has it, with a certificate of its own; returns its origin, which answers. */
+/** Starts nginx with the configuration of the guide and a new certificate; returns its origin once it answers. */
 async function nginxFor(daemonUrl: string): Promise<string> {
   const dir = ownDirectory();
   const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];

@@ -4,7 +4,7 @@ import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
 import { accessibilityProblems, withPage } from './visits.ts';
 
-/** Waits for a file of that name beside the workflow, which the test writes when it has seen enough. */
+/** Waits for a file of that name next to the workflow, which the test creates. */
 const gate = (name: string) => `while ! test -e ${name}; do sleep 0.05; done`;
 
 const files = {
@@ -34,7 +34,7 @@ steps:
 const header = (page: Page) => page.locator('.run-header');
 
 describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
-  it('is started with a parameter, followed live, and shows what its steps print', async () => {
+  it('is started with a parameter, followed live, and shows the output of its steps', async () => {
     await withPage(files, async ({ open, write }) => {
       const page = await open('/');
       await page.getByRole('link', { name: 'Start gated' }).click();
@@ -85,7 +85,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
-  it('says what failed, with the last lines of each attempt, and is retried', async () => {
+  it('shows the failure with the last lines of each attempt, and is retried', async () => {
     await withPage(files, async ({ open, start, write }) => {
       const page = await open(`/runs/${await start('failing')}`);
       await page.getByRole('heading', { name: 'What failed' }).waitFor();
@@ -165,7 +165,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
-  it('says beside its steps how they differ from the last run', async () => {
+  it('shows how its steps differ from the last run', async () => {
     const changing = {
       'changing.yaml': 'steps: [{name: check, command: test ! -e bad}, {name: other, command: echo}]\n',
     };
@@ -181,7 +181,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
-  it('is read on a telephone', async () => {
+  it('is readable on a phone', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('failing')}`, { viewport: { width: 360, height: 740 } });
       await page.getByRole('heading', { name: 'What failed' }).waitFor();
@@ -192,7 +192,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
-  it('is found in the list of runs, of which new ones are announced', async () => {
+  it('is found in the list of runs, which announces new ones', async () => {
     await withPage(files, async ({ daemon, open, start, stop }) => {
       await start('failing');
       const page = await open('/runs');

@@ -45,7 +45,7 @@ function lineOf(event: object): string {
 }
 
 describeWith('chromium', browserPath !== null, 'the list of runs in a browser', () => {
-  it('of thousands of runs reads and draws those that can be seen', async () => {
+  it('of thousands of runs fetches and draws only visible ones', async () => {
     await withPage(files, async ({ daemon, open, start }) => {
       const id = await start('quick');
       await expect.poll(async () => JSON.parse(await daemon.get(`/api/v2/runs/${id}`)).status).toBe('failed');
@@ -71,7 +71,7 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
       await page.keyboard.press('Enter');
       await page.locator('.run-header').waitFor();
 
-      // The run is far from the start: the daemon answers part by part.
+      // The run is far from the start: the daemon answers in parts.
       requests.length = 0;
       await page.goto(`${daemon.url}/runs?text=day-4050`);
       await rows(page).first().waitFor();
@@ -81,7 +81,7 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
     });
   });
 
-  it('is narrowed by every column, which the address keeps', async () => {
+  it('is filtered by every column, and keeps the filter in the address', async () => {
     await withPage(files, async ({ daemon, open, start }) => {
       const id = await start('quick');
       await expect.poll(async () => JSON.parse(await daemon.get(`/api/v2/runs/${id}`)).status).toBe('failed');
@@ -107,7 +107,7 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
     });
   });
 
-  it('stops, retries and deletes chosen runs together, and says what came of each', async () => {
+  it('stops, retries and deletes selected runs together, and shows each result', async () => {
     await withPage(files, async ({ daemon, open, start, write }) => {
       const failed = await start('quick');
       await expect.poll(async () => JSON.parse(await daemon.get(`/api/v2/runs/${failed}`)).status).toBe('failed');

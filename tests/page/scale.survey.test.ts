@@ -4,7 +4,7 @@ import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
 import { type Journey, withPage } from './visits.ts';
 
-/** Times are those of the processor, since tests run on busy machines; the best of these tries counts, twice the budget at most. */
+/** Times are processor times, because the machine may be busy; the best of these attempts may take twice the budget. */
 const SLACK = 2;
 const TRIES = 2;
 
@@ -51,7 +51,7 @@ async function usedHeap(session: CDPSession): Promise<number> {
   return metric(session, 'JSHeapUsedSize');
 }
 
-/** The least that drawing a run cost: milliseconds of the main thread, bytes of its heap afterwards. */
+/** The minimum cost of drawing a run: milliseconds of the main thread, bytes of its heap afterwards. */
 async function bestOf({ open, daemon }: Journey, path: string, selector: string, count: number) {
   const tries: { busy: number; heap: number }[] = [];
   for (let index = 0; index < TRIES; index++) {
@@ -79,7 +79,7 @@ describeWith('chromium', browserPath !== null, 'a run of many steps in a browser
     });
   });
 
-  it('of 10,000 steps is drawn as a whole, and as boxes where it is enlarged', { timeout: 600_000 }, async () => {
+  it('of 10,000 steps is drawn as a whole, and with boxes when enlarged', { timeout: 600_000 }, async () => {
     await withPage(files, async (journey) => {
       const runId = await journey.start('huge');
       await finished(journey, runId);

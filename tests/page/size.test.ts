@@ -19,7 +19,7 @@ function importedBy(text: string): readonly string[] {
   return namedIn(text.replace(listed, '')).filter((name) => !lazily.has(name));
 }
 
-/** What is loaded with a file of the page, itself and whatever it starts included, when `known` is there already. */
+/** Files loaded with a file of the page, including itself and what it starts, without those in `known`. */
 function loadedWith(name: string, known: ReadonlySet<string>): ReadonlySet<string> {
   const loaded = new Set<string>();
   const add = (file: string) => {
@@ -54,7 +54,7 @@ test('the first load of the page takes at most 40 kB', () => {
   expect(size).toBeLessThan(40_000);
 });
 
-/** Parts of a run that are loaded when they are needed. */
+/** Parts of a run that are loaded on demand. */
 const onDemand = [
   'attempt-logs',
   'fan-out-box',
@@ -81,7 +81,7 @@ test.each(['runs', 'start', 'system', 'workflow'])('the screen "%s" takes at mos
   expect(sizeOf(loadedWith(chunk(name), firstLoad))).toBeLessThan(12_000);
 });
 
-test('the editor takes at most 145 kB more, its schema and its comparison of texts come when they are needed', () => {
+test('the editor takes at most 145 kB more; its schema and its diff view are loaded on demand', () => {
   const workflow = loadedWith(chunk('workflow'), firstLoad);
 
   expect(sizeOf(loadedWith(chunk('editor-pane'), new Set([...firstLoad, ...workflow])))).toBeLessThan(145_000);

@@ -33,7 +33,7 @@ const declared = fieldsOf({
   ],
 });
 
-test('a declared parameter offers its values, and has its default as it is meant', () => {
+test('a declared parameter offers its values and its default', () => {
   expect(declared.map((field) => [field.key, choicesOf(field), field.standard, field.isOpen])).toEqual([
     ['ENV', ['dev', 'prod'], '', true],
     ['DRY', ['true', 'false'], 'false', false],
@@ -42,7 +42,7 @@ test('a declared parameter offers its values, and has its default as it is meant
   ]);
 });
 
-test('a secret is filled in by nothing but the user, and is in no command', () => {
+test('a secret is filled in only by the user, and is in no command', () => {
   expect(filledByLink(declared, { 'p.KEY': 'sesame', 'p.ENV': 'dev' }).values).toEqual({ ENV: 'dev' });
   expect(givenParams(declared, withoutSecrets(declared, filled({ KEY: 'sesame', ENV: 'dev' })))).toEqual([
     'ENV=dev',
@@ -50,7 +50,7 @@ test('a secret is filled in by nothing but the user, and is in no command', () =
   ]);
 });
 
-test('a field has the name of its parameter, or its position', () => {
+test('a field is labelled with the name of its parameter, or its position', () => {
   expect(fields.map(({ key, label, isEvaluated, isOpen }) => [key, label, isEvaluated, isOpen])).toEqual([
     ['DAY', 'DAY', true, false],
     ['2', 'Parameter 2', false, false],
@@ -58,12 +58,12 @@ test('a field has the name of its parameter, or its position', () => {
   ]);
 });
 
-test('without a value of its own, a run gets the defaults of the file', () => {
+test('a run without entered values gets the defaults of the file', () => {
   expect(givenParams(fields, filled())).toBeNull();
   expect(startCommand('etl', null)).toBe('wf run etl');
 });
 
-test('each value is one parameter, whatever is in it', () => {
+test('each value is one parameter, whatever it contains', () => {
   const params = givenParams(fields, filled({ DAY: 'a "b" $(c)\nd' }));
 
   expect(params).toEqual(['DAY=a "b" $(c)\nd']);
@@ -74,18 +74,18 @@ test('an empty value can be given', () => {
   expect(givenParams(fields, filled({ DAY: '' }))).toEqual(['DAY=']);
 });
 
-test('a position is given with those before it', () => {
+test('a positional parameter is sent with those before it', () => {
   expect(givenParams(fields, filled({ '3': "it's" }))).toEqual(['two', "it's"]);
   expect(startCommand('etl', ["it's"])).toBe("wf run etl -- 'it'\\''s'");
 });
 
-test('further parameters come last, and a further position is given with the defaults before it', () => {
+test('further parameters come last, after the defaults of missing positions', () => {
   expect(givenParams(fields, filled({}, [{ name: 'MORE', value: 'x y' }]))).toEqual(['MORE=x y']);
   expect(givenParams(fields, filled({}, [{ name: '', value: 'four' }]))).toEqual(['two', '', 'four']);
   expect(givenParams(fields, filled({}, [{ name: '', value: '' }]))).toBeNull();
 });
 
-test('a link and a past run fill in what the file declares, and add the rest', () => {
+test('a link and a past run fill in declared parameters and add the others', () => {
   const more = { values: { DAY: '1', '2': 'b' }, free: [{ name: 'MORE', value: 'x' }] };
   expect(filledByLink(fields, { 'p.DAY': '1', 'p.2': 'b', 'p.MORE': 'x', tab: 'spec' })).toEqual(more);
   const params = [
@@ -112,7 +112,7 @@ test('a request has the same parameters, quoted for the shell and for JSON', () 
   );
 });
 
-test('a problem belongs to the parameter that it names', () => {
+test('a problem is shown at the parameter that it names', () => {
   const message = 'unknown parameter "A": it takes B\nunknown parameter "C": it takes B';
 
   expect([faultOf('C', message), faultOf('B', message)]).toEqual(['unknown parameter "C": it takes B', null]);

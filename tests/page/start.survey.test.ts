@@ -32,7 +32,7 @@ function words(command: string, program: string): readonly string[] {
 }
 
 describeWith('chromium', browserPath !== null, 'the form that starts a workflow in a browser', () => {
-  it('starts one run with each value as it was typed, and offers the same as commands', async () => {
+  it('starts one run with each value as typed, and offers the same as commands', async () => {
     await withPage(files, async ({ open, daemon }) => {
       const page = await open('/');
       await page.getByRole('link', { name: 'Start params' }).click();
@@ -64,7 +64,7 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
     });
   });
 
-  it('has a control for what a parameter accepts, and shows what is wrong beside it', async () => {
+  it('has a control for the type of each parameter, and marks invalid values', async () => {
     await withPage(
       files,
       async ({ open, daemon }) => {
@@ -130,7 +130,7 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
     );
   });
 
-  it('shows beside a field what the daemon refuses', async () => {
+  it('shows an error of the daemon at its field', async () => {
     await withPage(
       files,
       async ({ open, daemon }) => {
@@ -151,7 +151,7 @@ describeWith('chromium', browserPath !== null, 'the form that starts a workflow 
     );
   });
 
-  it('leaves alone what the file fixes', async () => {
+  it('does not offer values that the file fixes', async () => {
     const fixed = `
 params: { DAY: monday }
 runConfig: { disableParamEdit: true, disableRunIdEdit: true }

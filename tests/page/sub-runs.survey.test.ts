@@ -11,7 +11,7 @@ const files = {
 };
 
 describeWith('chromium', browserPath !== null, 'runs of runs in a browser', () => {
-  it('show what failed at any depth, and lead down to its log', async () => {
+  it('show failures at any depth, and link to their logs', async () => {
     await withPage(files, async ({ open, start }) => {
       const outer = await start('outer');
       const page = await open(`/runs/${outer}`);

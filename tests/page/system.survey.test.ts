@@ -9,7 +9,7 @@ const files = {
 };
 
 describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => {
-  it('shows what runs and waits, what is due, and the settings', async () => {
+  it('shows running and waiting runs, upcoming starts, and the settings', async () => {
     await withPage(
       files,
       async ({ open, start, stop }) => {
@@ -29,7 +29,7 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
     );
   });
 
-  it('says which moments of a schedule are suspended, and until when', async () => {
+  it('shows which starts of a schedule are suspended, and until when', async () => {
     await withPage(files, async ({ daemon, open }) => {
       const page = await open('/system');
       const due = page.getByRole('list', { name: 'What is due next' }).getByRole('listitem');
@@ -50,7 +50,7 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
     });
   });
 
-  it('makes a waiting run the next one', async () => {
+  it('moves a waiting run to the front of the queue', async () => {
     await withPage(
       files,
       async ({ open, start, stop }) => {

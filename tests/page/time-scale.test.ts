@@ -12,12 +12,12 @@ it.each([
   expect(marks(timeScale(1000, 1000 + total)).map(({ text }) => text)).toEqual(texts);
 });
 
-it('a time outside the scale lies at its end, as after a clock was set back', () => {
+it('a time outside the scale is placed at its end, as after a clock was set back', () => {
   const scale = timeScale(1000, 2000);
 
   expect([500, 1000, 1250, 2000, 9000].map((at) => percent(scale, at))).toEqual([0, 0, 25, 100, 100]);
 });
 
-it('a run without any length has a scale too', () => {
+it('a run with zero duration has a scale too', () => {
   expect(timeScale(1000, 1000)).toEqual({ from: 1000, to: 1001, markMs: 1 });
 });

@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest';
 import { launchBrowser, visit } from '../support/browser.ts';
 import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
 
-/** The browser of the tests of one file: a start takes as long as many a test. Each test has windows of its own. */
+/** The browser shared by the tests of a file, because its start is slow. Each test has its own windows. */
 let started: Promise<Browser> | undefined;
 afterAll(async () => (await started)?.close());
 
@@ -15,19 +15,19 @@ export type Journey = {
   readonly daemon: Daemon;
   /** Opens a path of the daemon in a window of its own. */
   readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
-  /** Starts a workflow; answers the id of the run. */
+  /** Starts a workflow; returns the id of the run. */
   readonly start: (workflow: string) => Promise<string>;
   /** Asks for a run to be stopped. */
   readonly stop: (runId: string) => Promise<void>;
   /** Writes a file beside the workflows. */
   readonly write: (name: string, text: string) => void;
-  /** Starts another daemon over the same place. */
+  /** Starts another daemon with the same files. */
   readonly serve: DaemonPlace['serve'];
   /** Reads a file beside the workflows. */
   readonly read: (name: string) => string;
 };
 
-/** How the daemon is started, and which messages in the console, and other addresses, are no fault. */
+/** How the daemon is started, and which console messages and other addresses are allowed. */
 type PageOptions = {
   readonly options?: readonly string[];
   readonly expected?: readonly RegExp[];

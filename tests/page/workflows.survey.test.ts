@@ -10,7 +10,7 @@ const files = {
 };
 
 describeWith('chromium', browserPath !== null, 'the list of workflows in a browser', () => {
-  it('has every workflow by folder, with what is wrong with a broken file first', async () => {
+  it('has every workflow by folder, with the problems of invalid files first', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open('/');
       const rows = page.locator('.row');
@@ -25,7 +25,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
     });
   });
 
-  it('is narrowed by text, tag and status, which the address keeps', async () => {
+  it('is filtered by text, tag and status, and keeps the filter in the address', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open('/');
       const names = () => page.locator('.row .name').allTextContents();
@@ -45,7 +45,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
     });
   });
 
-  it('says the schedule in words, the next three starts, and the usual duration', async () => {
+  it('shows the schedule in words, the next three starts, and the usual duration', async () => {
     await withPage(files, async ({ open, start }) => {
       for (let n = 0; n < 3; n++) await start('hello');
       const page = await open('/');
@@ -61,7 +61,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
     });
   });
 
-  it('works below a base path, on a telephone', async () => {
+  it('works below a base path, on a phone', async () => {
     await withPage(
       files,
       async ({ open }) => {
@@ -76,7 +76,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
     );
   });
 
-  it('says how to begin where there are no workflows', async () => {
+  it('shows the first steps if there are no workflows', async () => {
     await withPage({}, async ({ open }) => {
       const page = await open('/');
       await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();

@@ -10,7 +10,7 @@ const schema: Schema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),
 );
 
-/** The place of `|` in a text. */
+/** The position of `|` in a text. */
 function at(marked: string): YamlPlace | null {
   const before = marked.slice(0, marked.indexOf('|')).split('\n');
   const lines = marked.replace('|', '').split('\n');
@@ -36,7 +36,7 @@ test.each([
   ['steps:\n  one:\n    # why\n\n    |\n', 'steps.one'],
   ['steps:\n  - name: one\n    command: echo\nhandlerOn:\n  exit:\n    |', 'handlerOn.exit'],
   ['a: 1\n---\nsteps:\n  |', 'steps'],
-])('%j: the map of a key is known from the indentation', (text, path) => {
+])('%j: the map of a key is determined from the indentation', (text, path) => {
   expect([pathAt(text), at(text)?.kind]).toEqual([path, 'key']);
 });
 
@@ -57,7 +57,7 @@ test.each([
   ['steps: [{name: one, executor: {type: docker, config: {pu|', 'key', 'steps.[].executor.config', []],
   ['params: [{"name": DAY, type: |}]', 'value', 'params.[].type', []],
   ['tags: [one, |', 'key', 'tags.[]', []],
-] as const)('%j: places in flow style are known from the brackets of the line', (text, kind, path, present) => {
+] as const)('%j: positions in flow style are determined from the brackets of the line', (text, kind, path, present) => {
   const place = at(text);
 
   expect([place?.kind, pathAt(text), [...(place?.present.keys() ?? [])], place?.isFlow]).toEqual([
@@ -100,7 +100,7 @@ test('a value in flow style has an end, after which its lines count as one key',
   expect([pathAt(text), [...(at(text)?.present.keys() ?? [])]]).toEqual(['steps.[]', ['retryPolicy', 'name']]);
 });
 
-test('the word at a place in flow style begins after the bracket, the comma or the colon', () => {
+test('the word at a position in flow style begins after the bracket, the comma or the colon', () => {
   expect(at('retryPolicy: {limit: 2, int|')?.from).toBe(24);
   expect(at('retryPolicy: {limit: 2, |')?.from).toBe(24);
   expect(at('executor: {type: dock|')?.from).toBe(17);
@@ -127,11 +127,11 @@ test.each([
   expect(at(text)).toBeNull();
 });
 
-test('an entry of a list is known from the entries above it', () => {
+test('an entry of a list is determined from the entries above it', () => {
   expect([pathAt('steps:\n  - name: one\n  |'), at('steps:\n  - name: one\n  |')?.kind]).toEqual(['steps', 'entry']);
 });
 
-test('keys of the same map are not offered again, in whatever spelling, above or below', () => {
+test('keys of the same map are not offered again, in any spelling, above or below', () => {
   const place = at('steps:\n  - name: one\n    |\n    retry_policy:\n      limit: 2\n  - name: two\n    dir: x\n');
   const step = schemaAt(schema, place?.path ?? []);
   const offered = keysOf(schema, step ?? {}, place?.present ?? new Map()).map(({ key }) => key);
@@ -153,7 +153,7 @@ test('keys of Dagu 2 and second names are explained, but not offered', () => {
   expect(schemaAt(schema, at('labels: |')?.path ?? [])?.description).toContain('Further tags');
 });
 
-test('the settings of an executor follow from its type', () => {
+test('the settings of an executor depend on its type', () => {
   const settings = (type: string) => {
     const place = at(`steps:\n  - name: one\n    executor:\n      type: ${type}\n      config:\n        |`);
     return keysOf(schema, schemaAt(schema, place?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
@@ -164,7 +164,7 @@ test('the settings of an executor follow from its type', () => {
   expect(settings('ssh')).not.toContain('image');
 });
 
-test('a value is one of the words of its schema, or like its examples', () => {
+test('a value is an enum value of its schema, or one of its examples', () => {
   const words = (text: string) => wordsOf(schemaAt(schema, at(text)?.path ?? []) ?? {});
 
   expect(words('type: |')).toEqual(['graph', 'chain']);

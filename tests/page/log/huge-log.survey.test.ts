@@ -47,7 +47,7 @@ async function heapBytes(session: CDPSession): Promise<number> {
 }
 
 describeWith('chromium', browserPath !== null, 'a huge log in a browser', () => {
-  it('of 1 GB shows any of its lines by a few requests', { timeout: 180_000 }, async () => {
+  it('of 1 GB shows any of its lines with a few requests', { timeout: 180_000 }, async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('huge')}?view=steps`);
       await page.locator('.run-header').getByText('Succeeded after').waitFor({ timeout: 120_000 });
@@ -72,7 +72,7 @@ describeWith('chromium', browserPath !== null, 'a huge log in a browser', () => 
         const number = Math.round(position * (LINES - 20));
         await line(page, number).getByText(textOf(number)).waitFor();
       }
-      // A piece of 512 lines each, and the one beside it where the lines are at an edge.
+      // One piece of 512 lines each, and a second one if the lines are at an edge.
       const jumps = await logs.take();
       expect(jumps.count).toBeLessThanOrEqual(2 * positions.length);
       expect(jumps.bytes).toBeLessThan(2 * positions.length * 512 * LINE_BYTES + 10_000);
@@ -95,7 +95,7 @@ describeWith('chromium', browserPath !== null, 'a huge log in a browser', () => 
     });
   });
 
-  it('at 50 MB a second is followed with its last lines alone', { timeout: 180_000 }, async () => {
+  it('that grows by 50 MB a second is followed with its last lines only', { timeout: 180_000 }, async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('flood')}?view=steps`);
       const logs = recordLogs(page);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bytesOfPiece, continueMap, emptyMap } from '../../../src/page/log/line-map.ts';
 
-test('answers of the index are put together, and the last piece ends with the log', () => {
+test('responses of the index are merged, and the last piece ends with the log', () => {
   const first = continueMap(emptyMap, { size: 40_000, lines: 700, every: 512, deltas: [30_000] });
   const grown = continueMap(first, { size: 90_000, lines: 600, every: 512, deltas: [25_000] });
 
@@ -14,6 +14,6 @@ test('answers of the index are put together, and the last piece ends with the lo
   ]);
 });
 
-test('a log without bytes has no piece', () => {
+test('an empty log has no piece', () => {
   expect(bytesOfPiece(continueMap(emptyMap, { size: 0, lines: 0, every: 512, deltas: [] }), 0)).toBeNull();
 });

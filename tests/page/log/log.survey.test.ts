@@ -49,7 +49,7 @@ const isVisible = async (page: Page, line: number) => {
 const hashOf = (page: Page) => new URL(page.url()).hash;
 
 describeWith('chromium', browserPath !== null, 'the log of a step in a browser', () => {
-  it('has colours, links, the last state of each line, and cuts long lines', async () => {
+  it('has colours, links and the last state of each line, and cuts long lines', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('odd')}`);
       await page.locator('.log-line', { hasText: '100% done' }).waitFor();
@@ -98,7 +98,7 @@ describeWith('chromium', browserPath !== null, 'the log of a step in a browser',
     });
   });
 
-  it('is searched on the server, with the hits in their order', async () => {
+  it('is searched on the server, with the hits in order', async () => {
     await withPage(
       files,
       async ({ open, start }) => {
@@ -160,7 +160,7 @@ describeWith('chromium', browserPath !== null, 'the log of a step in a browser',
     });
   });
 
-  it('moves by keys and wheel the same way when its lines are wrapped', async () => {
+  it('scrolls the same way by keys and wheel when its lines are wrapped', async () => {
     await withPage(files, async ({ open, start }) => {
       const page = await open(`/runs/${await start('long')}?step=count&stream=stdout`);
       await page.locator('.log-line').first().waitFor();

@@ -4,11 +4,11 @@ import { createAnsiSpans } from '../../../src/render/report/log/ansi-spans.ts';
 
 const query = (text: string, isRegex = false, isCaseSensitive = false) => ({ text, isRegex, isCaseSensitive });
 
-test('the hit at a line or after it is found', () => {
+test('the first hit at or after a line is found', () => {
   expect([0, 3, 4, 9, 10].map((line) => hitFrom([3, 5, 9], line))).toEqual([0, 0, 1, 2, 3]);
 });
 
-test('a text is marked as it is, an expression only if it cannot take long', () => {
+test('a text is highlighted, and an expression only if it cannot take long', () => {
   expect('a+b A+B aab'.match(matcherOf(query('a+b')) ?? '')).toEqual(['a+b', 'A+B']);
   expect('a+b A+B'.match(matcherOf(query('a+b', false, true)) ?? '')).toEqual(['a+b']);
   expect('exit 12, exit 3'.match(matcherOf(query('exit \\d+', true)) ?? '')).toEqual(['exit 12', 'exit 3']);
@@ -17,7 +17,7 @@ test('a text is marked as it is, an expression only if it cannot take long', () 
   );
 });
 
-test('a match is marked across colours, and the colours stay', () => {
+test('a match is highlighted across colours, and the colours stay', () => {
   const spans = createAnsiSpans()('an \u001b[31mer\u001b[1mror\u001b[0m here');
 
   expect(markMatches(spans, /error/g).map(({ text, classes }) => [text, ...classes])).toEqual([

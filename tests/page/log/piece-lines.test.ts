@@ -12,14 +12,14 @@ function read(log: Uint8Array, chunkSize: number): PieceLines {
 
 const texts = (lines: PieceLines) => Array.from({ length: lines.length }, (_, index) => lines.at(index)?.text);
 
-test.each([1, 3, 10_000])('lines are the same in chunks of %d bytes, whatever these cut in two', (chunkSize) => {
+test.each([1, 3, 10_000])('lines are the same in chunks of %d bytes, wherever they are cut', (chunkSize) => {
   const lines = read(bytes('first\n\nsecönd\r\n10 %\r50 %\r\r100 %\nopen\rlast'), chunkSize);
 
   expect(texts(lines)).toEqual(['first', '', 'secönd', '100 %', 'last']);
   expect([lines.length, lines.finished, lines.to]).toEqual([5, 4, 142]);
 });
 
-test('a carriage return at the end waits for what follows', () => {
+test('a carriage return at the end waits for the next chunk', () => {
   const lines = new PieceLines(0);
 
   lines.add(bytes('1/2\r'));
@@ -34,7 +34,7 @@ test('bytes that are not UTF-8 become U+FFFD', () => {
   expect(texts(read(new Uint8Array([97, 0xff, 98, 10]), 10))).toEqual(['a\ufffdb']);
 });
 
-test('a line end at the end begins no line', () => {
+test('a line end at the end starts no new line', () => {
   const lines = read(bytes('one\n'), 10);
 
   expect([lines.length, lines.at(0), lines.at(1)]).toEqual([1, { text: 'one', cut: null }, null]);
@@ -48,7 +48,7 @@ test('a long line is cut between two characters, with its position in the log', 
   expect(lines.at(2)).toEqual({ text: 'b', cut: null });
 });
 
-test('a program that draws over a line for hours leaves its last state', () => {
+test('a program that overwrites a line for hours leaves its last state', () => {
   const lines = read(bytes(`${'progress\r'.repeat(10_000)}done\n`), 4096);
 
   expect(lines.at(0)).toEqual({ text: 'done', cut: null });
