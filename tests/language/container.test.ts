@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { stepOf, workflowOf } from './load-text.ts';
 
-/** What a step with this container runs, and where. */
+/** The command of a step with this container, and its location. */
 function builtFrom(lines: string) {
   const { executor, dir } = stepOf(`command: echo\n${lines}`);
   return { executor, dir };
 }
 
 describe('the container of a step', () => {
-  it('is the docker executor with the settings that the keys stand for', () => {
+  it('is converted to the docker executor with equivalent settings', () => {
     expect(
       builtFrom(`
 container:
@@ -62,7 +62,7 @@ dir: sub`),
     });
   });
 
-  it('has only what is given', () => {
+  it('has only the given settings', () => {
     expect(builtFrom('container: {image: alpine}')).toEqual({
       dir: null,
       executor: { type: 'docker', config: { image: 'alpine', fileDir: '/' } },
@@ -128,7 +128,7 @@ handlerOn:
     expect(container).toEqual({ image: 'i', fileDir: '/', ...own });
   });
 
-  it('is not made if it runs already', () => {
+  it('is not created if it is already running', () => {
     const { container, steps } = workflowOf('container: app\nsteps: [{name: a, command: b, dir: /x}]');
     expect([container, steps[0]?.executor.config]).toEqual([
       undefined,

@@ -50,7 +50,7 @@ describe('the harness for a corpus', () => {
 
 const corpus = process.env.WF_CORPUS;
 if (corpus !== undefined && corpus !== '') {
-  describe('files that people wrote', () => {
+  describe('files of real projects', () => {
     it.each(corpusCases(corpus))('$expect: $path', ({ path, expect: expected }) => {
       expect(outcomeOf(path)).toBe(expected);
     });

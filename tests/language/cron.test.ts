@@ -14,7 +14,7 @@ describe('a cron expression', () => {
     'TZ=UTC @daily',
     '@Hourly',
     '  0  5 * * * ',
-  ])('is good: %s', (expression) => {
+  ])('is valid: %s', (expression) => {
     expect(cronProblem(expression)).toBeNull();
   });
 
@@ -42,7 +42,7 @@ describe('a cron expression', () => {
     ['CRON_TZ= * * * * *', 'time zone ""', 'CRON_TZ='],
     ['TZ=+01:00 0 5 * * *', 'time zone "+01:00"', 'TZ=+01:00'],
     ['TZ=Nowhere * * * * *', 'time zone "Nowhere"', 'TZ=Nowhere'],
-  ])('is bad: %s', (expression, message, text) => {
+  ])('is invalid: %s', (expression, message, text) => {
     const problem = cronProblem(expression);
     expect(problem?.message).toContain(message);
     expect(problem?.word.text).toBe(text);
@@ -79,7 +79,7 @@ describe('a cron expression is read', () => {
     ['*/2', true, true],
     ['0-58/2', true, false],
     ['1,2', true, false],
-  ])('tells whether a minute of "%s" restricts, and whether it is an interval', (minute, restricts, isWild) => {
+  ])('reports whether a minute of "%s" is restricted, and whether it is an interval', (minute, restricts, isWild) => {
     expect(parseCron(`${minute} * * * *`)?.minute).toMatchObject({ isAny: !restricts, isWild });
   });
 
@@ -92,7 +92,7 @@ describe('a cron expression is read', () => {
     ['0 0 31 2 1', false],
     ['0 0 */31 2 *', false],
     ['0 0 * 2 *', false],
-  ])('and known to be never due: %s', (expression, never) => {
+  ])('and never due: %s', (expression, never) => {
     expect(isNeverDue(parseCron(expression) ?? expect.unreachable())).toBe(never);
   });
 });

@@ -141,7 +141,7 @@ const aliasType: { readonly [type: string]: readonly [dagu: string, native: stri
   ],
 };
 
-/** What shows that a file is one of Dagu 2. */
+/** Keys that identify a file of Dagu 2. */
 const signs: readonly string[] = [
   `labels: {env: prod}\n${STEPS}`,
   step('name: a\ncall: child'),
@@ -151,7 +151,7 @@ const signs: readonly string[] = [
   `${STEPS}\nhandler_on: {exit: {call: child}}\n`,
 ];
 
-/** Files of Blackdagger or Dagu 1 with a key that differs, and what is found in them once `labels` is added. */
+/** Files of Blackdagger or Dagu 1 with a key that differs, and the diagnostics once `labels` is added. */
 const differsTop: { readonly [key: string]: readonly [text: string, inDagu: readonly string[]] } = {
   type: ['steps: [{name: a, command: echo}, {name: b, command: echo}]', ['warning differs-from-dagu']],
   delay_sec: [`delay_sec: 1\n${STEPS}`, ['warning differs-from-dagu']],
@@ -232,7 +232,7 @@ describe('a key of Dagu 2 that is an alias', () => {
     same(step(dagu), step(other));
   });
 
-  it('is one in a handler too', () => {
+  it('also works in a handler', () => {
     const written = (text: string) => `${STEPS}\nhandler_on: {failure: {${text}}}\n`;
     same(
       written('type: http, with: {timeout: 5}, command: GET http://h'),
@@ -241,12 +241,12 @@ describe('a key of Dagu 2 that is an alias', () => {
     same(written('call: child'), written('run: child'));
   });
 
-  it('leaves the call of a function as it is', () => {
+  it('leaves a call of a function unchanged', () => {
     const text = 'functions: [{name: f, params: x, command: echo $x}]\n';
     expect(workflowOf(step('name: a\ncall: {function: f, args: {x: 1}}', text)).steps[0]?.command).toBe('echo $x');
   });
 
-  it('lets a container be the work of a docker step', () => {
+  it('combines a container with a docker step', () => {
     same(
       step('name: a\ntype: docker\ncontainer: {image: alpine}\ncommand: ls'),
       step('name: a\ncontainer: {image: alpine}\ncommand: ls'),
@@ -270,7 +270,7 @@ describe('a key of Dagu 2 that differs', () => {
     expect(found(`delay_sec: 1\n${text}`)).toEqual(['warning differs-from-dagu']);
   });
 
-  it.each(['type: graph', 'type: chain'])('needs no %s beside depends, or when it is there', (type) => {
+  it.each(['type: graph', 'type: chain'])('reports no difference with %s or with depends', (type) => {
     const steps = (depends: string) => `steps: [{name: a, command: x}, {name: b, command: x${depends}}]`;
     expect(found(`labels: {a: b}\n${type}\n${steps('')}`)).toEqual([]);
     expect(found(`labels: {a: b}\n${steps(', depends: a')}`)).toEqual([]);
@@ -298,7 +298,7 @@ describe('a key of Dagu 2 that differs', () => {
   });
 });
 
-describe('a key of Dagu 2 that is refused', () => {
+describe('a key of Dagu 2 that is rejected', () => {
   const help = (text: string) => loadWorkflow({ text, file: null, dir: '/' }).diagnostics[0]?.help ?? '';
 
   it('has a case here for every row of the page', () => {
@@ -306,13 +306,13 @@ describe('a key of Dagu 2 that is refused', () => {
     expectCases('A step', ['refused'], refusedStep);
   });
 
-  it.each(Object.entries(refusedTop))('%s at the top, with the way out', (key, value) => {
+  it.each(Object.entries(refusedTop))('%s at the top, with a replacement', (key, value) => {
     const text = `${key}: ${value}\n${STEPS}`;
     expect(found(text)).toEqual(['not-supported']);
     expect(help(text)).not.toBe('');
   });
 
-  it.each(Object.entries(refusedStep))('%s of a step, with the way out', (key, value) => {
+  it.each(Object.entries(refusedStep))('%s of a step, with a replacement', (key, value) => {
     const text = step(`name: a\ncommand: echo\n${key}: ${value}`);
     expect(found(text)).toEqual(['not-supported']);
     expect(help(text)).not.toBe('');
@@ -325,7 +325,7 @@ describe('a key of Dagu 2 that is refused', () => {
     ['harness', /executor: http/],
     ['redis', /command/],
     ['toString', /command/],
-  ])('the step type %s, with the way out', (type, way) => {
+  ])('the step type %s, with a replacement', (type, way) => {
     const text = step(`name: a\ntype: ${type}\nwith: {x: 1}`);
     expect(found(text)).toEqual(['not-supported']);
     expect(help(text)).toMatch(way);
@@ -341,7 +341,7 @@ describe('a key of Dagu 2 that is refused', () => {
     expect(help(text)).not.toBe('');
   });
 
-  it('worker_selector may be local', () => {
+  it('worker_selector can be local', () => {
     expect(found(`worker_selector: local\n${STEPS}`)).toEqual([]);
     expect(found(step('name: a\ncommand: echo\nworker_selector: local'))).toEqual([]);
   });

@@ -11,7 +11,7 @@ const defaults = `
   env: {A: base, B: base}
   preconditions: [test -e x]`;
 
-test('a step has the defaults for what it does not say itself', () => {
+test('a step gets the defaults for keys that it does not set', () => {
   const workflow = workflowOf(`defaults:${defaults}\nsteps: [{name: one, command: "true"}]`);
   expect(workflow.steps[0]).toMatchObject({
     retry: { limit: 2, intervalMs: 60_000 },
@@ -28,7 +28,7 @@ test('a step has the defaults for what it does not say itself', () => {
   });
 });
 
-test('its own keys replace them as a whole; env and preconditions come after them', () => {
+test('its own keys replace the defaults as a whole; env and preconditions are appended', () => {
   const own = `{name: one, command: "true", retryPolicy: {limit: 1}, timeoutSec: 90s, mailOn: {failure: false},
     env: ["A=$B"], preconditions: [test -e y]}`;
   const workflow = workflowOf(`defaults:${defaults}\nsteps: [${own}]\nhandlerOn: {exit: {command: "true"}}`);
@@ -46,7 +46,7 @@ test('its own keys replace them as a whole; env and preconditions come after the
   expect(workflow.handlers.exit).toMatchObject({ retry: { limit: 0 }, timeoutMs: 0, env: [] });
 });
 
-test('lengths are seconds in services, approvals and notifications too', () => {
+test('durations are also in seconds in services, approvals and notifications', () => {
   const { steps, notify } = workflowOf(`notify: {to: webhook, url: "http://x", timeoutSec: 20s}
 steps:
   - {name: db, command: x, service: {readyWhen: {port: 1}, intervalSec: 2s, timeoutSec: 5m}}

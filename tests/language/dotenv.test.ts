@@ -13,12 +13,12 @@ test.each([
   ['A="x\\ny" # note\nB=\'a\\nb\'\nC=`it\'s "so"`', { A: 'x\ny', B: 'a\\nb', C: 'it\'s "so"' }],
   ['A="two\nlines"\r\nB=""\r\nC=', { A: 'two\nlines', B: '', C: '' }],
   ['A==b\nB=x"y"\nA=2', { A: '2', B: 'x"y"' }],
-])('a dotenv file is read as Node reads it: %j', (text, expected) => {
+])('a dotenv file is parsed as in Node: %j', (text, expected) => {
   expect(values(text)).toEqual(expected);
   expect(parseEnv(text)).toEqual(expected);
 });
 
-test('every file of assignments has the values that Node gives it', () => {
+test('every file of assignments has the same values as in Node', () => {
   const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,3}$/);
   const plain = fc.stringMatching(/^[a-z$\\="'`]{0,3}[a-z $#\\]{0,6}$/).filter((text) => !/^["'`\s]/.test(text));
   const quoted = fc

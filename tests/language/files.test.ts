@@ -159,7 +159,7 @@ steps: [{name: a, call: {function: f}}]
     });
   });
 
-  it('need not exist, and may be empty', () => {
+  it('is optional and can be empty', () => {
     const file = write('main.yaml', step('a'));
     expect(loadWorkflow({ file, base: join(dir, 'base.yaml') }).diagnostics).toEqual([]);
     expect(loadWorkflow({ file, base: write('base.yaml', '# nothing\n') }).diagnostics).toEqual([]);

@@ -5,7 +5,7 @@ import { documentedSchema } from '../../src/language/schema/schema-doc.ts';
 import type { Schema } from '../../src/language/schema/schema-type.ts';
 import { workflowOf } from './load-text.ts';
 
-/** Where the parts of the schema with these names stand in a file. */
+/** The positions in a file of the parts of the schema with these names. */
 const places: { readonly [definition: string]: (value: object) => object } = {
   step: (value) => inStep(value),
   container: (container) => inStep({ container: { image: 'a', ...container } }),
@@ -43,7 +43,7 @@ function mistakeIn(file: object): Diagnostic | undefined {
   return diagnostics.find(({ code }) => code === 'wrong-type' || code === 'wrong-value');
 }
 
-test('every number takes a variable, or is refused with the reason', () => {
+test('every number accepts a variable, or is rejected with the reason', () => {
   const keys = numberKeys();
   const refused = keys.flatMap(([key, file]) => {
     const mistake = mistakeIn(file);
@@ -68,12 +68,12 @@ test('every number takes a variable, or is refused with the reason', () => {
   `);
 });
 
-test('a text that is more than a variable is no number', () => {
+test('a text around a variable is not a number', () => {
   const file = { timeoutSec: '$N and more', steps: [{ name: 'a', command: 'x' }] };
   expect(mistakeIn(file)?.message).toBe('"timeoutSec" must be a number, or one variable, not "$N and more"');
 });
 
-test('the numbers of a file that variables give are kept as texts until they are used', () => {
+test('numbers from variables stay texts until they are used', () => {
   const workflow = workflowOf(`timeoutSec: $T
 delaySec: "\${CFG.wait}"
 maxActiveSteps: $N
@@ -94,7 +94,7 @@ steps: [{name: a, command: x}]`);
   });
 });
 
-test('a variable that nothing sets is reported where a number uses it', () => {
+test('an unset variable is reported where a number uses it', () => {
   const text = 'params: [LIMIT]\ntimeoutSec: $LIMITT\nsteps: [{name: a, command: x}]';
   const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', environment: [] });
   expect(diagnostics.map(({ message, place }) => [message, place?.start.line])).toEqual([

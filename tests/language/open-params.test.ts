@@ -27,7 +27,7 @@ test('a parameter of a text is never open', () => {
   ]);
 });
 
-test('an entry of env without a value is empty, as before', () => {
+test('an entry of env without a value is empty', () => {
   const { workflow } = load(`env:\n  A:\n${steps}`);
   expect(workflow?.env).toEqual([{ name: 'A', value: '' }]);
 });

@@ -66,7 +66,7 @@ it.each<[string, string | null]>([
   [`STAGE=dev REGIONS='["eu", "X"]'`, '"REGIONS.1" must match pattern "^[a-z]+$"'],
   [`STAGE=dev DB='{}'`, `"DB" must have required property 'host'`],
   ['STAGE=dev COUNT=0', '"COUNT" must be at least 1, got "0"'],
-])('the whole schema decides about %j', (given, message) => {
+])('the whole schema validates %j', (given, message) => {
   const { workflow } = load({ params: DEPLOY });
   if (workflow === null) throw new Error('the workflow is not valid');
 
@@ -122,7 +122,7 @@ it.each([
   ['../s.json', "is outside the workflow's directory"],
   ['link.json', "is outside the workflow's directory"],
   ['none.json', 'does not exist'],
-])('the schema %s is not read', (schema, message) => {
+])('the schema %s cannot be read', (schema, message) => {
   const outside = temporary({ 's.json': JSON.stringify(DEPLOY) });
   const link = (dir: string) => symlinkSync(join(outside, 's.json'), join(dir, 'link.json'));
   const { diagnostics } = load({ params: { schema } }, {}, link);

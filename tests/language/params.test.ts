@@ -109,7 +109,7 @@ describe('default parameters', () => {
     ]);
   });
 
-  it('come in all forms', () => {
+  it('can have any form', () => {
     const wanted = [
       { name: null, value: 'a' },
       { name: 'B', value: 'x y' },
@@ -153,7 +153,7 @@ describe('a parameters file', () => {
     ['v.env', 'A=1\nB=\xff', 'v.env:2:3: the file is not UTF-8: byte 0xff at offset 6 is not part of a character'],
     ['v.yaml', 'A: "\xff"', 'v.yaml:1:5: the file is not UTF-8: byte 0xff at offset 4 is not part of a character'],
     ['v.env', '\xff\xfeA\0=\0', 'v.env: the file is encoded as UTF-16, not UTF-8'],
-  ])('is refused with its place when it is none: %s %j', (path, bytes, message) => {
+  ])('is rejected with its position if it is invalid: %s %j', (path, bytes, message) => {
     const content = Buffer.from(bytes, 'latin1');
     expect(() => parseParamsFile(path, content)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-/** Loads a file with these lines; `files` lie beside it. */
+/** Loads a file with these lines; `files` are in the same directory. */
 function load(lines: string, files: Readonly<Record<string, string>> = {}, base: string | null = null) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, 'dags', name), text);
   const file = join(dir, 'dags/w.yaml');
@@ -72,7 +72,7 @@ describe('notOn', () => {
     expect(read.paths).toContain(join(dir, 'dags/days.txt'));
   });
 
-  it('of the base counts for files without one; its file is beside the base', () => {
+  it('in the base applies to files without one; its file is next to the base', () => {
     writeFileSync(join(dir, 'days.txt'), '05-01\n');
     expect(load(schedule, {}, 'notOn: days.txt\n').schedule?.notOn).toEqual(['05-01']);
     expect(load(`${schedule}\nnotOn: ["12-25"]`, {}, 'notOn: days.txt\n').schedule?.notOn).toEqual(['12-25']);

@@ -59,7 +59,7 @@ describe('a workflow', () => {
     });
   });
 
-  it('may keep its runs forever, as in Dagu', () => {
+  it('can keep its runs forever, as in Dagu', () => {
     expect(workflowOf(`histRetentionDays: -1\n${STEP}`).histRetentionDays).toBe(-1);
   });
 
@@ -131,7 +131,7 @@ ${STEP}`;
     ['catchupWindow: 2d12h', { catchup: 'latest', catchupWindowMs: 60 * 3_600_000 }],
     ['catchup_window: 90', { catchup: 'latest', catchupWindowMs: 90_000 }],
     ['{catchup: all, catchupWindow: 1.5h}', { catchup: 'all', catchupWindowMs: 5_400_000 }],
-  ])('takes how it is scheduled: %s', (written, expected) => {
+  ])('takes its scheduling as %s', (written, expected) => {
     const keys = written.startsWith('{') ? written.slice(1, -1).replace(', ', '\n') : written;
     expect(workflowOf(`${keys}\n${STEP}`).schedule).toEqual({ ...noSchedule, ...expected });
   });
@@ -204,7 +204,7 @@ ${STEP}`;
     expect(workflowOf(text).steps[0]).toMatchObject({ command: 'two', dir: 'd' });
   });
 
-  it('makes a chain of steps without depends', () => {
+  it('runs steps without depends as a chain', () => {
     const text =
       'type: chain\nsteps:\n  - {name: a, command: x}\n  - {name: b, command: x}\n  - {name: c, command: x, depends: []}\n  - {name: d, command: x, depends: a}\n';
     expect(workflowOf(text).steps.map(({ depends }) => depends)).toEqual([[], ['a'], [], ['a']]);
@@ -221,7 +221,7 @@ ${STEP}`;
   });
 });
 
-it('labels are further tags', () => {
+it('treats labels as additional tags', () => {
   const tagsOf = (text: string) => workflowOf(`${text}\n${STEP}`).tags;
   expect(tagsOf('labels: {env: prod, tier: 1}\ntags: daily')).toEqual(['daily', 'env=prod', 'tier=1']);
   expect(tagsOf('labels: [env=prod, daily]\ntags: [daily]')).toEqual(['daily', 'env=prod']);

@@ -87,7 +87,7 @@ describe('the schema for editors', () => {
     expect(refused).toEqual([]);
   });
 
-  it('refuses every file whose keys or types wf refuses', () => {
+  it('rejects every file whose keys or types wf rejects', () => {
     const refused = texts.filter((entry) => {
       const errors = errorsOf(entry);
       return entry.name !== aboutText && errors.size > 0 && [...errors].every((code) => structural.has(code));
@@ -129,7 +129,7 @@ describe('the schema for editors', () => {
     ['a word for a number', { steps: [{ name: 'a', command: 'x' }], delaySec: 'soon' }],
     ['a step with nothing to run', { steps: [{ name: 'a' }] }],
     ['a file without steps', { name: 'a' }],
-  ])('refuses %s', (_, workflow) => {
+  ])('rejects %s', (_, workflow) => {
     expect(validate(workflow)).toBe(false);
   });
 

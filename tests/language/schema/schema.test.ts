@@ -43,14 +43,14 @@ describe('the schema', () => {
     expect(checked.filter(([, , isValid]) => isValid !== true)).toEqual([]);
   });
 
-  it('is read without its documentation', () => {
+  it('is loaded without its documentation', () => {
     const read = properties(workflowSchema, '#');
     expect(read.map(([at]) => at)).toEqual(all.map(([at]) => at));
     expect(read.filter(([, part]) => part.description !== undefined || part.examples !== undefined)).toEqual([]);
     expect(read.map(([, part]) => part.type)).toEqual(all.map(([, part]) => part.type));
   });
 
-  it('accepts a workflow and refuses an unknown key', () => {
+  it('accepts a workflow and rejects an unknown key', () => {
     const validate = ajv.compile({ $ref: 'workflow' });
     expect(validate({ steps: [{ name: 'a', command: 'echo' }], 'x-free': 1 })).toBe(true);
     expect(validate({ steps: [{ name: 'a', comand: 'echo' }] })).toBe(false);
