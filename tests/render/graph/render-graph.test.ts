@@ -8,7 +8,7 @@ import fc from '../../support/fast-check.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 import { expectGolden } from '../support/golden.ts';
 
-/** A workflow from names with what they depend on. */
+/** A workflow from the names of steps and their dependencies. */
 function graphOf(dependencies: Readonly<Record<string, string>>): Workflow {
   const names = (text: string) => text.split(' ').filter((name) => name !== '');
   return workflow({
@@ -45,7 +45,7 @@ test.each<[string, Record<string, string>, string[]]>([
   expect(drawn(graphOf(shape))).toEqual(expected);
 });
 
-test('without UTF-8 it is drawn in ASCII', () => {
+test('without UTF-8 the graph is drawn in ASCII', () => {
   const text = renderGraph(graphOf({ a: '', ...fan, f: 'b c', end: 'd e f' }), 'ascii', { unicode: false });
   expectGolden('graph-ascii', text);
   expect(text).toMatch(/^[\x20-\x7e\n]*$/);
@@ -56,7 +56,7 @@ test('layers that all depend on each other are drawn as in goldens/graph-layers.
   expectGolden('graph-layers', renderGraph(graphOf(layers), 'ascii', { unicode: true }));
 });
 
-test('a graph too wide to be drawn is written out, as in goldens/graph-wide.txt', () => {
+test('a graph that is too wide is listed as text, as in goldens/graph-wide.txt', () => {
   const middle = Array.from({ length: 30 }, (_, index) => `shard-${index}`);
   const shape = graphOf({
     split: '',
@@ -66,7 +66,7 @@ test('a graph too wide to be drawn is written out, as in goldens/graph-wide.txt'
   expectGolden('graph-wide', renderGraph(shape, 'ascii', { unicode: true }));
 });
 
-test('a fan of ten thousand steps is not drawn first and thrown away then', () => {
+test('a fan of ten thousand steps is listed without being drawn first', () => {
   const middle = Array.from({ length: 10_000 }, (_, index) => step(`s${index}`, { depends: ['split'] }));
   const join = step('join', { depends: middle.map(({ name }) => name) });
   const shape = workflow({ steps: [step('split'), ...middle, join] });
@@ -74,7 +74,7 @@ test('a fan of ten thousand steps is not drawn first and thrown away then', () =
   expect(drawn(shape)).toHaveLength(10_005);
 });
 
-/** Names that are syntax somewhere, and a handler. */
+/** Names with special characters, and a handler. */
 const odd = workflow({
   name: 'a "b" \\ & c',
   steps: [
@@ -87,13 +87,13 @@ const odd = workflow({
 });
 
 test.each(['ascii', 'mermaid', 'dot', 'json'] as const)(
-  'any name can stand in %s, as in goldens/graph-odd-*.txt',
+  'any name is valid in %s, as in goldens/graph-odd-*.txt',
   (format) => {
     expectGolden(`graph-odd-${format}`, renderGraph(odd, format, { unicode: true }));
   },
 );
 
-test('json tells all nodes and edges', () => {
+test('json contains all nodes and edges', () => {
   const shape = workflow({ steps: [step('a'), step('b', { depends: ['a'] })], handlers: { exit: handler('exit') } });
   expect(JSON.parse(renderGraph(shape, 'json', { unicode: true }))).toEqual({
     nodes: [
@@ -117,7 +117,7 @@ describe('for any graph', () => {
       fc.shuffledSubarray(steps, { minLength: steps.length }).map((shuffled) => workflow({ steps: shuffled })),
     );
 
-  test('each step has one row, below all that it depends on', () => {
+  test('each step has one row, below all of its dependencies', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const graph = buildGraph(shape);
@@ -130,7 +130,7 @@ describe('for any graph', () => {
     );
   });
 
-  test('each edge arrives by the lane of its step, and a lane ends with its last edge', () => {
+  test('each edge arrives in the lane of its step, and a lane ends with its last edge', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const graph = buildGraph(shape);

@@ -8,13 +8,13 @@ it('escapes text for elements and attributes', () => {
   );
 });
 
-it('makes characters visible that turn the direction of writing or control a terminal', () => {
+it('shows characters that control a terminal or the direction of writing', () => {
   expect(markup(<b title={'\u202e'}>{'a\u202eb\u0000c\u001b[31md\ud800e'}</b>)).toBe(
     '<b title="&lt;U+202E&gt;">a&lt;U+202E&gt;b^@c^[[31md\ufffde</b>\n',
   );
 });
 
-it('no text leaves its place', () => {
+it('text cannot break out of its element or attribute', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 0x2070 })), (codes) => {
       const text = String.fromCharCode(...codes);

@@ -6,7 +6,7 @@ import { expectGolden } from '../support/golden.ts';
 import { recapOf, runId, runStart, runSummary, tell } from '../support/story.ts';
 import { recordingTerminal } from '../support/terminal.ts';
 
-/** A JSON reporter that stands at the start of the run, and what it has written, parsed. */
+/** A JSON reporter at the start of the run, and its parsed output. */
 function json() {
   const recorded = recordingTerminal({ color: true });
   const deferred: (() => void)[] = [];
@@ -25,10 +25,10 @@ function json() {
 
 const at = new Date(runStart).toISOString();
 
-test('a whole run reads as in goldens/json.txt', () => {
+test('a whole run is printed as in goldens/json.txt', () => {
   const { reporter, text } = json();
   tellEtl(reporter);
-  // The story begins at a local time, which is not the same in UTC everywhere.
+  // The story begins at a local time, whose UTC time depends on the zone.
   expectGolden('json', text().replaceAll(/"20[\d-]+T\d\d:\d\d:/g, '"<minute>:'));
 });
 
@@ -47,7 +47,7 @@ test('the last line is the summary', () => {
   expect(objects()).toEqual([{ type: 'run.summary', at, ...runSummary() }]);
 });
 
-test('output is given line by line, exactly as written', () => {
+test('output is printed line by line, exactly as written', () => {
   const { reporter, objects } = json();
   const story = tell(reporter, workflow());
   story.output('a', '10%\r\u001b[31mred\nhalf').output('a', ' line').output('b', 'error\n', 'stderr', 2);
@@ -60,14 +60,14 @@ test('output is given line by line, exactly as written', () => {
   ]);
 });
 
-test('further times are ISO 8601 too', () => {
+test('other times are in ISO 8601 too', () => {
   const { reporter, objects } = json();
   tell(reporter, workflow({ steps: [step('a')] })).retry('a', 5000);
   reporter.end(recapOf());
   expect(objects()[0]?.['until']).toBe(new Date(runStart + 5000).toISOString());
 });
 
-test('the value of a secret parameter is not given', () => {
+test('the value of a secret parameter is not printed', () => {
   const { reporter, text } = json();
   const secretive = workflow({ secrets: [{ name: 'TOKEN', env: null, file: null }] });
   const params = [
@@ -82,7 +82,7 @@ test('the value of a secret parameter is not given', () => {
   expect(text()).toContain('{"name":"A","value":"1"}');
 });
 
-test('what happens in one turn is written at once', () => {
+test('events of one turn are written at once', () => {
   const { reporter, written, deferred } = json();
   tell(reporter, workflow({ steps: [step('a')] }))
     .begin()

@@ -12,7 +12,7 @@ function casesOf(root: Element): readonly Element[] {
   return root.children[0]?.children.filter(({ name }) => name === 'testcase') ?? [];
 }
 
-/** What each test case says beside its output. */
+/** The result of each test case, without its output. */
 function verdicts(root: Element) {
   return casesOf(root).map(({ attributes, children }) => {
     const [verdict] = children.filter(({ name }) => name !== 'system-out');
@@ -20,12 +20,12 @@ function verdicts(root: Element) {
   });
 }
 
-test('a run reads as in goldens/junit.txt', () => {
+test('a run is printed as in goldens/junit.txt', () => {
   const { summary, places, tails } = etlEnd;
   expectGolden('junit', junitReport(recapOf(summary, { places, tails }), '/project'));
 });
 
-test('every status of a step has its verdict, and the counts agree with them', () => {
+test('every status of a step has its verdict, and the counts match', () => {
   const root = report({
     status: 'failed',
     steps: [
@@ -52,17 +52,17 @@ test('every status of a step has its verdict, and the counts agree with them', (
   expect(root.children[0]?.attributes).toMatchObject(counts);
 });
 
-test('a failure that the file tolerates does not make the report red', () => {
+test('a tolerated failure does not fail the report', () => {
   const root = report({ status: 'partially_succeeded', steps: [failedSummary('a', { tolerated: 'failure' })] });
   expect(verdicts(root)).toEqual([['a', 'skipped', 'failed, which is tolerated: exit 3']]);
 });
 
-test('a run that failed without a failed step is not green', () => {
+test('a run that failed without a failed step fails the report', () => {
   const root = report({ status: 'failed', reason: 'error', error: 'env "A": exit 1', steps: [] });
   expect(verdicts(root)).toEqual([['nightly-etl', 'error', 'env "A": exit 1']]);
 });
 
-test('the last lines stand in the failure and beside it, without colours', () => {
+test('the last lines are in the failure and in its output, without colours', () => {
   const tails = new Map([['load', ['\u001b[31mred\u001b[0m', '  a < b & c']]]);
   const [found] = casesOf(report({ status: 'failed', steps: [failedSummary('load')] }, { tails }));
   expect(found?.children.map(({ name, text }) => [name, text])).toEqual([
@@ -71,7 +71,7 @@ test('the last lines stand in the failure and beside it, without colours', () =>
   ]);
 });
 
-test('whatever is printed and however things are called, the file is well-formed XML and loses no other character', () => {
+test('any output and any names result in well-formed XML without loss of other characters', () => {
   const character = fc.oneof(
     fc.constantFrom(
       '<',
@@ -114,6 +114,6 @@ test.each([
   '<a>&#0;</a>',
   '<a>\u0000</a>',
   '<a b="1" b="2"/>',
-])('the reading of XML refuses %j', (document) => {
+])('the XML parser of the tests rejects %j', (document) => {
   expect(() => parseXml(document)).toThrow();
 });

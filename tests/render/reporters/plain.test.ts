@@ -36,13 +36,13 @@ test.each([
   ['plain', {}],
   ['plain-color', { color: true }],
   ['plain-ascii', { unicode: false }],
-])('a whole run reads as in goldens/%s.txt', (golden, settings) => {
+])('a whole run is printed as in goldens/%s.txt', (golden, settings) => {
   const { reporter, moveTo, text } = plain(settings);
   tellEtl(reporter, { moveTo });
   expectGolden(golden, text());
 });
 
-test('what happens in one turn is written at once', () => {
+test('events of one turn are written at once', () => {
   const { reporter, deferred, written } = plain();
   const names = Array.from({ length: 100 }, (_, index) => `step-${index}`);
   const story = tell(reporter, workflow({ steps: names.map((name) => step(name)) })).begin();
@@ -52,14 +52,14 @@ test('what happens in one turn is written at once', () => {
   expect([written.length, written[0]?.trimEnd().split('\n').length]).toEqual([1, 201]);
 });
 
-test('a torrent does not pile up until the end of the turn', () => {
+test('a flood of output is written before the end of the turn', () => {
   const { reporter, written } = plain();
   tell(reporter, etl).begin().start('load').output('load', 'x'.repeat(99).concat('\n').repeat(10_000));
   expect(written.length).toBeGreaterThan(10);
   expect(Math.max(...written.map((text) => text.length))).toBeLessThan(70_000);
 });
 
-test('what was written last is there when the reporter has ended, and nothing comes after it', () => {
+test('all output is written when the reporter has ended, and nothing after it', () => {
   const { reporter, deferred, written, text } = plain();
   tell(reporter, etl).begin().start('load').output('load', 'no line end');
   reporter.end(recapOf());
@@ -69,7 +69,7 @@ test('what was written last is there when the reporter has ended, and nothing co
   expect([text(), written.at(-1)]).toEqual([end, 'SUCCEEDED nightly-etl in 14s\n']);
 });
 
-test('steps that write into the middle of each other’s lines stay apart', () => {
+test('lines of parallel steps are not mixed', () => {
   const { reporter, text } = plain();
   tell(reporter, etl)
     .begin()
@@ -83,7 +83,7 @@ test('steps that write into the middle of each other’s lines stay apart', () =
   expect(linesOfStep(text(), 'load')).toEqual(['| other line']);
 });
 
-test('an attempt that ended inside a line does not run into the next attempt', () => {
+test('an attempt that ended within a line does not join the next attempt', () => {
   const { reporter, text } = plain();
   const story = tell(reporter, etl).begin().start('validate').output('validate', '\u001b[31mfirst');
   story.retry('validate', 0).start('validate', 2).output('validate', 'second\n', 'stdout', 2);
@@ -97,7 +97,7 @@ test('an attempt that ended inside a line does not run into the next attempt', (
   ]);
 });
 
-test('a name cannot write on the terminal', () => {
+test('a name cannot contain control sequences for the terminal', () => {
   const { reporter, text } = plain();
   const name = 'evil\u001b[2J\nname';
   tell(reporter, workflow({ name, steps: [step(name, { command: 'echo \u0007' })] }))
@@ -110,7 +110,7 @@ test('a name cannot write on the terminal', () => {
   expect(text()).toContain('[evil^[[2J name] OK');
 });
 
-test('however the output is cut and mixed, each step gets the same lines', () => {
+test('each step has the same lines, however the output is cut and mixed', () => {
   const names = ['extract', 'load', 'index'];
   const texts = fc.array(fc.constantFrom('a', 'é', '日本', '👍', '\n', '\r', ' ', '\u001b[31m'), { maxLength: 20 });
   const chunk = fc.record({ step: fc.constantFrom(...names), size: fc.integer({ min: 1, max: 5 }) });

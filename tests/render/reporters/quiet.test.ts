@@ -6,14 +6,14 @@ import { expectGolden } from '../support/golden.ts';
 import { recapOf, recapOptions } from '../support/story.ts';
 import { recordingTerminal } from '../support/terminal.ts';
 
-/** What is printed at the end of a run. */
+/** The text printed at the end of a run. */
 function printed(summary: Partial<RunSummary>): string {
   const { terminal, text } = recordingTerminal();
   createQuietReporter(terminal, recapOptions).end(recapOf(summary));
   return text();
 }
 
-test('a run that failed is told by its recap alone, as in goldens/quiet.txt', () => {
+test('a failed run prints only its recap, as in goldens/quiet.txt', () => {
   const { terminal, text } = recordingTerminal();
   const reporter = createQuietReporter(terminal, recapOptions);
   tellEtl(reporter);
@@ -21,14 +21,14 @@ test('a run that failed is told by its recap alone, as in goldens/quiet.txt', ()
   expectGolden('quiet', text());
 });
 
-test.each(['succeeded', 'partially_succeeded'] as const)('a run that %s is not mentioned', (status) => {
+test.each(['succeeded', 'partially_succeeded'] as const)('a run that %s prints nothing', (status) => {
   expect(printed({ status })).toBe('');
 });
 
-test.each(['failed', 'canceled', 'skipped'] as const)('a run that was %s is mentioned', (status) => {
+test.each(['failed', 'canceled', 'skipped'] as const)('a run that was %s is printed', (status) => {
   expect(printed({ status })).toBe(`${status.toUpperCase()} nightly-etl in 14s\n`);
 });
 
-test('a warning is not kept back', () => {
+test('a warning is always printed', () => {
   expect(printed({ warnings: ['no mail'] })).toBe('SUCCEEDED nightly-etl in 14s\nwarning: no mail\n');
 });

@@ -2,7 +2,7 @@ import type { Reporter } from '../../../src/render/reporters/reporter.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 import { etlPlace, failedSummary, recapOf, type StoryHooks, stepSummary, tell } from './story.ts';
 
-/** A workflow with something of everything. */
+/** A workflow with all kinds of steps. */
 export const etl = workflow({
   name: 'nightly-etl',
   file: '/project/etl.yaml',
@@ -21,7 +21,7 @@ export const etl = workflow({
   handlers: { failure: handler('failure', { command: 'notify failed' }) },
 });
 
-/** Tells a whole run of it, with retries, a skip, colours, progress bars, a failure and a handler. */
+/** Reports a whole run of it, with retries, a skip, colours, progress bars, a failure and a handler. */
 export function tellEtl(reporter: Reporter, hooks: StoryHooks = {}): void {
   const { places, tails } = etlEnd;
   tell(reporter, etl, hooks)
@@ -63,7 +63,7 @@ export function tellEtl(reporter: Reporter, hooks: StoryHooks = {}): void {
   reporter.end(recapOf(etlEnd.summary, { places, tails }));
 }
 
-/** How that run ended. */
+/** The recap of that run. */
 export const etlEnd = {
   summary: {
     status: 'failed',

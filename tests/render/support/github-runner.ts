@@ -8,7 +8,7 @@ const known = new Set(
 );
 
 /**
- * Reads a log as the runner does: lines end at `\n`, `\r` or both; `::name` may stand behind spaces, the older `##[name`
+ * Reads a log as the runner does: lines end at `\n`, `\r` or both; `::name` may follow spaces, the older `##[name` may be
  * anywhere; between `stop-commands` and its token nothing counts.
  */
 export function readAsRunner(log: string): readonly FoundCommand[] {

@@ -1,4 +1,4 @@
-/** A time that only moves when told to; its timers are called on the way. */
+/** A clock that tests advance; due timers are called on the way. */
 export class ManualClock {
   #now: number;
   #timers: { readonly at: number; readonly callback: () => void }[] = [];
@@ -17,7 +17,7 @@ export class ManualClock {
     };
   };
 
-  /** How many timers are set. */
+  /** The number of pending timers. */
   pending(): number {
     return this.#timers.length;
   }

@@ -8,15 +8,15 @@ import type { Recap, Reporter } from '../../../src/render/reporters/reporter.ts'
 /** 10:31:02 on the 15th of January 2026, wherever the test runs. */
 export const runStart = new Date(2026, 0, 15, 10, 31, 2).getTime();
 
-/** The id of every run told here. */
+/** The id of every run in these stories. */
 export const runId = '01997c3e-1a2b-7c4d-8e5f-001122334455';
 
 type Finished = Extract<RunEvent, { type: 'step.finished' }>;
 
-/** `moveTo` is called whenever the story moves on to another time. */
+/** `moveTo` is called whenever the time of the story changes. */
 export type StoryHooks = { readonly moveTo?: (at: number) => void };
 
-/** Tells a reporter what happened in a run, event by event, at times counted in milliseconds from its start. */
+/** Sends a reporter the events of a run, at times in milliseconds from its start. */
 export function tell(reporter: Reporter, workflow: Workflow, hooks: StoryHooks = {}) {
   const state = initialRun(buildGraph(workflow), workflow);
   let seq = 0;
@@ -84,7 +84,7 @@ export function tell(reporter: Reporter, workflow: Workflow, hooks: StoryHooks =
   return story;
 }
 
-/** A step's part of a summary: succeeded at its first attempt unless told otherwise. */
+/** A step's part of a summary: succeeded at its first attempt by default. */
 export function stepSummary(name: string, settings: Partial<StepSummary> = {}): StepSummary {
   return {
     name,
@@ -109,7 +109,7 @@ export function failedSummary(name: string, settings: Partial<StepSummary> = {})
   return stepSummary(name, { status: 'failed', reason: 'exit', error: 'exit 3', exitCode: 3, log, ...settings });
 }
 
-/** The summary of a run of 14 seconds that succeeded, unless told otherwise. */
+/** The summary of a run of 14 seconds, succeeded by default. */
 export function runSummary(settings: Partial<RunSummary> = {}): RunSummary {
   return {
     runId,
@@ -134,16 +134,16 @@ export function runSummary(settings: Partial<RunSummary> = {}): RunSummary {
   };
 }
 
-/** What a reporter closes with; nothing beside the summary unless told otherwise. */
+/** The recap at the end of a reporter; by default only the summary. */
 export function recapOf(summary: Partial<RunSummary> = {}, settings: Partial<Omit<Recap, 'summary'>> = {}): Recap {
   const nothing = { places: new Map(), tails: new Map(), origins: new Map() };
   return { summary: runSummary(summary), ...nothing, kept: true, ...settings };
 }
 
-/** A place in `/project/etl.yaml`. */
+/** A position in `/project/etl.yaml`. */
 export function etlPlace(line: number, column: number) {
   return { file: '/project/etl.yaml', start: { line, column }, end: { line, column: column + 4 } };
 }
 
-/** Only commands that exist may be suggested: none, unless a test says so. */
+/** Only available commands may be suggested: none by default. */
 export const recapOptions = { cwd: '/project', commands: { logs: false, retry: false } };

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../../src/render/reporters/reporter.ts';
 
-/** A terminal that remembers what was written to it: 80 by 24, UTF-8, no colours unless told otherwise. */
+/** A terminal that records its output: by default 80 by 24, UTF-8, no colours. */
 export function recordingTerminal(settings: Partial<Omit<Terminal, 'write'>> = {}) {
   const written: string[] = [];
   const terminal: Terminal = {

@@ -1,4 +1,4 @@
-/** An element of a parsed document; `text` is what stands directly in it. */
+/** An element of a parsed document; `text` is its direct text. */
 export type Element = {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -7,10 +7,10 @@ export type Element = {
 };
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-// What XML 1.0 allows (2.2): nothing else may stand in a document, in whatever form.
+// The characters of XML 1.0 (2.2): others are invalid in any form.
 const allowed = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
-/** Reads the part of XML that reports need; throws at the first place that is not well-formed. */
+/** Reads the part of XML that reports need; throws at the first position that is not well-formed. */
 export function parseXml(document: string): Element {
   if (!allowed.test(document)) throw new Error('a character that XML does not allow');
   const body = document.replace(/^<\?xml version="1.0" encoding="UTF-8"\?>\s*/, '');

@@ -21,10 +21,10 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test('time that still runs is shown in whole seconds that have passed', () => {
+test('a running time is shown in elapsed whole seconds', () => {
   expect([0, 999, 1000, 59_999, 60_000].map(formatElapsed)).toEqual(['0s', '0s', '1s', '59s', '1m00s']);
 });
 
-test('an interval from a file reads as it was written there', () => {
+test('an interval from a file is shown as it was written there', () => {
   expect([0, 500, 5000, 600_000].map(formatInterval)).toEqual(['0s', '0.5s', '5s', '10m00s']);
 });

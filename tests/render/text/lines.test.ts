@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type CarriageReturn, createLineSplitter, longestLine } from '../../../src/render/text/lines.ts';
 import fc from '../../support/fast-check.ts';
 
-/** Feeds the chunks and gives every line, the unfinished one too. */
+/** Splits the chunks and returns every line, including the unfinished one. */
 function linesOf(
   chunks: readonly (string | Uint8Array)[],
   carriageReturn: CarriageReturn = 'overwrite',
@@ -12,7 +12,7 @@ function linesOf(
   return [...bytes.flatMap((chunk) => splitter.push(chunk)), ...splitter.flush()];
 }
 
-/** Cuts bytes at the given places. */
+/** Cuts bytes at the given positions. */
 function chop(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
@@ -30,11 +30,11 @@ test.each<[string, string[], string[]]>([
   expect(linesOf(chunks)).toEqual(expected);
 });
 
-test('programs get carriage returns as they were written', () => {
+test('carriage returns are kept on request', () => {
   expect(linesOf(['10%\r50%\r\n'], 'keep')).toEqual(['10%\r50%\r']);
 });
 
-test('bytes that are not UTF-8 become the replacement character and nothing else breaks', () => {
+test('bytes that are not UTF-8 become the replacement character without other changes', () => {
   expect(linesOf([Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xe6]), 'next'])).toEqual(['a\ufffdb', '\ufffdnext']);
 });
 
@@ -45,7 +45,7 @@ test('a splitter that was flushed starts on a new line', () => {
 });
 
 describe('a line without end', () => {
-  test('is given in pieces, so that little is held', () => {
+  test('is returned in pieces to limit memory', () => {
     const text = 'x'.repeat(longestLine * 2 + 10);
     expect(linesOf([text]).map((line) => line.length)).toEqual([longestLine, longestLine, 10]);
   });
@@ -56,7 +56,7 @@ describe('a line without end', () => {
     expect([lines.join(''), lines.some((line) => /\p{Surrogate}/u.test(line))]).toEqual([text, false]);
   });
 
-  test('that is redrawn for ever is held once', () => {
+  test('that is redrawn endlessly is held once', () => {
     const splitter = createLineSplitter('overwrite');
     const given = Array.from({ length: 1000 }, (_, n) =>
       splitter.push(Buffer.from(`\r${'x'.repeat(1000)}${n}`)),
@@ -65,7 +65,7 @@ describe('a line without end', () => {
   });
 });
 
-test('the lines depend on the bytes alone, not on how they were cut into chunks', () => {
+test('the lines depend on the bytes alone, not on their chunks', () => {
   const piece = fc.oneof(
     fc.constantFrom('\n', '\r', '\r\n', 'é', '日', '👨‍👩‍👧', 'text').map((text) => Buffer.from(text)),
     fc.uint8Array({ maxLength: 4 }),

@@ -31,11 +31,11 @@ test.each([
   expect(keepColors(line)).toBe(expected);
 });
 
-test('text to be measured has neither colours nor tabs', () => {
+test('measured text has neither colours nor tabs', () => {
   expect(stripControls(`${esc}[31ma\tb${esc}[0m`)).toBe('a  b');
 });
 
-test('whatever a program writes, no control character but the tab is left beside colours', () => {
+test('in any output, no control character except the tab and colours remains', () => {
   const piece = fc.constantFrom(
     esc,
     '[',
@@ -65,7 +65,7 @@ test('whatever a program writes, no control character but the tab is left beside
   );
 });
 
-test('a colour left on ends with its line and is on again in the next', () => {
+test('an open colour ends with its line and is restored in the next', () => {
   const open = new Map<string, string>();
   const lines = [`${esc}[1;31mred`, 'still', `done${esc}[0m`, 'plain'].map((line) => isolateColors(line, open));
   expect(lines).toEqual([

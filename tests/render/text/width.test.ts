@@ -23,16 +23,16 @@ test.each([
   expect(textWidth(text)).toBe(width);
 });
 
-test('text that needs no segmenter is measured as the segmenter would', () => {
+test('text that needs no segmenter has the same width as with the segmenter', () => {
   const fast = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter(
     (sign) => sign >= ' ' && !/\p{Cc}/u.test(sign),
   );
-  // Before a wide character nothing takes the short way.
+  // With a wide character the segmenter measures the whole text.
   const different = fast.filter((sign) => textWidth(`x${sign}y`) + 2 !== textWidth(`x${sign}y日`));
   expect(different).toEqual([]);
 });
 
-test('what is seen as one character is never split', () => {
+test('a visible character is never split', () => {
   expect([...clusters('e\u0301👨‍👩‍👧日')]).toEqual([
     { text: 'e\u0301', width: 1 },
     { text: '👨‍👩‍👧', width: 2 },
@@ -53,12 +53,12 @@ test.each([
   expect(cut(text, cells, '…')).toBe(expected);
 });
 
-test('a letter under a heap of accents does not get more room than it may have', () => {
+test('a letter with many accents does not exceed the width', () => {
   const heap = `a${'\u0301'.repeat(100_000)}`;
   expect(cut(heap, 3, '…').length).toBeLessThan(100);
 });
 
-test('a longer sign for what is missing is counted in cells too', () => {
+test('the width of a longer ellipsis is counted in cells too', () => {
   expect(cut('abcdefgh', 6, '...')).toBe('abc...');
   expect(cut('abcdefgh', 2, '...')).toBe('..');
 });

@@ -6,7 +6,7 @@ import { expectGolden } from '../support/golden.ts';
 
 const plain = { color: false, unicode: true, cwd: '/project' };
 
-/** An error without anything that can be left out. */
+/** An error without optional parts. */
 function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
   return {
     severity: 'error',
@@ -21,14 +21,14 @@ function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
   };
 }
 
-/** The place of `text` in a source (its first occurrence), of its first `length` code units. */
+/** The position of the first `length` code units of `text` in a source (its first occurrence). */
 function placeOf(source: { readonly path: string; readonly text: string }, text: string, length = text.length): Place {
   const before = source.text.slice(0, source.text.indexOf(text)).split('\n');
   const start = { line: before.length, column: (before.at(-1) ?? '').length + 1 };
   return { file: source.path, start, end: { line: start.line, column: start.column + length } };
 }
 
-/** The frame for one mark in a file of one line: the line as shown, and what stands below it. */
+/** The frame for one mark in a file of one line: the line as shown, and the mark below it. */
 function frame(text: string, marked: string): readonly string[] {
   const source = { path: '/project/a.yaml', text };
   const shown = renderDiagnostics([diagnostic({ place: placeOf(source, marked) })], [source], plain);
@@ -87,26 +87,26 @@ test.each([
   ['diagnostics', plain],
   ['diagnostics-color', { ...plain, color: true }],
   ['diagnostics-ascii', { ...plain, unicode: false }],
-])('problems of several files read as in goldens/%s.txt', (golden, options) => {
+])('problems of several files are printed as in goldens/%s.txt', (golden, options) => {
   expectGolden(golden, renderDiagnostics(found, [etl, fetch], options));
 });
 
-test('no problems are no text', () => {
+test('without problems the text is empty', () => {
   expect(renderDiagnostics([], [etl], plain)).toBe('');
 });
 
-test('a problem of the file as a whole has no frame and belongs to the file', () => {
+test('a problem without a position has no frame and counts for its file', () => {
   const text = renderDiagnostics([diagnostic({ message: 'not UTF-8' })], [etl], plain);
   expect(text).toBe('error: not UTF-8\n\n1 error in 1 file\n');
 });
 
-test('a place in a file whose text is not at hand is still named', () => {
+test('a position in a file whose text is unknown is still printed', () => {
   const place = { file: '-', start: { line: 3, column: 9 }, end: { line: 3, column: 10 } };
   const text = renderDiagnostics([diagnostic({ message: 'odd', place, label: 'here' })], [], plain);
   expect(text).toBe('error: odd\n  ┌─ <stdin>:3:9 here\n\n1 error in 1 file\n');
 });
 
-describe('the mark stands under what it means', () => {
+describe('the mark is below its text', () => {
   test.each([
     ['after tabs', 'a:\t\tkey', 'key', ['1 │ a:      key', '  │         ^^^']],
     ['after wide characters', 'name: "日本" x', 'x', ['1 │ name: "日本" x', '  │              ^']],
@@ -135,7 +135,7 @@ describe('the mark stands under what it means', () => {
     ]);
   });
 
-  test('when the range goes on in the next lines', () => {
+  test('when the range continues in the next lines', () => {
     const source = { path: '/project/a.yaml', text: 'a: |\n  b\n  c\n' };
     const place = { file: source.path, start: { line: 1, column: 4 }, end: { line: 3, column: 4 } };
     expect(
@@ -154,13 +154,13 @@ describe('a long line', () => {
     ['of wide characters is cut between them', `${'日'.repeat(500)}KEY${'本'.repeat(500)}`],
   ])('%s, and the mark stays right', (_what, line) => {
     const [shown = '', below = ''] = frame(line, 'KEY');
-    // Two code units of a wide character here take two cells there: blanks below stand for cells, so count them so.
+    // A wide character has two code units here and two cells there: blanks below represent cells.
     const cells = shown.replaceAll(/[日本]/gu, 'ww');
     expect(cells.length).toBeLessThanOrEqual(104);
     expect(cells.slice(below.indexOf('^'), below.lastIndexOf('^') + 1)).toBe('KEY');
   });
 
-  test('with a long mark shows where it begins', () => {
+  test('with a long mark shows its beginning', () => {
     const [shown = '', below = ''] = frame(`${'x'.repeat(300)}${'K'.repeat(300)}`, 'K'.repeat(300));
     expect([shown[below.indexOf('^')], shown[below.indexOf('^') - 1], below.length <= shown.length]).toEqual([
       'K',
@@ -170,7 +170,7 @@ describe('a long line', () => {
   });
 });
 
-test('nothing in a file, a name or a message can write on the terminal', () => {
+test('nothing in a file, a name or a message can control the terminal', () => {
   const nasty = 'x\u001b[2J\u0007\u009b1m\u202e';
   const source = { path: `/project/${nasty}.yaml`, text: `key: ${nasty}\n` };
   const place = placeOf(source, nasty);
@@ -187,7 +187,7 @@ test('nothing in a file, a name or a message can write on the terminal', () => {
   expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
 });
 
-test('thousands of problems in one file are shown without splitting it each time', () => {
+test('thousands of problems in one file are printed without splitting it each time', () => {
   const source = { path: '/project/a.yaml', text: 'key: 1\n'.repeat(5000) };
   const many = Array.from({ length: 5000 }, (_, index) => {
     const line = 5000 - index;
@@ -199,7 +199,7 @@ test('thousands of problems in one file are shown without splitting it each time
   );
 });
 
-test('that more is wrong than is shown comes after what is shown', () => {
+test('the number of omitted problems comes last', () => {
   const source = { path: '/project/a.yaml', text: 'key: 1\n' };
   const unshown = { errors: 4, warnings: 3, files: [source.path, '/project/b.yaml'] };
   const more = diagnostic({ code: 'more-problems', message: '7 more problems are not shown', unshown });
@@ -243,7 +243,7 @@ test('as JSON a diagnostic has all its keys', () => {
 });
 
 describe('as a command of GitHub Actions', () => {
-  test('a diagnostic names its place and its kind', () => {
+  test('a diagnostic has its position and severity', () => {
     const place = placeOf(etl, 'comand');
     expect(githubAnnotation(diagnostic({ place, label: 'did you mean "command"?' }), { cwd: '/project' })).toBe(
       '::error file=etl.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
@@ -251,7 +251,7 @@ describe('as a command of GitHub Actions', () => {
     );
   });
 
-  test('text cannot end the command or begin another', () => {
+  test('text cannot end the command or start another', () => {
     const place = { ...placeOf(etl, 'comand'), file: '/project/a,b:c%.yaml' };
     const related = [{ place: placeOf(etl, 'c]', 1), message: 'first' }];
     const annotation = githubAnnotation(
@@ -263,7 +263,7 @@ describe('as a command of GitHub Actions', () => {
     );
   });
 
-  test('a problem without a place has none', () => {
+  test('a problem without a position has none', () => {
     expect(githubAnnotation(diagnostic({ message: 'not UTF-8' }))).toBe('::error title=unknown-key::not UTF-8');
   });
 });

@@ -5,7 +5,7 @@ import { createLogLines, type LogLinesOptions } from '../../../src/render/views/
 
 type Printed = readonly [step: string, attempt: number, stream: OutputChunk['stream'], text: string];
 
-/** What is written of these chunks, each step's held text included. */
+/** The text written for these chunks, including the buffered text of each step. */
 function written(chunks: readonly Printed[], options: Partial<LogLinesOptions> = {}): string {
   const texts: string[] = [];
   const lines = createLogLines({
@@ -30,7 +30,7 @@ test('a long line is written whole', () => {
   expect(written([['a', 1, 'stdout', `one\n${long}\ntwo\n`]], { tail: 2 })).toBe(`[a] ${long}\n[a] two\n`);
 });
 
-test('a long line that another stream interrupts goes on in a line of its own', () => {
+test('a long line that another stream interrupts continues in a line of its own', () => {
   const text = written([
     ['a', 1, 'stdout', long.slice(0, longestLine + 5)],
     ['b', 1, 'stdout', 'between\n'],
@@ -39,7 +39,7 @@ test('a long line that another stream interrupts goes on in a line of its own', 
   expect(text).toBe(`[a] ${long.slice(0, longestLine)}\n[b] between\n[a] xxxxxrest\n`);
 });
 
-test('in JSON each piece of a long line but the last says that the line continues', () => {
+test('in JSON each piece of a long line but the last is marked as continued', () => {
   const objects = written([['a', 1, 'stdout', `${long}\nnext\n`]], { form: 'json' })
     .trimEnd()
     .split('\n')
@@ -53,7 +53,7 @@ test('in JSON each piece of a long line but the last says that the line continue
   ]);
 });
 
-test('a line comes before the output of each attempt but the first', () => {
+test('a separator precedes the output of each attempt but the first', () => {
   const attempts: Printed[] = [
     ['a', 1, 'stdout', 'one\n'],
     ['b', 1, 'stdout', 'other\n'],

@@ -63,11 +63,11 @@ const plan: Plan = {
 test.each([
   ['plan', false],
   ['plan-color', true],
-])('a plan reads as in goldens/%s.txt', (golden, color) => {
+])('a plan is printed as in goldens/%s.txt', (golden, color) => {
   expectGolden(golden, renderPlan(plan, { color }));
 });
 
-test('a plan of nothing but a step has no empty sections', () => {
+test('a plan of a single step has no empty sections', () => {
   const step = {
     name: 'only',
     depends: [],
@@ -92,7 +92,7 @@ test('a plan of nothing but a step has no empty sections', () => {
   expect(renderPlan(only, { color: false })).toBe('one: 1 step in 1 wave\ndir: /\n\nwave 1\n  only  true\n');
 });
 
-test('nothing that is planned can write on the terminal', () => {
+test('no text in a plan can control the terminal', () => {
   const nasty = '\u001b[2J';
   const step = {
     name: nasty,

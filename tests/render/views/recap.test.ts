@@ -21,16 +21,16 @@ test.each([
   ['recap', style],
   ['recap-color', { color: true, unicode: true }],
   ['recap-ascii', { color: false, unicode: false }],
-])('a failed run reads as in goldens/%s.txt', (golden, settings) => {
+])('a failed run is printed as in goldens/%s.txt', (golden, settings) => {
   const end = recapOf(etlEnd.summary, { places: etlEnd.places, tails: etlEnd.tails });
   expectGolden(golden, renderRecap(end, settings, recapOptions));
 });
 
-test('a run that succeeded takes one line', () => {
+test('a succeeded run takes one line', () => {
   expect(recap({ steps: [stepSummary('a'), stepSummary('b')] })).toBe('SUCCEEDED nightly-etl in 14s   2 succeeded\n');
 });
 
-test('every step is counted, also of a run that did not come to an end', () => {
+test('every step is counted, also in an unfinished run', () => {
   const statuses = ['pending', 'scheduled', 'waiting', 'running', 'upstream_failed', 'canceled', 'skipped'] as const;
   const steps = statuses.map((status) => ({ ...stepSummary(status), status }));
   expect(recap({ steps })).toContain(
@@ -38,7 +38,7 @@ test('every step is counted, also of a run that did not come to an end', () => {
   );
 });
 
-test('commands that exist are given ready to be pasted', () => {
+test('available commands are printed ready to be pasted', () => {
   const steps = [failedSummary("it's here & now"), failedSummary('-rf')];
   expect(recap({ ...failed, steps }, {}, true)).toBe(
     [
@@ -54,12 +54,12 @@ test('commands that exist are given ready to be pasted', () => {
   );
 });
 
-test('of a run that was not kept nothing is offered to look up or to retry', () => {
+test('no commands are printed for a run that was not stored', () => {
   const text = recap({ ...failed, steps: [failedSummary('load')] }, { kept: false }, true);
   expect(text).toBe('FAILED nightly-etl in 14s   1 failed\n✖ load   exit 3\n');
 });
 
-test('a failure that a retry has kept is told with the run that has its logs', () => {
+test('a failure that a retry has kept is printed with the run that has its logs', () => {
   const origins = new Map([['load', '01997aaa-0000-7c4d-8e5f-001122334455']]);
   const text = recap({ ...failed, steps: [{ ...failedSummary('load'), attempts: 0 }] }, { origins }, true);
   expect(text).toBe(
@@ -74,31 +74,31 @@ test('a failure that a retry has kept is told with the run that has its logs', (
   );
 });
 
-test('why the run failed is told where no failed step tells it', () => {
+test('the message of the run is printed if it has no failed step', () => {
   const error = 'step "c" did not succeed in an earlier run and was not rerun';
   const text = recap({ ...failed, error, steps: [stepSummary('b'), stepSummary('c', { status: 'upstream_failed' })] });
   expect(text).toBe(`FAILED nightly-etl in 14s   1 succeeded · 1 not run\n  ${error}\n`);
 });
 
-test('an id that the caller gave is not shortened', () => {
+test('an id that the user chose is not shortened', () => {
   const text = recap({ ...failed, runId: 'night ly', steps: [failedSummary('load')] }, {}, true);
   expect(text).toContain("wf retry 'night ly'\n");
 });
 
-test('only the last ten lines are shown, without colours and not endlessly wide', () => {
+test('only the last ten lines are shown, without colours and with a limited width', () => {
   const tail = [...Array.from({ length: 12 }, (_, n) => `\u001b[31mline ${n}`), 'x'.repeat(100_000)];
   const lines = recap({ ...failed, steps: [failedSummary('load')] }, { tails: new Map([['load', tail]]) }).split('\n');
   const shown = lines.filter((line) => line.startsWith('  │ '));
   expect([shown.length, shown[0], shown.at(-1)?.length]).toEqual([10, '  │ line 3', 504]);
 });
 
-test('the reason of the run is told where no step tells it', () => {
+test('the message of a run that timed out is printed', () => {
   expect(recap({ status: 'failed', reason: 'timeout', error: 'timed out after 1m00s' })).toBe(
     'FAILED nightly-etl in 14s\n  timed out after 1m00s\n',
   );
 });
 
-test('handlers that failed are told like steps, with attempts and place', () => {
+test('failed handlers are printed like steps, with attempts and position', () => {
   const text = recap(
     { status: 'failed', reason: 'handler', handlers: [failedSummary('handlerOn.exit', { attempts: 3, log: null })] },
     { places: new Map([['handlerOn.exit', etlPlace(30, 3)]]) },
@@ -106,7 +106,7 @@ test('handlers that failed are told like steps, with attempts and place', () => 
   expect(text).toBe('FAILED nightly-etl in 14s\n✖ handlerOn.exit   exit 3   after 3 attempts   etl.yaml:30:3\n');
 });
 
-test('of very many failures the first twenty are shown', () => {
+test('only the first twenty of many failures are printed', () => {
   const steps = Array.from({ length: 1000 }, (_, index) => failedSummary(`step-${index}`, { log: null }));
   const lines = recap({ ...failed, steps })
     .trimEnd()
@@ -114,7 +114,7 @@ test('of very many failures the first twenty are shown', () => {
   expect([lines.length, lines.at(-1)]).toEqual([22, 'and 980 more failed']);
 });
 
-test('a run that has not begun has no duration', () => {
+test('a run that has not started has no duration', () => {
   expect(recap({ status: 'skipped', durationMs: null, reason: 'precondition', error: 'not today' })).toBe(
     'SKIPPED nightly-etl\n  not today\n',
   );

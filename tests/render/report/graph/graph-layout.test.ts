@@ -23,7 +23,7 @@ describe('the layout of a graph', () => {
     expect(boxes.map(({ x }) => x)).toEqual([12, 168, 324]);
   });
 
-  it('puts what runs side by side under one another, with what they meet in at half their height', () => {
+  it('puts parallel steps in one column, with their common neighbours at half their height', () => {
     const { boxes } = layOut(4, [
       [0, 1],
       [0, 2],
@@ -55,11 +55,11 @@ describe('the layout of a graph', () => {
     expect(new Set(boxes.map(({ x }) => x)).size).toBe(1);
   });
 
-  it('of one step is that step', () => {
+  it('of one step is one box', () => {
     expect(layOut(1, [])).toMatchObject({ boxes: [{ x: 12, y: 12 }], width: 124, height: 64, bends: [], ends: [] });
   });
 
-  it('does not draw what nobody could follow', () => {
+  it('is null if the graph is too large to be readable', () => {
     const edges = Array.from({ length: 4000 }, (_, at): Edge[] => [
       [at, at + 1],
       [Math.max(0, at - 2000), at + 1],
@@ -68,7 +68,7 @@ describe('the layout of a graph', () => {
     expect(layOutGraph({ sizes: Array.from({ length: 4001 }, () => size), edges })).toBeNull();
   });
 
-  it('keeps boxes apart, in the picture, and behind what they depend on', () => {
+  it('keeps boxes apart, within the picture, and after their dependencies', () => {
     fc.assert(
       fc.property(someEdges(), (edges) => {
         const { boxes, width, height, isVertical } = layOut(12, edges);

@@ -4,7 +4,7 @@ import { createAnsiSpans } from '../../../../src/render/report/log/ansi-spans.ts
 const link = (address: string, text: string, end = '\u001b\\') =>
   `\u001b]8;id=1;${address}${end}${text}\u001b]8;;${end}`;
 
-test('links lead to http and https only, and end with their line', () => {
+test('links accept only http and https, and end with their line', () => {
   const spansOf = createAnsiSpans();
   const read = (line: string) => spansOf(line).map(({ text, href, classes }) => [text, href, ...classes]);
 

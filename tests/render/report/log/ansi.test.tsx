@@ -23,11 +23,11 @@ it.each([
   [`${esc}[7;31mx`, '<span class="inverse bg1">x</span>'],
   [`${esc}[4;9mx${esc}[24my`, '<span class="under strike">x</span><span class="strike">y</span>'],
   [`${esc}[31m${esc}[32mx`, '<span class="fg2">x</span>'],
-])('%j becomes markup', (text, markup) => {
+])('%j is converted to markup', (text, markup) => {
   expect(lines(text)).toEqual([markup]);
 });
 
-it('takes out every sequence that is neither a colour nor a link', () => {
+it('removes every sequence that is neither a colour nor a link', () => {
   expect(lines(`${esc}[2J${esc}[10;10Ha${esc}]0;title\u0007b${esc}[>4md\u0008\u0000`)).toEqual(['abd']);
   expect(lines(`${esc}]8;;http://x${esc}\\c${esc}]8;;${esc}\\`)).toEqual([
     '<a href="http://x" target="_blank" rel="noopener noreferrer">c</a>',
@@ -35,7 +35,7 @@ it('takes out every sequence that is neither a colour nor a link', () => {
   expect(lines(`${esc}]8;;javascript:x${esc}\\c`)).toEqual(['c']);
 });
 
-it('goes on in the next line with what is switched on, in spans of its own', () => {
+it('continues styles in the next line, in spans of its own', () => {
   expect(lines(`${esc}[33mfirst`, 'second', `${esc}[0mthird`)).toEqual([
     '<span class="fg3">first</span>',
     '<span class="fg3">second</span>',
@@ -43,7 +43,7 @@ it('goes on in the next line with what is switched on, in spans of its own', () 
   ]);
 });
 
-it('escapes what stands between the colours', () => {
+it('escapes the text between colours', () => {
   expect(lines(`${esc}[31m</span><script>${esc}[38;2;0;0;0m"\u202e`)).toEqual([
     '<span class="fg1">&lt;/span>&lt;script></span><span style="color:#000000;">&quot;&lt;U+202E&gt;</span>',
   ]);

@@ -14,11 +14,11 @@ function textOf(spans: readonly { readonly text: string }[]): string {
 }
 
 describe('a log', () => {
-  it('that is small is shown whole, its last line too', () => {
+  it('that is small is shown whole, including its last line', () => {
     expect(shown({ head: Buffer.from('a\rb\r\nlast') })).toEqual(['b\nlast\n', null, '']);
   });
 
-  it('that is cut is cut at line ends, and says how much is missing', () => {
+  it('that is large is cut at line ends, with the number of missing bytes', () => {
     const parts = shown({ size: 2000, head: Buffer.from('one\ntwo\nthr'), tail: Buffer.from('ne\nlast\n') });
 
     expect(parts).toEqual(['one\ntwo\n', '1.9 KiB', 'last\n']);
@@ -30,11 +30,11 @@ describe('a log', () => {
     expect(shown({ size: 100, head, tail })).toEqual(['a\n', '98 bytes', 'z\n']);
   });
 
-  it('of which nothing may be shown is only told of', () => {
+  it('for which there is no room is reported with its size', () => {
     expect(shown({ size: 100, head: none })).toEqual(['', '100 bytes', '']);
   });
 
-  it('whose colours would make it grow too much is shown without them', () => {
+  it('whose colours would make it too large is shown without them', () => {
     const text = '\u001b[1;3;4;31mx\u001b[32my\n'.repeat(2000);
 
     const { head } = cutLog({ size: text.length, head: Buffer.from(text), tail: none });
@@ -42,14 +42,14 @@ describe('a log', () => {
   });
 });
 
-describe('the room for logs', () => {
+describe('the size limit for logs', () => {
   const mebi = 1024 * 1024;
 
-  it('holds small logs whole and 256 KiB of a large one', () => {
+  it('includes small logs whole and 256 KiB of a large one', () => {
     expect(shareLogBudget([log(10), log(0), log(5 * 1024 * mebi)])).toEqual([10, 0, 256 * 1024]);
   });
 
-  it('is shared fairly when all logs together are too large, and small ones stay whole', () => {
+  it('is divided evenly if all logs together are too large, and small ones stay whole', () => {
     const shares = shareLogBudget([...Array.from({ length: 999 }, () => log(mebi)), log(100)]);
 
     expect(new Set(shares.slice(0, 999)).size).toBe(1);
@@ -59,7 +59,7 @@ describe('the room for logs', () => {
     expect(sum).toBeGreaterThan(11.9 * mebi);
   });
 
-  it('goes to urgent logs first', () => {
+  it('is given to urgent logs first', () => {
     const others = Array.from({ length: 999 }, () => log(mebi));
 
     expect(shareLogBudget([...others, log(mebi, true)]).at(-1)).toBe(256 * 1024);

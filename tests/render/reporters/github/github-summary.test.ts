@@ -7,11 +7,11 @@ import { failedSummary, runSummary, stepSummary } from '../../support/story.ts';
 
 const mebibyte = 1024 * 1024;
 
-test('a run reads as in goldens/github-summary.txt', () => {
+test('a run is printed as in goldens/github-summary.txt', () => {
   expectGolden('github-summary', githubSummary(runSummary(etlEnd.summary), etl, mebibyte));
 });
 
-test('names and messages can neither leave their cell nor format anything', () => {
+test('names and messages can neither leave their cell nor add formatting', () => {
   const name = 'a|b <b>*x*</b> `c` [d](e) @f :tada: \n#g';
   const summary = runSummary({ steps: [failedSummary(name, { error: `${name}` })] });
   const row = githubSummary(summary, workflow({ steps: [step(name)] }), mebibyte)
@@ -22,7 +22,7 @@ test('names and messages can neither leave their cell nor format anything', () =
   expect(row).toContain('a&#124;b &#60;b&#62;\\*x\\*');
 });
 
-test('what does not fit is left out: the graph, then steps, of which failed ones stay', () => {
+test('a large summary omits the graph, then steps, and keeps failed ones', () => {
   const names = Array.from({ length: 2000 }, (_, i) => `step ${i}`);
   const flow = workflow({ steps: names.map((name) => step(name)) });
   const steps = names.map((name, i) => (i === 1999 ? failedSummary(name) : stepSummary(name)));

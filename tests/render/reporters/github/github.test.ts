@@ -27,14 +27,14 @@ function github() {
 
 const commandsOf = (log: string) => readAsRunner(log).map(({ name }) => name);
 
-test('a whole run reads as in goldens/github.txt', () => {
+test('a whole run is printed as in goldens/github.txt', () => {
   const { reporter, text, summarized } = github();
   tellEtl(reporter);
   expectGolden('github', text());
   expect(summarized.map(({ summary }) => summary.status)).toEqual(['failed']);
 });
 
-test('a step that has ended is a group of its own, whole, although steps run at once', () => {
+test('each finished step is printed whole in its own group, even if steps run in parallel', () => {
   const { reporter, text } = github();
   tell(reporter, etl)
     .begin()
@@ -54,7 +54,7 @@ test('a step that has ended is a group of its own, whole, although steps run at 
   );
 });
 
-test('what failed comes last, in no group, with an annotation at its line', () => {
+test('failures are printed last, outside groups, with an annotation at their line', () => {
   const { reporter, text } = github();
   tell(reporter, etl).begin().start('load').output('load', 'boom\n').fail('load').start('index').finish('index');
   expect(text()).not.toContain('boom');
@@ -77,7 +77,7 @@ test('what failed comes last, in no group, with an annotation at its line', () =
   );
 });
 
-test('a failure that the file tolerates is a warning, as are the warnings of the run', () => {
+test('a tolerated failure is a warning, as are the warnings of the run', () => {
   const { reporter, text } = github();
   const tolerant = workflow({ steps: [step('a', { continueOn: { failure: true, skipped: false } })] });
   tell(reporter, tolerant).begin().start('a').fail('a');
@@ -99,13 +99,13 @@ test('a run that fails without a failed step is annotated too', () => {
   expect(text()).toContain('::error title=nightly-etl::timed out after 5s\n');
 });
 
-test('a step that never ran is a line', () => {
+test('a step that never ran is printed in one line', () => {
   const { reporter, text } = github();
   tell(reporter, etl).begin().finish('report', { status: 'upstream_failed', attempt: 0, message: '"load" failed' });
   expect(text().split('\n').at(-2)).toBe('10:31:02 [report] NOTRUN "load" failed');
 });
 
-test('a silent run tells every 30 seconds what it is at', () => {
+test('a silent run prints its progress every 30 seconds', () => {
   const { reporter, text, clock } = github();
   tell(reporter, etl).begin().start('load').start('index');
   clock.advance(29_000);
@@ -119,7 +119,7 @@ test('a silent run tells every 30 seconds what it is at', () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('of very much output the first and the last is kept, and what is missing is told', () => {
+test('of a very long output the start and the end are kept, with the size of the gap', () => {
   const { reporter, text } = github();
   const story = tell(reporter, etl).begin().start('load');
   for (let i = 0; i < 100; i++) story.output('load', `${`line ${i} `.padEnd(99, 'x')}\n`.repeat(1000));
@@ -158,7 +158,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-test('nothing that a step writes, and no name or message, is a command', () => {
+test('nothing that a step prints, and no name or message, is a command', () => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 1, maxLength: 4 }), hostile, hostile, (outputs, name, message) => {
       const { reporter, text, lastToken } = github();
@@ -187,7 +187,7 @@ test('nothing that a step writes, and no name or message, is a command', () => {
   );
 });
 
-test('a token that the log already shows does not end a later fence', () => {
+test('a token that was already printed does not end a later fence', () => {
   const { reporter, text, lastToken } = github();
   const story = tell(reporter, etl).begin().start('load').output('load', 'one\n').finish('load');
   const [firstToken, forged] = [lastToken(), `::${lastToken()}::\n::error::no\n`];
@@ -197,7 +197,7 @@ test('a token that the log already shows does not end a later fence', () => {
   expect(commandsOf(text()).filter((command) => command === 'error')).toEqual([]);
 });
 
-test('the reading of a log finds what it looks for', () => {
+test('the parser of logs finds commands', () => {
   const log =
     'a ::error::no\n  ::error::yes\nx ##[warning]old\n::stop-commands::t\n::error::no\n::t::\rb\r::notice::yes';
   expect(commandsOf(log)).toEqual(['error', 'warning', 'stop-commands', 'notice']);

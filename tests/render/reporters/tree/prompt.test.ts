@@ -15,7 +15,7 @@ const prompt: Prompt = { question: 'go waits', fault: null, label: 'WHY:', typed
 const plain = { colors: new Chalk({ level: 0 }), glyphs: { ellipsis: '…' } };
 
 describe('a question below the live block', () => {
-  test('stays there while lines scroll, follows what is typed, and leaves nothing behind', () => {
+  test('remains there while lines scroll, shows typed text, and is erased at the end', () => {
     const two = workflow({ name: 'w', steps: [step('load'), step('other')] });
     const screen = new VirtualScreen(60, 20);
     const clock = new ManualClock(runStart);
@@ -49,7 +49,7 @@ describe('a question below the live block', () => {
     expect([at(26), at(0), at(13)]).toEqual(['WHY: opqrstuvwxyz_', 'WHY: abcdefghijklm', 'WHY: bcdefghijklmn']);
   });
 
-  test('is narrower than the terminal, whatever is typed, and sends it no control character', () => {
+  test('is narrower than the terminal, whatever is typed, and contains no control characters', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const any = fc.record({ question: text, fault: fc.option(text), label: text, typed: text, cursor: fc.nat(40) });
     const check = (made: Prompt, columns: number) => {

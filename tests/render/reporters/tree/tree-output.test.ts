@@ -32,7 +32,7 @@ function linesOf(count: number): string {
   return Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join('');
 }
 
-/** The lines that a step leaves which has printed so many lines. */
+/** The lines on the screen after a step that has printed `count` lines. */
 function left(count: number, output: OutputMode, fails = false, columns = 80): readonly string[] {
   const { screen, reporter, moveTo } = onScreen({ output, columns });
   const story = tell(reporter, two, { moveTo }).begin().start('load').start('other').output('load', linesOf(count));
@@ -46,8 +46,8 @@ function left(count: number, output: OutputMode, fails = false, columns = 80): r
 
 const last = (count: number) => Array.from({ length: 10 }, (_, n) => `│ line ${count - 9 + n}`);
 
-describe('a finished step leaves', () => {
-  test('up to twenty lines whole', () => {
+describe('a finished step prints', () => {
+  test('up to twenty lines completely', () => {
     expect(left(20, null)).toEqual(
       linesOf(20)
         .trimEnd()
@@ -56,11 +56,11 @@ describe('a finished step leaves', () => {
     );
   });
 
-  test('of more lines the last ten, and how to see the rest', () => {
+  test('the last ten of more lines, and the command for the rest', () => {
     expect(left(490, null)).toEqual(['… 480 lines more: wf logs 01997c3e-1a2b load', ...last(490)]);
   });
 
-  test('no command that the terminal would break', () => {
+  test('no command that would be cut by the terminal', () => {
     expect(left(490, null, false, 40)[0]).toBe('… 480 lines more');
   });
 
@@ -70,12 +70,12 @@ describe('a finished step leaves', () => {
     expect(left(490, 'none')).toEqual([]);
   });
 
-  test('with errors only what a failed step has printed', () => {
+  test('with errors only the output of a failed step', () => {
     expect(left(3, 'errors')).toEqual([]);
     expect(left(3, 'errors', true)).toEqual(['│ line 1', '│ line 2', '│ line 3']);
   });
 
-  test('the output of its last attempt', () => {
+  test('only the output of its last attempt', () => {
     const { screen, reporter, moveTo } = onScreen();
     tell(reporter, two, { moveTo })
       .begin()
@@ -92,7 +92,7 @@ describe('a finished step leaves', () => {
   });
 });
 
-test('the lines of a child run stand indented under the step that carries it out', () => {
+test('the lines of a child run are indented under its step', () => {
   const child = workflow({ name: 'child', steps: [step('compile'), step('pack')] });
   const { screen, reporter, moveTo } = onScreen();
   const story = tell(reporter, two, { moveTo }).begin().start('load').start('other');
@@ -118,7 +118,7 @@ test('the lines of a child run stand indented under the step that carries it out
   ]);
 });
 
-test('a handler does not break the column of times', () => {
+test('a handler is aligned with the column of times', () => {
   const { screen, reporter, moveTo } = onScreen();
   const shape = workflow({ name: 'w', steps: [step('a')], handlers: { success: handler('success', {}) } });
   tell(reporter, shape, { moveTo })
@@ -155,7 +155,7 @@ function stepOf(name: string) {
 describe('the title and the progress of the terminal', () => {
   const signs = { title: true, progress: true };
 
-  test('follow the run and are given back at its end', () => {
+  test('follow the run and are reset at its end', () => {
     const { screen, reporter, moveTo } = onScreen({ signs });
     const story = tell(reporter, two, { moveTo }).begin().start('load').start('other').at(200);
     expect([screen.title, screen.progress, screen.keepsTitle]).toEqual(['0/2 w', '1;0', true]);
@@ -165,7 +165,7 @@ describe('the title and the progress of the terminal', () => {
     expect([screen.title, screen.progress, screen.keepsTitle]).toEqual(['', '0;0', false]);
   });
 
-  test('are given back, with the cursor, when the run is not shown to its end', () => {
+  test('are reset, with the cursor, when the reporter is abandoned', () => {
     const { screen, reporter, clock, moveTo } = onScreen({ signs });
     tell(reporter, two, { moveTo }).begin().start('load').at(200);
     expect(screen.isCursorVisible).toBe(false);
@@ -173,14 +173,14 @@ describe('the title and the progress of the terminal', () => {
     expect([screen.title, screen.progress, screen.isCursorVisible, clock.pending()]).toEqual(['', '0;0', true, 0]);
   });
 
-  test('hold nothing of a name that could end them', () => {
+  test('contain no sequence of a name that could end them', () => {
     const { screen, reporter, moveTo } = onScreen({ signs });
     const shape = workflow({ name: 'evil\u0007\u001b[2J', steps: [step('load')] });
     tell(reporter, shape, { moveTo }).begin().start('load').at(200);
     expect(screen.title).toBe('0/1 evil^G^[[2J');
   });
 
-  test('are left alone on terminals that are not known to take them', () => {
+  test('are not changed on terminals without support for them', () => {
     const { screen, reporter, moveTo } = onScreen();
     tell(reporter, two, { moveTo }).begin().start('load').at(200);
     reporter.end(recapOf());

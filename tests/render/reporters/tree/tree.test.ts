@@ -32,13 +32,13 @@ function many(count: number): Workflow {
   return workflow({ name: 'many', steps: Array.from({ length: count }, (_, index) => step(`step-${index}`)) });
 }
 
-describe('the living block', () => {
+describe('the live block', () => {
   test.each([
     ['tree-80', 80, {}],
     ['tree-20', 20, {}],
     ['tree-200', 200, {}],
     ['tree-ascii', 80, { unicode: false }],
-  ])('reads as in goldens/%s.txt', (golden, columns, settings) => {
+  ])('is drawn as in goldens/%s.txt', (golden, columns, settings) => {
     const { screen, begin } = onScreen(columns, 24, settings);
     begin(etl)
       .start('extract')
@@ -53,7 +53,7 @@ describe('the living block', () => {
     expectGolden(golden, `${screen.text()}\n`);
   });
 
-  test('says of an attempt which container it has, and that a service is ready', () => {
+  test('shows the container of an attempt, and that a service is ready', () => {
     const { screen, begin } = onScreen();
     const container = { id: '4f1d2c8a9b1c7e6d5f', image: 'postgres:17' };
     const story = begin(many(2)).start('step-0');
@@ -68,7 +68,7 @@ describe('the living block', () => {
     expect(screen.text()).not.toMatch(/ready|container/);
   });
 
-  test('is painted in the colours of goldens/tree-color.txt', () => {
+  test('has the colours of goldens/tree-color.txt', () => {
     const recorded = recordingTerminal({ color: true, isTerminal: true });
     const clock = new ManualClock(runStart);
     const reporter = createTreeReporter(recorded.terminal, { ...recapOptions, clock, output: null, signs: noSigns });
@@ -76,7 +76,7 @@ describe('the living block', () => {
     expectGolden('tree-color', recorded.text());
   });
 
-  test('stays within the height of the terminal and says how many it leaves out', () => {
+  test('fits the height of the terminal and counts hidden steps', () => {
     const { screen, begin } = onScreen(80, 8);
     const story = begin(many(1000));
     for (let index = 0; index < 500; index++) story.start(`step-${index}`);
@@ -87,13 +87,13 @@ describe('the living block', () => {
     expect(screen.text().split('\n')).toHaveLength(7);
   });
 
-  test('in a window of one line is left out', () => {
+  test('is omitted in a window of one line', () => {
     const { screen, begin } = onScreen(80, 1);
     begin(many(3)).start('step-0').at(5000).finish('step-0').at(6000);
     expect(screen.text()).toBe('▶ many  01997c3e-1a2b\n  ✔ step-0   5.0s');
   });
 
-  test('shows what a stop waits for', () => {
+  test('shows the steps that delay a stop', () => {
     const { screen, begin } = onScreen();
     begin(many(3))
       .start('step-0')
@@ -107,7 +107,7 @@ describe('the living block', () => {
 });
 
 describe('painting', () => {
-  test('happens at most ten times a second, however much happens', () => {
+  test('happens at most ten times a second, whatever the number of events', () => {
     const { screen, clock, begin } = onScreen();
     const story = begin(many(1000));
     for (let index = 0; index < 1000; index++) {
@@ -118,7 +118,7 @@ describe('painting', () => {
     expect(screen.writes).toBeGreaterThanOrEqual(9);
   });
 
-  test('happens once a second while nothing but time goes on', () => {
+  test('happens once a second if only time passes', () => {
     const { screen, clock, begin } = onScreen();
     begin(etl).start('extract').at(100);
     const before = screen.writes;
@@ -134,7 +134,7 @@ describe('painting', () => {
     expect([screen.writes - before, clock.pending()]).toEqual([0, 0]);
   });
 
-  test('is over at the end: no timer is left, the block is gone, the cursor is back', () => {
+  test('stops at the end: no timer remains, the block is erased, the cursor is visible', () => {
     const { screen, clock, reporter, begin } = onScreen();
     begin(etl).start('extract').at(1000);
     expect(screen.isCursorVisible).toBe(false);
@@ -143,7 +143,7 @@ describe('painting', () => {
     expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nCANCELED nightly-etl in 14s');
   });
 
-  test('of a run that is over at once is only its result', () => {
+  test('of a run that finishes at once shows only its result', () => {
     const { screen, reporter, begin } = onScreen();
     begin(many(2)).start('step-0').finish('step-0').start('step-1').finish('step-1');
     reporter.end(recapOf({ workflow: 'many' }));
@@ -154,7 +154,7 @@ describe('painting', () => {
 test.each([
   ['tree-end-80', 80],
   ['tree-end-20', 20],
-])('after the end the screen reads as in goldens/%s.txt', (golden, columns) => {
+])('after the end the screen is as in goldens/%s.txt', (golden, columns) => {
   const { screen, reporter, moveTo } = onScreen(columns, 12);
   tellEtl(reporter, { moveTo });
   expectGolden(golden, `${screen.text()}\n`);
@@ -186,7 +186,7 @@ describe('a workflow of one step', () => {
     expect(screen.text()).toBe('▶ hello  01997c3e-1a2b\nhello\nworld\n  ✔ greet   1.0s\nSUCCEEDED hello in 14s');
   });
 
-  test('loses no line to a repaint, whatever their number and width and whenever they come', () => {
+  test('loses no line in a repaint, whatever the number, width and time of lines', () => {
     const line = fc.oneof(fc.stringMatching(/^[a-z ]{0,50}[a-z]$/), fc.constant(''));
     const burst = fc.record({ lines: fc.array(line, { maxLength: 8 }), afterMs: fc.integer({ min: 0, max: 1500 }) });
     fc.assert(
@@ -204,14 +204,14 @@ describe('a workflow of one step', () => {
     );
   });
 
-  test('that writes a torrent is not kept in memory until the next frame', () => {
+  test('writes a flood of output without waiting for the next frame', () => {
     const { screen, begin } = onScreen();
     begin(single).start('greet').output('greet', 'x'.repeat(79).concat('\n').repeat(10_000));
     expect(screen.text().split('\n').length).toBeGreaterThan(9000);
   });
 });
 
-test('a window that becomes narrower leaves nothing of the block behind', () => {
+test('a window that becomes narrower leaves no remains of the block', () => {
   const { screen, clock, reporter, begin } = onScreen(80, 24);
   begin(etl)
     .start('extract')
@@ -232,7 +232,7 @@ test('a window that becomes narrower leaves nothing of the block behind', () => 
   expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nSUCCEEDED nightly-etl in 14s');
 });
 
-test('a step cannot write on the terminal by its name, its message or its output', () => {
+test('a step cannot control the terminal by its name, its message or its output', () => {
   const nasty = 'x\u001b[2J\u0007\ny';
   const { screen, reporter, begin } = onScreen();
   begin(workflow({ name: nasty, steps: [step(nasty), step('other')] }))
