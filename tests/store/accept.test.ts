@@ -16,13 +16,13 @@ function stores(calls: Partial<JournalCalls>) {
   return { failing, runsDir, sound: fileStore({ runsDir }).store };
 }
 
-describe('a run that is refused because the disk does not take it for sure', () => {
+describe('a run that is rejected because it cannot be flushed to the disk', () => {
   const cases: readonly [string, Partial<JournalCalls>][] = [
     ['its journal cannot be flushed', { syncData: fails('EIO') }],
     ['its directory cannot be flushed', { syncPath: fails('ENOSPC') }],
     ['there are no descriptors left', { syncPath: fails('EMFILE') }],
   ];
-  test.each(cases)('is taken back: %s', async (_, calls) => {
+  test.each(cases)('is removed: %s', async (_, calls) => {
     const { failing, sound, runsDir } = stores(calls);
     await expect(failing.accept(queued)).rejects.toMatchObject({ code: 'storage' });
     expect([existsSync(join(runsDir, 'r1')), readdirSync(join(runsDir, '.trash')), sound.list()]).toEqual([
@@ -34,14 +34,14 @@ describe('a run that is refused because the disk does not take it for sure', () 
     expect([sound.list(), sound.readLaunch('r1')]).toEqual([['r1'], '{}']);
   });
 
-  test('takes the logs outside with it', async () => {
+  test('is removed with its external logs', async () => {
     const { failing } = stores({ syncData: fails('EIO') });
     const logDir = join(temporaryDirectory(), 'logs');
     await expect(failing.accept({ ...queued, logDir })).rejects.toMatchObject({ code: 'storage' });
     expect(existsSync(logDir) ? readdirSync(logDir, { recursive: true }) : []).toEqual([]);
   });
 
-  test('is never without its owner before it is gone, so that nothing starts it', async () => {
+  test('keeps its owner until it is removed, so that no process starts it', async () => {
     const claims: string[] = [];
     const { failing, sound } = stores({
       syncData: async () => {
@@ -60,7 +60,7 @@ describe('a run that is refused because the disk does not take it for sure', () 
   });
 });
 
-test('a run that can neither be kept for sure nor taken back is queued, and the error says so with its id', async () => {
+test('a run that can be neither flushed nor removed is queued, and the error names its id', async () => {
   const { failing, sound, runsDir } = stores({ syncData: fails('EIO') });
   mkdirSync(runsDir, { recursive: true });
   writeFileSync(join(runsDir, '.trash'), 'in the way');

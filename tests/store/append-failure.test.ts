@@ -8,7 +8,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(`${code}: failed`), { code });
 }
 
-/** A run with two events, on a system whose calls can be exchanged later. */
+/** A run with two events, with system calls that tests can replace. */
 function runOn(calls: Partial<JournalCalls>) {
   const changeable = { ...journalCalls, ...calls };
   const { store, runsDir } = fileStore({ calls: changeable });
@@ -16,7 +16,7 @@ function runOn(calls: Partial<JournalCalls>) {
   return { run, store, calls: changeable, path: join(runsDir, 'r1', 'journal.jsonl') };
 }
 
-test('a write that takes only some bytes at a time is continued', async () => {
+test('a partial write is continued', async () => {
   const taken: number[] = [];
   const { run, store } = runOn({
     write: (fd, bytes, offset) => {
@@ -30,7 +30,7 @@ test('a write that takes only some bytes at a time is continued', async () => {
   await run.close();
 });
 
-test('a write that takes nothing is a failure, not tried for ever', async () => {
+test('a write of zero bytes fails and is not repeated endlessly', async () => {
   const { run, calls, path } = runOn({ write: () => 0 });
   expect(refusal(() => run.append(events(1)))).toEqual({
     code: 'storage',
@@ -60,7 +60,7 @@ test.each([
   ['EIO', 'the device reports an input/output error'],
   ['EFBIG', 'the file would grow beyond the size limit'],
   ['EROFS', 'the file system is read-only'],
-])('%s in the middle of a batch leaves none of it, and the next try goes on', async (code, reason) => {
+])('%s in the middle of a batch writes none of it, and the next append succeeds', async (code, reason) => {
   const { run, store, calls, path } = runOn({});
   run.append(events(2));
   const before = readFileSync(path);
@@ -83,7 +83,7 @@ test.each([
   await run.close();
 });
 
-test('the rest of a failed write that could not be cut off is cut off before the next write', async () => {
+test('the rest of a failed write is removed before the next write', async () => {
   const { run, store, calls, path } = runOn({});
   run.append(events(2));
   calls.write = (fd, bytes) => {
@@ -109,7 +109,7 @@ test('the rest of a failed write that could not be cut off is cut off before the
   await run.close();
 });
 
-test('a journal that another process wrote to is not written again', async () => {
+test('a journal that another process has written to is not written again', async () => {
   const { run, path } = runOn({});
   run.append(events(1));
   appendFileSync(path, 'x');
@@ -121,7 +121,7 @@ test('a journal that another process wrote to is not written again', async () =>
   await run.close();
 });
 
-test('a run that was removed meanwhile is not written any more, and can be closed', async () => {
+test('a removed run is not written, and can be closed', async () => {
   const { run, path } = runOn({});
   await run.flush();
   rmSync(join(path, '..'), { recursive: true });

@@ -8,7 +8,7 @@ import { fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
 const ann = { at: 1, by: 'ann', force: false };
 const bob = { at: 2, by: 'bob', force: true };
 
-/** A run of this process, and the requests that it hears. */
+/** A run of this process, and the requests that it receives. */
 function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   const { store } = fileStore({ runsDir });
   const journal = store.create(snapshot('r1'), { logDir: null });
@@ -28,7 +28,7 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   };
 }
 
-test('an earlier request is reported, and a later one at a knock', async () => {
+test('an earlier request is reported at once, and a later one after a knock', async () => {
   const { store, listen, heard } = listeningRun();
   store.requestStop('r1', ann);
   await listen();
@@ -50,7 +50,7 @@ test('a request is reported once, whatever the number of knocks', async () => {
   expect(heard).toEqual([ann, bob]);
 });
 
-test('a knock reports when the owner gives the run up', async () => {
+test('a knock reports when the owner releases the run', async () => {
   const { store, listen, journal, directory } = listeningRun();
   expect(await store.knock('r1')).toBe(null);
   await listen();
@@ -62,7 +62,7 @@ test('a knock reports when the owner gives the run up', async () => {
   expect([existsSync(socket), await store.knock('r1')]).toEqual([false, null]);
 });
 
-test('a run that is closed while its ear opens has none', async () => {
+test('a run that is closed while its socket is created has no socket', async () => {
   const { journal, listen, directory } = listeningRun();
   const opening = listen();
   await journal.close();
@@ -70,7 +70,7 @@ test('a run that is closed while its ear opens has none', async () => {
   expect(existsSync(join(directory, 'owner.sock'))).toBe(false);
 });
 
-test('where no socket can be made, requests are found all the same', async () => {
+test('without a socket, requests are still found', async () => {
   const { store, listen, next, directory } = listeningRun();
   mkdirSync(join(directory, 'owner.sock'));
   await listen();
@@ -79,7 +79,7 @@ test('where no socket can be made, requests are found all the same', async () =>
   expect(await next()).toEqual([ann]);
 });
 
-test('a socket whose path is too long for one is reached, and nothing is left of the way', async () => {
+test('a socket with too long a path can be reached, and leaves no temporary files', async () => {
   const temporary = temporaryDirectory();
   const { store, listen, journal, next, directory } = listeningRun(join(temporaryDirectory(), 'd'.repeat(100), 'runs'));
   vi.stubEnv('TMPDIR', temporary);
@@ -93,7 +93,7 @@ test('a socket whose path is too long for one is reached, and nothing is left of
   expect([readdirSync(temporary), existsSync(join(directory, 'owner.sock'))]).toEqual([[], false]);
 });
 
-test('the leftover of a dead owner’s socket is replaced', async () => {
+test('the socket of a dead owner is replaced', async () => {
   const { store, listen, directory } = listeningRun();
   writeFileSync(join(directory, 'owner.sock'), '');
   expect(await store.knock('r1')).toBe(null);
@@ -101,7 +101,7 @@ test('the leftover of a dead owner’s socket is replaced', async () => {
   expect(await store.knock('r1')).not.toBe(null);
 });
 
-test('a run that is not there cannot be reached', async () => {
+test('requests to an unknown run are rejected', async () => {
   const { store } = listeningRun();
   expect(refusal(() => store.requestStop('r9', ann)).code).toBe('not-found');
   expect(refusal(() => store.requestStop('../r1', ann)).code).toBe('not-found');

@@ -9,7 +9,7 @@ import { buildProgram, start } from './program.ts';
 
 const processes = { identify, isAlive };
 
-/** As a process that has died since. */
+/** Looks like a process that has died. */
 const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };
 const asDead = { identify: () => dead, isAlive };
 
@@ -22,7 +22,7 @@ function refusal(work: () => unknown): { readonly code: string; readonly message
   throw new Error('nothing was refused');
 }
 
-it('a second daemon is refused, with the pid and address of the first', () =>
+it('a second daemon is rejected, with the pid and address of the first', () =>
   withDirectory(async (directory) => {
     const first = claimDaemon(directory, processes);
     expect(refusal(() => claimDaemon(directory, processes)).message).toMatch(
@@ -37,7 +37,7 @@ it('a second daemon is refused, with the pid and address of the first', () =>
     ]);
   }));
 
-it('who has given up, or died, is no obstacle, and leaves nothing behind', () =>
+it('a released claim or that of a dead process is replaced without leftovers', () =>
   withDirectory(async (directory) => {
     claimDaemon(directory, asDead).tell('http://127.0.0.1:1');
     for (let i = 0; i < 20; i += 1) claimDaemon(directory, processes).release();
@@ -49,7 +49,7 @@ it('who has given up, or died, is no obstacle, and leaves nothing behind', () =>
   }));
 
 it(
-  'of many that try at once, again and again, never more than one succeeds',
+  'of several processes that claim repeatedly at the same time, at most one succeeds',
   () =>
     withDirectory(async (directory) => {
       const program = buildProgram('claim-daemon');

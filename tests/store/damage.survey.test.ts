@@ -7,7 +7,7 @@ import { events, fileStore, snapshot, stored } from './world.ts';
 
 const count = 6;
 
-/** A closed run, and what its journal holds. */
+/** A closed run and the content of its journal. */
 async function closedRun(): Promise<{ store: FileStore; path: string; whole: Buffer }> {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
@@ -17,14 +17,14 @@ async function closedRun(): Promise<{ store: FileStore; path: string; whole: Buf
   return { store, path, whole: readFileSync(path) };
 }
 
-/** How many lines, with their ends, two files have in common at their start. */
+/** The number of complete lines that two files have in common at their start. */
 function commonLines(one: Uint8Array, other: Uint8Array): number {
   let lines = 0;
   for (let index = 0; index < one.length && one[index] === other[index]; index++) if (one[index] === 0x0a) lines++;
   return lines;
 }
 
-/** Whether more than one line, whole or begun, follows the first `lines`. */
+/** Whether more than one line, complete or partial, follows the first `lines`. */
 function isMoreThanOneLine(bytes: Buffer, lines: number): boolean {
   const rest = bytes.toString('latin1').split('\n').slice(lines).join('\n');
   return rest.replace(/\n$/, '').includes('\n');

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe('a durable text', () => {
-  it('is nothing before it is written, then what was written last', () => {
+  it('is null before it is written, then the last written text', () => {
     const text = durableText(join(root, 'state/deep/schedule.json'));
     expect(text.read()).toBeNull();
     text.write('one');
@@ -28,10 +28,10 @@ describe('a durable text', () => {
     expect([statSync(path).mode & 0o777, statSync(join(root, 'state')).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  it('stays as it was when it cannot be written, and leaves no draft', () => {
+  it('stays unchanged when it cannot be written, and leaves no draft', () => {
     const text = durableText(join(root, 'schedule.json'));
     text.write('one');
-    // Where the draft would be.
+    // The path of the draft.
     mkdirSync(join(root, `schedule.json.${process.pid}`));
     expect(() => text.write('two')).toThrow(expect.objectContaining({ code: 'storage' }));
     expect(text.read()).toBe('one');

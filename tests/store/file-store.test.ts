@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { WfError } from '../../src/errors.ts';
 import { events, fileStore, refusal, rewrite, snapshot, stored, temporaryDirectory } from './world.ts';
 
-test('a run is read back as it was made and written', async () => {
+test('a run is read back as it was created and written', async () => {
   const { store } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
 
@@ -29,7 +29,7 @@ test('another process sees every event as soon as it is appended', async () => {
   await run.close();
 });
 
-test('a run that exists already is left as it is', async () => {
+test('an existing run is not changed', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   run.append(events(1));
@@ -44,7 +44,7 @@ test('a run that exists already is left as it is', async () => {
 });
 
 test.each(['', '.', '..', '.hidden', '-x', 'a/b', '../x', 'a b', 'a\0b', 'é', 'a\n', 'x'.repeat(129)])(
-  'the id %j is refused, and nothing is found under it',
+  'the id %j is rejected, and finds no run',
   (runId) => {
     const { store, runsDir } = fileStore();
     mkdirSync(runsDir, { recursive: true });
@@ -55,13 +55,13 @@ test.each(['', '.', '..', '.hidden', '-x', 'a/b', '../x', 'a b', 'a\0b', 'é', '
   },
 );
 
-test.each(['a', '0', '_', 'A.b-c_9', 'x'.repeat(128)])('the id %j is taken', async (runId) => {
+test.each(['a', '0', '_', 'A.b-c_9', 'x'.repeat(128)])('the id %j is in use', async (runId) => {
   const { store } = fileStore();
   await store.create(snapshot(runId), { logDir: null }).close();
   expect(store.list()).toEqual([runId]);
 });
 
-test('the id of a file that is not a directory is refused without touching it', () => {
+test('the id of a file that is not a directory is rejected without changes to the file', () => {
   const { store, runsDir } = fileStore();
   mkdirSync(runsDir, { recursive: true });
   writeFileSync(join(runsDir, 'r1'), 'mine');
@@ -74,13 +74,13 @@ test('the id of a file that is not a directory is refused without touching it', 
   expect(readFileSync(join(runsDir, 'r1'), 'utf8')).toBe('mine');
 });
 
-test('nothing is found where nothing was ever stored', () => {
+test('an empty store has no runs', () => {
   const { store } = fileStore();
   expect(store.list()).toEqual([]);
   expect(store.read('r1')).toBeNull();
 });
 
-test('runs are listed newest first, by the time in the id or else by the time they were made', async () => {
+test('runs are listed newest first, by the time in the id or else by the time of creation', async () => {
   const { store, runsDir } = fileStore();
   const ids = ['old', '018bcfe5-6800-7000-8000-000000000001', 'middle', '018bcfe5-6b20-7000-8000-000000000000', 'new'];
   for (const id of [...ids].reverse()) await store.create(snapshot(id), { logDir: null }).close();
@@ -109,7 +109,7 @@ test('leftovers of dead processes are removed, and runs being created are kept',
   expect(readdirSync(staging).sort()).toEqual(['4194305_1_no-such-boot_young', 'unknown']);
 });
 
-test('a run that the machine forgot before its first flush was never accepted', async () => {
+test('a run that was lost in a crash before its first flush was never accepted', async () => {
   const { store, runsDir } = fileStore();
   await store.create(snapshot('r1'), { logDir: null }).close();
   rewrite(join(runsDir, 'r1', 'snapshot.json'), () => Buffer.alloc(0));
@@ -129,7 +129,7 @@ test('a run whose snapshot is damaged after its start is reported', async () => 
   });
 });
 
-test('a run is read without its sources or its journal if these are lost', async () => {
+test('a run can be read without its sources or its journal', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   run.append(events(2));
@@ -145,7 +145,7 @@ test('a run is read without its sources or its journal if these are lost', async
   expect(store.read('r1')).toMatchObject({ events: [], damage: [journalLost, sourcesLost] });
 });
 
-test('a store at an impossible path is refused in plain words', () => {
+test('an impossible path of a store is reported with the reason', () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, '');
   const { store } = fileStore({ runsDir: join(file, 'runs') });
@@ -165,7 +165,7 @@ test('every line of the journal is JSON, with the event under "data"', async () 
   expect(lines.map((line) => JSON.parse(line).data)).toEqual(stored(events(2)));
 });
 
-test('nothing can be appended to a closed run, and closing again changes nothing', async () => {
+test('a closed run accepts no events, and can be closed again', async () => {
   const { store } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   await run.close();
@@ -175,7 +175,7 @@ test('nothing can be appended to a closed run, and closing again changes nothing
   expect(store.read('r1')?.events).toEqual([]);
 });
 
-test('a scratch directory is there on demand and goes with the run', async () => {
+test('a scratch directory is created on demand and removed with the run', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   expect(readdirSync(join(runsDir, 'r1'))).not.toContain('scratch');

@@ -4,7 +4,7 @@ import { type JournalCalls, journalCalls } from '../../src/store/files/journal/j
 import { createGroupCommit } from '../../src/store/files/journal/run-journal.ts';
 import { events, fileStore, snapshot } from './world.ts';
 
-/** Flushes that end when the test says so. */
+/** Flushes that tests complete. */
 function heldSync() {
   const held: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const sync = () => new Promise<void>((resolve, reject) => held.push({ resolve, reject }));
@@ -16,7 +16,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('one flush runs at a time, and all that come during it share the next', async () => {
+test('one flush runs at a time, and all requests during it share the next', async () => {
   const { sync, held } = heldSync();
   const commit = createGroupCommit(sync);
   const ended: string[] = [];
@@ -44,7 +44,7 @@ test('one flush runs at a time, and all that come during it share the next', asy
   expect(held.length).toBe(3);
 });
 
-test('a flush asked for while one runs that covers everything is that one', async () => {
+test('a flush requested during one that covers everything shares that one', async () => {
   const { sync, held } = heldSync();
   const commit = createGroupCommit(sync);
   const first = commit.flush();
@@ -54,7 +54,7 @@ test('a flush asked for while one runs that covers everything is that one', asyn
   expect(held.length).toBe(1);
 });
 
-test('a flush of what is on the disk, or on its way there, asks for nothing new', async () => {
+test('a flush of positions already flushed or being flushed starts no new one', async () => {
   const { sync, held } = heldSync();
   const commit = createGroupCommit(sync);
   commit.mark(1);
@@ -72,7 +72,7 @@ test('a flush of what is on the disk, or on its way there, asks for nothing new'
   expect(held.length).toBe(2);
 });
 
-test('after a failed flush none succeeds', async () => {
+test('after a failed flush all later ones fail', async () => {
   const { sync, held } = heldSync();
   const commit = createGroupCommit(sync);
   const first = commit.flush();
@@ -110,7 +110,7 @@ function recordedRun(failing: Partial<JournalCalls> = {}) {
   return { run: recorded, store, runsDir, synced };
 }
 
-test('the first flush makes the run findable, the others put only the journal on the disk', async () => {
+test('the first flush writes the directories and files, later ones only the journal', async () => {
   const { run, store, runsDir, synced } = recordedRun();
   expect(synced).toEqual([]);
   await run.flush();
@@ -139,8 +139,7 @@ test('the first flush makes the run findable, the others put only the journal on
   );
 });
 
-/** Lets some time pass that a quick disk would not take. */
-test('a disk that flushes quickly is not handed to another thread, until it is slow', async () => {
+test('a fast disk is flushed in the main thread, a slow one in another', async () => {
   const flushes: string[] = [];
   let isSlow = true;
   let now = 0n;
@@ -169,7 +168,7 @@ test('a disk that flushes quickly is not handed to another thread, until it is s
   await run.close();
 });
 
-test('a disk that cannot flush is told by name and reason, and the run is given up all the same', async () => {
+test('a failed flush is reported with path and reason, and the run is still released', async () => {
   const failure = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
   const { run, store, runsDir } = recordedRun({ syncData: () => Promise.reject(failure) });
   run.append(events(1));
@@ -183,7 +182,7 @@ test('a disk that cannot flush is told by name and reason, and the run is given 
   await expect(store.openForRecovery('r1').close()).rejects.toMatchObject({ code: 'storage' });
 });
 
-test('a directory that cannot be flushed keeps the run from being accepted', async () => {
+test('a run is not accepted if its directory cannot be flushed', async () => {
   const failure = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
   const { run } = recordedRun({
     syncPath: (path) => (path.endsWith('r1') ? Promise.reject(failure) : journalCalls.syncPath(path)),

@@ -10,7 +10,7 @@ import { events, fileStore, snapshot, stored, temporaryDirectory } from './world
 
 const end: RunEvent = { type: 'run.finished', at: 9, status: 'succeeded', reason: null, message: '' };
 
-/** What is told of a run, as it comes; `until` resolves once so many events were told. */
+/** The events returned for a run so far; `until` resolves after that number of events. */
 function follow(store: FileStore, afterSeq = 0) {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
@@ -46,7 +46,7 @@ test('existing and new events are returned once each, up to the end of the run',
   await run.close();
 });
 
-test('events up to the given number are left out, and a run that ended there returns none', async () => {
+test('events up to the given number are omitted, and a run that ended there returns none', async () => {
   const { store, run } = newRun();
   run.append([...events(3), end]);
   const [some, none] = [follow(store, 2), follow(store, 4)];
@@ -56,7 +56,7 @@ test('events up to the given number are left out, and a run that ended there ret
   await run.close();
 });
 
-test('following ends when it is no longer wanted, with what has come until then', async () => {
+test('following ends when it is stopped, after the events so far', async () => {
   const { store, run } = newRun();
   const { told, ended, until, stop } = follow(store);
   run.append(events(1));
@@ -80,7 +80,7 @@ test('following ends when the run is removed, and at once if there is none', asy
   await follow(store).ended;
 });
 
-test('a torn line is returned once it is whole', async () => {
+test('a torn line is returned after it is complete', async () => {
   const { store, run, path } = newRun();
   run.append(events(2));
   await run.close();
@@ -197,7 +197,7 @@ test('a missing journal, or a directory at its path, returns no events', () => {
   follower.close();
 });
 
-test('new runs are noticed, also in a directory that is not there yet', async () => {
+test('new runs are noticed, also in a directory that does not exist yet', async () => {
   const { store } = fileStore();
   const stop = new AbortController();
   const changes = store.changes(stop.signal)[Symbol.asyncIterator]();

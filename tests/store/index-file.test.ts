@@ -21,7 +21,7 @@ import { workflow } from '../support/workflow.ts';
 import { buildProgram, start } from './program.ts';
 import { fileStore } from './world.ts';
 
-/** A closed run of a workflow; what it tells first is what a run of that workflow tells. */
+/** Creates a closed run of a workflow, with the usual first event. */
 async function makeRun(store: FileStore, runId: string, name: string): Promise<void> {
   const made = workflow({ name, group: 'g', file: `/dags/g/${name}.yaml` });
   const run = store.create({ runId, workflow: made, sources: [] }, { logDir: null });
@@ -42,7 +42,7 @@ function labels(store: FileStore): Record<string, string | undefined> {
   return Object.fromEntries(ids.map((id) => [id, labelOf(id)?.workflow]));
 }
 
-/** What is known without any index. */
+/** The labels read without an index. */
 function truth(store: FileStore, runsDir: string): Record<string, string | undefined> {
   const index = join(runsDir, '.index');
   const aside = `${index}-aside`;
@@ -56,7 +56,7 @@ function truth(store: FileStore, runsDir: string): Record<string, string | undef
 
 const uuid = (number: number) => `01997c3e-1a2b-7000-8000-${String(number).padStart(12, '0')}`;
 
-test('runs are listed newest first, by the times in their ids and of their files, whatever the index contains', async () => {
+test('runs are listed newest first, by the times of their ids and files, whatever the index contains', async () => {
   const { store, runsDir } = fileStore();
   const given = Array.from({ length: 30 }, (_, number) => `run-${number}`);
   for (const [index, id] of given.entries()) {
@@ -71,7 +71,7 @@ test('runs are listed newest first, by the times in their ids and of their files
   expect(store.list()).toEqual(newestFirst);
 });
 
-test('a run is found in the index as soon as it is made, and no file of it is opened for that', async () => {
+test('a run is found in the index as soon as it is created, without opening its files', async () => {
   const { store, runsDir } = fileStore();
   await makeRun(store, uuid(1), 'etl');
   await makeRun(store, 'given', 'other');
@@ -82,7 +82,7 @@ test('a run is found in the index as soon as it is made, and no file of it is op
   expect([labelOf(uuid(1)), labelOf('given'), labelOf('gone')]).toEqual([label('etl'), label('other'), null]);
 });
 
-describe('the index is a cache', () => {
+describe('the index', () => {
   test.each([
     ['is missing', (path: string) => rmSync(path)],
     ['is empty', (path: string) => writeFileSync(path, '')],
@@ -102,7 +102,7 @@ describe('the index is a cache', () => {
         mkdirSync(path);
       },
     ],
-  ])('that is made anew where it %s', async (_, damage) => {
+  ])('is rebuilt if it %s', async (_, damage) => {
     const { store, runsDir } = fileStore();
     for (let number = 0; number < 5; number++) await makeRun(store, uuid(number), `w${number % 2}`);
     damage(join(runsDir, '.index'));
@@ -112,7 +112,7 @@ describe('the index is a cache', () => {
     expect(labels(store)).toEqual(expected);
   });
 
-  test('that is never trusted over the directory, whatever bytes of it change', async () => {
+  test('is never trusted over the directory, whatever bytes of it change', async () => {
     const { store, runsDir } = fileStore();
     const path = join(runsDir, '.index');
     for (let number = 0; number < 6; number++) await makeRun(store, uuid(number), `w${number % 3}`);
@@ -130,7 +130,7 @@ describe('the index is a cache', () => {
     );
   });
 
-  test('that forgets runs which are gone, and tells an id that was taken again anew', async () => {
+  test('forgets removed runs, and updates a reused id', async () => {
     const { store, runsDir } = fileStore();
     await makeRun(store, 'one', 'before');
     await makeRun(store, 'two', 'w');
@@ -138,13 +138,13 @@ describe('the index is a cache', () => {
     expect(labels(store)).toEqual({ two: 'w' });
     const [line] = readFileSync(join(runsDir, '.index'), 'utf8').split('\n');
     await makeRun(store, 'one', 'after');
-    // By a process that looked at the old one and was slow.
+    // Written by a slow process that has read the removed run.
     appendFileSync(join(runsDir, '.index'), `${line}\n`);
     expect(labels(store)).toEqual({ one: 'after', two: 'w' });
     expect(labels(store)).toEqual(truth(store, runsDir));
   });
 
-  test('that grows by one line a run and is written anew once there are many', async () => {
+  test('grows by one line per run and is compacted when it is large', async () => {
     const { store, runsDir } = fileStore();
     await makeRun(store, uuid(1), 'w');
     const path = join(runsDir, '.index');
@@ -155,7 +155,7 @@ describe('the index is a cache', () => {
     expect(readFileSync(path, 'utf8')).toBe(line);
   });
 
-  test('that can be lost to a disk that takes nothing, and no run with it', async () => {
+  test('can fail to be written without losing a run', async () => {
     const { store, runsDir } = fileStore();
     await makeRun(store, uuid(1), 'w');
     rmSync(join(runsDir, '.index'));
@@ -164,7 +164,7 @@ describe('the index is a cache', () => {
     expect(labels(store)).toEqual({ [uuid(2)]: 'w', [uuid(1)]: 'w' });
   });
 
-  test('that nobody but the owner can read', async () => {
+  test('is readable only by its owner', async () => {
     const { store, runsDir } = fileStore();
     await makeRun(store, uuid(1), 'w');
     const mode = () => (statSync(join(runsDir, '.index')).mode & 0o777).toString(8);

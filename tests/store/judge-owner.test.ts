@@ -13,7 +13,7 @@ type Disk = 'local' | 'shared';
 const here = { boot: 'boot', machine: 'machine' };
 const owner: Owner = { pid: 1, startTime: 1, boot: 'boot', namespace: '2', host: 'c1', machine: null };
 
-/** A process that sees every owner in another place. */
+/** A judge in another namespace than every owner. */
 function outsider(disk: Disk = 'local') {
   const gone: ProcessIdentity[] = [];
   const processes = {
@@ -39,7 +39,7 @@ describe('an owner in another namespace', () => {
     }),
   );
 
-  it.each(['local', 'shared'] as const)('lives when its socket answers, on a %s disk', (disk) =>
+  it.each(['local', 'shared'] as const)('is alive if its socket answers, on a %s disk', (disk) =>
     withDirectory(async (directory) => {
       const ownership = writeFirstOwner(directory, owner);
       const socket = await listenAt(ownerSocketPath(ownership.path), () => {});
@@ -52,7 +52,7 @@ describe('an owner in another namespace', () => {
   it.each([
     ['local', 'gone'],
     ['shared', 'unknown'],
-  ] as const)('whose socket refuses is, on a %s disk, %s', (disk, verdict) =>
+  ] as const)('with a closed socket is, on a %s disk, %s', (disk, verdict) =>
     withDirectory(async (directory) => {
       const { path, fd } = writeFirstOwner(directory, owner);
       await leaveSocket(ownerSocketPath(path));
@@ -61,7 +61,7 @@ describe('an owner in another namespace', () => {
     }),
   );
 
-  it('that does not listen lives as long as it has its file open', () =>
+  it('without a socket is alive as long as it has its file open', () =>
     withDirectory(async (directory) => {
       const { fd } = writeFirstOwner(directory, owner);
       expect(await outsider().judge(directory)).toBe(isInstalled('perl') ? 'alive' : 'unknown');
@@ -70,7 +70,7 @@ describe('an owner in another namespace', () => {
       expect([await judge(directory), gone]).toEqual(isInstalled('perl') ? ['gone', [owner]] : ['unknown', []]);
     }));
 
-  it('that has given up this run, and may have others, is not believed gone for them', () =>
+  it('that has released this run may still own others', () =>
     withDirectory(async (directory) => {
       releaseOwner(writeFirstOwner(directory, owner));
       const { judge, gone } = outsider();
@@ -91,7 +91,7 @@ describe('an owner in another namespace', () => {
     }));
 });
 
-/** As a process that was killed leaves it: the file, and nobody who listens. */
+/** Leaves a socket file without a listener, like a killed process. */
 async function leaveSocket(path: string): Promise<void> {
   const { link } = await import('node:fs/promises');
   const kept = `${path}.kept`;

@@ -15,7 +15,7 @@ function logWith(content: string | null): LogFile {
   return createLogFile(path);
 }
 
-/** The same log, and how many bytes are read of it. */
+/** The same log, and the number of bytes read from it. */
 function counted(file: LogFile): { readonly file: LogFile; readonly read: () => number } {
   let count = 0;
   const read: LogFile['read'] = async function* (from, to) {
@@ -44,7 +44,7 @@ test.each([
   expect(await tail(stdout, stderr)).toEqual(expected);
 });
 
-test('the tail of a large log is read from its end alone', async () => {
+test('the tail of a large log is read from its end only', async () => {
   expect(await tail(`${'x'.repeat(200_000)}\nlast\n`, null, 1)).toEqual(['last']);
   expect(await tail('x'.repeat(200_000), null, 1)).toEqual(['x'.repeat(64 * 1024)]);
 });
@@ -68,11 +68,11 @@ test.each([
   ['a\nb\nhalf', 0, { offset: 4, found: 0 }],
   ['a\nb\nhalf', 9, { offset: 0, found: 2 }],
   ['half', 1, { offset: 0, found: 0 }],
-])('the last whole lines of %j, %i of them, start at %j', async (content, lines, expected) => {
+])('the last complete lines of %j, %i of them, start at %j', async (content, lines, expected) => {
   expect(await findTail(logWith(content), lines, { onlyWhole: true })).toEqual(expected);
 });
 
-test('last lines are searched from the end, in few steps, and not in the whole log', async () => {
+test('last lines are searched from the end, in few reads, and not in the whole log', async () => {
   const long = `${'x'.repeat(3 * mebibyte)}\nb\n`;
   const found = counted(logWith(`first\n${long}`));
   expect(await findTail(found.file, 1)).toEqual({ offset: 6 + 3 * mebibyte + 1, found: 1 });
@@ -89,7 +89,7 @@ async function excerpt(file: LogFile, head: number, tailBytes: number) {
   return [found.size, Buffer.from(found.head).toString(), Buffer.from(found.tail).toString()];
 }
 
-test('an excerpt has a small log whole and both ends of a larger one', async () => {
+test('an excerpt contains a small log completely and both ends of a larger one', async () => {
   const log = logWith('0123456789');
   expect(await excerpt(log, 4, 6)).toEqual([10, '0123456789', '']);
   expect(await excerpt(log, 4, 5)).toEqual([10, '0123', '56789']);
@@ -119,7 +119,7 @@ test('a log that its step replaced by a directory is empty', async () => {
   expect(await tail(null, null)).toEqual([]);
 });
 
-test('of a log that cannot be read there is no excerpt, but other readers fail', async () => {
+test('an unreadable log has no excerpt, but other readers fail', async () => {
   const path = join(temporaryDirectory(), 'log');
   writeFileSync(path, 'text');
   const failing = { ...createLogFile(path), read: createLogFile(`${path}${'x'.repeat(300)}`).read };

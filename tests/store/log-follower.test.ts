@@ -55,7 +55,7 @@ test('output is delivered as it grows: the first after 10 ms, more every 100 ms'
   expect(told()).toEqual([]);
 });
 
-test('the end of an attempt delivers what is left at once, and nothing after it', () => {
+test('the end of an attempt delivers the remaining output at once, and nothing after it', () => {
   const { follow, finish, told, path } = follower();
   const [stdoutPath, stderrPath] = [path('load', 1, 'stdout'), path('load', 1, 'stderr')];
   follow('load', 1);
@@ -70,7 +70,7 @@ test('the end of an attempt delivers what is left at once, and nothing after it'
   expect(told()).toEqual([]);
 });
 
-test('attempts of one step and steps of one name but for a number are kept apart', () => {
+test('attempts of a step and steps with similar names are distinguished', () => {
   const { follow, finish, told, path } = follower();
   const attempts = [
     ['1 load', 1],
@@ -85,7 +85,7 @@ test('attempts of one step and steps of one name but for a number are kept apart
   expect(told()).toEqual(['1 load 1 stdout: x', 'load 1 stdout: x', 'load 11 stdout: x']);
 });
 
-test('a step that floods its log delivers 1 MiB at a time, in turns with the others, through one small buffer', () => {
+test('a step that floods its log delivers 1 MiB per turn, with one small buffer', () => {
   const { follow, finish, told, sizes, buffers, path } = follower();
   writeFileSync(path('flood', 1, 'stdout'), Buffer.alloc(3 * mebibyte, 'x'));
   writeFileSync(path('flood', 1, 'stderr'), Buffer.alloc(mebibyte, 'x'));
@@ -107,7 +107,7 @@ test('a step that floods its log delivers 1 MiB at a time, in turns with the oth
   expect([...buffers].map(({ byteLength }) => byteLength)).toEqual([64 * 1024]);
 });
 
-test('both streams of a flooding step get their turn', () => {
+test('both streams of a flooding step are read alternately', () => {
   const streams: string[] = [];
   const { path } = follower();
   const { follow, close } = createLogFollower(path, { deliver: ({ stream }) => streams.push(stream) });
@@ -119,7 +119,7 @@ test('both streams of a flooding step get their turn', () => {
   close();
 });
 
-test('a blocked reader is left alone until it has caught up, but for the end of an attempt', () => {
+test('a blocked reader gets nothing until it is unblocked, except at the end of an attempt', () => {
   let isBlocked = true;
   const { follow, finish, told, path } = follower({ isBlocked: () => isBlocked });
   writeFileSync(path('load', 1, 'stdout'), 'one');
@@ -135,7 +135,7 @@ test('a blocked reader is left alone until it has caught up, but for the end of 
   expect(told()).toEqual(['load 1 stdout: one']);
 });
 
-test('a log that its step cuts is read from its start again', () => {
+test('a log that its step truncates is read from its start again', () => {
   const { follow, finish, told, path } = follower();
   const stderrPath = path('load', 1, 'stderr');
   writeFileSync(stderrPath, 'a long line');
@@ -158,7 +158,7 @@ test('an unreadable log is skipped, and read as soon as possible', () => {
   finish('load', 1);
 });
 
-test('there is no timer and no open file while nothing is followed', () => {
+test('no timer and no file is open while nothing is followed', () => {
   const { follow, finish, close, sizes, path } = follower();
   const before = openDescriptors();
   expect(vi.getTimerCount()).toBe(0);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { handler, step, workflow } from '../support/workflow.ts';
 import { closeLog, fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
 
-test('each attempt has two files of its own, which are only ever appended to', async () => {
+test('each attempt has two append-only files of its own', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   for (const text of ['one\n', 'two\n']) {
@@ -31,7 +31,7 @@ test('each attempt has two files of its own, which are only ever appended to', a
   expect(readFileSync(join(logs, '00002-load.1.err'), 'utf8')).toBe('ONE\nTWO\n');
 });
 
-test('names become file names that no other name shares', () => {
+test('the names of steps become unique file names', () => {
   const { store } = fileStore();
   const names = ['a b', 'a/b', '../../etc', 'ünï', '步骤', '.x', `long ${'x'.repeat(300)}`];
   const steps = names.map((name) => step(name));
@@ -54,7 +54,7 @@ test('names become file names that no other name shares', () => {
   return run.close();
 });
 
-test('a log directory outside holds the logs, and readers find them there', async () => {
+test('an external log directory contains the logs, and readers find them there', async () => {
   const logDir = join(temporaryDirectory(), 'var', 'log');
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir });
@@ -69,7 +69,7 @@ test('a log directory outside holds the logs, and readers find them there', asyn
   expect(existsSync(join(runsDir, 'r1', 'logs'))).toBe(false);
 });
 
-test('a log that cannot be opened is refused in plain words, and nothing stays open', async () => {
+test('a log that cannot be opened is reported with the reason, and leaves no open file', async () => {
   const logDir = join(temporaryDirectory(), 'file');
   writeFileSync(logDir, '');
   const run = fileStore().store.create(snapshot('r1'), { logDir });
@@ -81,7 +81,7 @@ test('a log that cannot be opened is refused in plain words, and nothing stays o
   await run.close();
 });
 
-test('a log directory that was removed meanwhile is made again', async () => {
+test('a removed log directory is created again', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   rmSync(join(runsDir, 'r1', 'logs'), { recursive: true });

@@ -20,7 +20,7 @@ test('events are kept in memory, numbered from 1, also after the end', async () 
   expect(() => run.append(events(1))).toThrow(/is closed/);
 });
 
-test('logs and scratch files lie in a private directory that goes with the run', async () => {
+test('logs and scratch files are in a private directory that is removed with the run', async () => {
   const { store, parent } = memoryStore();
   const run = store.create(snapshot('r1'), { logDir: '/not/used' });
   const log = run.logs.open('load', 1);
@@ -39,7 +39,7 @@ test('logs and scratch files lie in a private directory that goes with the run',
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test('an id is taken once, and newer runs are listed first', async () => {
+test('an id can be used once, and newer runs are listed first', async () => {
   const { store, parent } = memoryStore();
   const runs = ['b', 'a', 'c'].map((runId) => store.create(snapshot(runId), { logDir: null }));
   expect(refusal(() => store.create(snapshot('a'), { logDir: null })).code).toBe('run-exists');
@@ -50,7 +50,7 @@ test('an id is taken once, and newer runs are listed first', async () => {
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test('a path that cannot be a directory is refused in plain words', () => {
+test('a path that cannot be a directory is reported with the reason', () => {
   const parent = join(temporaryDirectory(), 'gone');
   const store = createMemoryStore({ tempDir: () => parent });
   expect(refusal(() => store.create(snapshot('r1'), { logDir: null }))).toEqual({

@@ -8,7 +8,7 @@ import { events, fileStore, snapshot, temporaryDirectory } from './world.ts';
 
 const contenders = 20;
 
-/** Starts the processes, lets all of them go at once and gives their answers. They go on until the test ends. */
+/** Starts the processes, releases all of them at once and returns their answers. They run until the test ends. */
 async function contend(action: 'create' | 'recover', runsDir: string): Promise<readonly string[]> {
   const file = buildProgram('contend');
   const running = Array.from({ length: contenders }, () => start(file, [action, runsDir, 'r1']));
@@ -20,7 +20,7 @@ async function contend(action: 'create' | 'recover', runsDir: string): Promise<r
   return answers.map(({ value }) => value).sort();
 }
 
-test('of twenty processes that make the same run at once one succeeds, and the run is whole and its own', async () => {
+test('of twenty processes that create the same run at once one succeeds, and its run is complete', async () => {
   const { store, runsDir } = fileStore();
   const answers = await contend('create', runsDir);
   const winner = Number(answers.at(-1)?.replace('won ', ''));
@@ -59,7 +59,7 @@ async function killAfter(acknowledgements: number, { child, lines, ended }: Runn
   return acknowledged;
 }
 
-test('a writer killed at any moment leaves every acknowledged event, whole journals and nothing half made', async () => {
+test('a writer killed at any moment keeps all acknowledged events, complete journals and no leftovers', async () => {
   const { store, runsDir } = fileStore();
   const file = buildProgram('write-runs');
   for (let round = 0; round < 12; round++) {
@@ -67,7 +67,7 @@ test('a writer killed at any moment leaves every acknowledged event, whole journ
     expect(acknowledged.size).toBeGreaterThan(0);
     for (const [runId, seq] of acknowledged) {
       const read = store.read(runId);
-      // Killed between the run and its first event, it leaves a run of which nothing more is known, and that is said.
+      // A kill between the creation of a run and its first event leaves an empty run, which is reported.
       const blank = read?.events.length === 0 ? [expect.stringContaining('nothing is known of what the run did')] : [];
       expect(read?.damage).toEqual(blank);
       expect(read?.events.length).toBeGreaterThanOrEqual(seq);
@@ -87,7 +87,7 @@ test('a writer killed at any moment leaves every acknowledged event, whole journ
   expect(readdirSync(staging)).toEqual([]);
 });
 
-test('a journal that reaches the size limit of the system is told so and stays whole', () => {
+test('a journal at the size limit of the system is reported and stays complete', () => {
   const runsDir = join(temporaryDirectory(), 'runs');
   const command = `ulimit -f 64 && exec "$0" "$@"`;
   const output = execFileSync('sh', ['-c', command, process.execPath, buildProgram('fill-file'), runsDir], {
@@ -103,16 +103,19 @@ test('a journal that reaches the size limit of the system is told so and stays w
   });
 });
 
-test.each(['000', '022', '077', '277', '777'])('under the umask %s nobody but the owner gets in', (umask) => {
-  const output = execFileSync(process.execPath, [buildProgram('make-files'), temporaryDirectory(), umask], {
-    encoding: 'utf8',
-  });
-  expect(JSON.parse(output)).toEqual({
-    modes: ['directory 700', 'file 600'],
-    childUmask: `0${umask}`,
-  });
-});
+test.each(['000', '022', '077', '277', '777'])(
+  'under the umask %s files and directories are accessible only to their owner',
+  (umask) => {
+    const output = execFileSync(process.execPath, [buildProgram('make-files'), temporaryDirectory(), umask], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toEqual({
+      modes: ['directory 700', 'file 600'],
+      childUmask: `0${umask}`,
+    });
+  },
+);
 
-test('following a log keeps no process alive', () => {
+test('following a log does not keep a process running', () => {
   expect(execFileSync(process.execPath, [buildProgram('follow'), import.meta.filename], { encoding: 'utf8' })).toBe('');
 });

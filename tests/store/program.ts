@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from './world.ts';
 
-/** Translates one of `programs/` for as long as the test runs; answers the path of a file that node can run. */
+/** Builds one of `programs/` for the duration of the test; returns the path of a file that node can run. */
 export function buildProgram(name: string): string {
   const outfile = join(temporaryDirectory(), `${name}.mjs`);
   const entry = join(import.meta.dirname, 'programs', `${name}.ts`);
@@ -22,14 +22,14 @@ export function buildProgram(name: string): string {
   return outfile;
 }
 
-/** A program that is running, its lines as they come, and its end. It is killed with the test at the latest. */
+/** A running program, its lines as they arrive, and its end. It is killed after the test. */
 export type Running = {
   readonly child: ChildProcess;
   readonly lines: AsyncIterator<string>;
   readonly ended: Promise<unknown>;
 };
 
-/** Starts a program with standard input and output to talk to it; errors are shown. */
+/** Starts a program with pipes for standard input and output; its errors are shown. */
 export function start(file: string, args: readonly string[]): Running {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -32,7 +32,7 @@ test('a torn end is set aside before the run continues', async () => {
   expect(readFileSync(join(directory, 'journal.damaged-1'), 'utf8')).toBe('{"crc":"half');
 });
 
-test('a damaged end is put aside each time, and none is lost', async () => {
+test('a damaged end is set aside each time, and none is lost', async () => {
   const { store, directory } = abandonedRun();
   const path = join(directory, 'journal.jsonl');
   for (const [index, garbage] of ['one\ntwo\n', 'three\nfour\n'].entries()) {
@@ -44,7 +44,7 @@ test('a damaged end is put aside each time, and none is lost', async () => {
   }
 });
 
-test('an owner that was believed dead cannot write any more, nor end what is not its own', async () => {
+test('an owner that was wrongly declared dead can neither write nor release the run', async () => {
   const { store, run } = abandonedRun();
   const recovered = store.openForRecovery('r1');
   expect(refusal(() => run.append(events(1, 4))).message).toMatch(/another process has taken the run over$/);
@@ -55,7 +55,7 @@ test('an owner that was believed dead cannot write any more, nor end what is not
   expect(store.read('r1')).toMatchObject({ events: stored(events(4)), damage: [] });
 });
 
-test('a run whose owner lives is left alone', async () => {
+test('a run with a living owner is not taken over', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   expect(refusal(() => store.openForRecovery('r1'))).toEqual({
@@ -67,7 +67,7 @@ test('a run whose owner lives is left alone', async () => {
   await run.close();
 });
 
-test('a run that its owner closed can be taken over again and again', async () => {
+test('a closed run can be taken over again and again', async () => {
   const { store } = fileStore();
   await store.create(snapshot('r1'), { logDir: null }).close();
   for (const seq of [1, 2, 3]) {
@@ -79,7 +79,7 @@ test('a run that its owner closed can be taken over again and again', async () =
   expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
 });
 
-test('a torn owner file means no owner, since the machine has crashed since', async () => {
+test('a torn owner file means no owner, because the machine has crashed', async () => {
   const { store, runsDir } = fileStore();
   store.create(snapshot('r1'), { logDir: null });
   const path = join(runsDir, 'r1', 'owner');
@@ -94,16 +94,16 @@ test('the scratch directory of a dead owner is removed with the run', async () =
   expect(readdirSync(directory)).not.toContain('scratch');
 });
 
-test('an attempt to take over that fails leaves the run to the next', async () => {
+test('after a failed takeover another one succeeds', async () => {
   const { store, directory } = abandonedRun();
-  // A file stands where the new journal is to be written.
+  // A file occupies the path of the new journal.
   writeFileSync(join(directory, '.journal-owner.2'), 'in the way');
   expect(refusal(() => store.openForRecovery('r1')).code).toBe('storage');
   await store.openForRecovery('r1').close();
   expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
 });
 
-test('there is nothing to take over where there is no run', () => {
+test('an unknown run cannot be taken over', () => {
   expect(refusal(() => fileStore().store.openForRecovery('r1'))).toEqual({
     code: 'not-found',
     message: 'there is no run "r1"',

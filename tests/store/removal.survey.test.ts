@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { buildProgram, start } from './program.ts';
 import { events, fileStore, snapshot } from './world.ts';
 
-test('of processes that remove the same runs at once no two remove one, and nobody reads half a run', async () => {
+test('concurrent processes remove each run once, and no reader sees a partial run', async () => {
   const { store, runsDir } = fileStore();
   const ids = Array.from({ length: 300 }, (_, number) => `run-${number}`);
   for (const id of ids) {
@@ -32,7 +32,7 @@ test('of processes that remove the same runs at once no two remove one, and nobo
   const removed = (await answers).flatMap(({ value }) => String(value).split(' ').filter(Boolean));
   for (const { child } of running) child.stdin?.end();
   await Promise.all(running.map(({ ended }) => ended));
-  // Where several asked for one at the very same moment, all may have given way.
+  // If several processes try to remove a run at the same moment, none of them may succeed.
   const left = ids.filter((id) => store.remove(id, () => true) !== null);
   expect(store.list()).toEqual([]);
   expect(new Set(removed).size).toBe(removed.length);
@@ -43,7 +43,7 @@ test('of processes that remove the same runs at once no two remove one, and nobo
   expect([store.list(), readdirSync(join(runsDir, '.trash'))]).toEqual([[], []]);
 }, 20_000);
 
-test('a run that somebody owns is not removed, and one that may not go is nobody\u2019s afterwards', async () => {
+test('an owned run is not removed, and a refused removal leaves a run without an owner', async () => {
   const { store, runsDir } = fileStore();
   const owned = store.create(snapshot('owned'), { logDir: null });
   await store.create(snapshot('free'), { logDir: null }).close();

@@ -7,14 +7,14 @@ import { fileStore, temporaryDirectory } from './world.ts';
 
 const uuid = (number: number) => `01997c3e-1a2b-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** A store of so many runs, of which there is no more than the directories. */
+/** A store with this number of runs, which are empty directories. */
 function world(count = 1000) {
   const runsDir = join(temporaryDirectory(), 'runs');
   const { store } = fileStore({ runsDir });
   for (let number = 0; number < count; number++) mkdirSync(join(runsDir, uuid(number)), { recursive: true });
   const path = join(runsDir, '.listing');
   const written = () => (existsSync(path) ? readFileSync(path, 'latin1') : '');
-  /** Lists until the listing is written down. */
+  /** Lists runs until the listing is cached. */
   const settle = async () => {
     for (; written() === ''; await delay(5)) store.list();
     return written();
@@ -26,7 +26,7 @@ function resealed(text: string): string {
   return `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}`;
 }
 
-/** Until the last change of a directory is long enough ago to tell it from another. */
+/** Waits until the last change of a directory can be distinguished from a later one. */
 async function untilSettled(directory: string): Promise<void> {
   while (Date.now() - statSync(directory).ctimeMs < 100) await delay(5);
 }
@@ -36,12 +36,12 @@ test('the listing of a directory with many runs is cached until the directory ch
   const text = await settle();
   expect(store.list()).toHaveLength(1000);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  // Shows where it is taken from.
+  // Shows that the list is read from the cache.
   writeFileSync(path, resealed(text.slice(9).replace(uuid(500), 'from-the-listing')));
   expect(store.list()).toContain('from-the-listing');
 });
 
-test('a run that comes or goes is seen at once', async () => {
+test('a new or removed run is noticed at once', async () => {
   const { store, runsDir, settle, path } = world();
   for (let number = 2000; number < 2020; number++) {
     await settle();
@@ -53,7 +53,7 @@ test('a run that comes or goes is seen at once', async () => {
   }
 });
 
-test('a listing that was copied with the times of its directory is not believed', async () => {
+test('a listing is ignored if its directory was changed without a new time', async () => {
   const { store, runsDir, settle } = world();
   await settle();
   const { atime, mtime } = statSync(runsDir);
@@ -62,7 +62,7 @@ test('a listing that was copied with the times of its directory is not believed'
   expect(store.list()).not.toContain(uuid(7));
 });
 
-test('a listing that is damaged anywhere is not believed', async () => {
+test('a damaged listing is ignored', async () => {
   const { store, settle, path } = world();
   const expected = store.list();
   const text = await settle();

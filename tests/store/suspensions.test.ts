@@ -18,7 +18,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const open = () => createSuspensions(join(root, 'suspended'), () => now);
 
-test('a schedule is suspended until its end, which is known afterwards', () => {
+test('a schedule is suspended until its end, and the end can be read afterwards', () => {
   const suspensions = open();
   expect([suspensions.endOf('/a.yaml'), suspensions.suspendedUntil('/a.yaml')]).toEqual([null, null]);
 
@@ -28,7 +28,7 @@ test('a schedule is suspended until its end, which is known afterwards', () => {
   expect([suspensions.endOf('/a.yaml'), suspensions.suspendedUntil('/a.yaml')]).toEqual([at + 1000, null]);
 });
 
-test('another end replaces the first one, also none, until the schedule is resumed', () => {
+test('a new end replaces the old one, also "forever", until the schedule is resumed', () => {
   const suspensions = open();
   suspensions.set('/a.yaml', at + 1000);
   suspensions.set('/a.yaml', forever);
@@ -46,7 +46,7 @@ test('a renamed file keeps the end', () => {
   expect(['a', 'b', 'd'].map((name) => suspensions.endOf(`/${name}.yaml`))).toEqual([null, at + 1000, null]);
 });
 
-test('the stamp changes with each change and each end that passes', () => {
+test('the stamp changes with each change and each passed end', () => {
   const suspensions = open();
   const stamps = [suspensions.stamp()];
   suspensions.set('/a.yaml', at + 1000);

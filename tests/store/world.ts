@@ -10,7 +10,7 @@ import { createFileStore, type FileStore, type FileStoreOptions } from '../../sr
 import type { Snapshot } from '../../src/store/store.ts';
 import { step, workflow } from '../support/workflow.ts';
 
-/** An empty directory for as long as the test runs. */
+/** An empty directory for the duration of the test. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'wf-store-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ export function fileStore(options: Partial<FileStoreOptions> = {}): { store: Fil
   return { store: createFileStore({ identify, isAlive, ...options, runsDir }), runsDir };
 }
 
-/** What a run of two steps starts from. */
+/** The snapshot of a run with two steps. */
 export function snapshot(runId: string): Snapshot {
   return {
     runId,
@@ -32,7 +32,7 @@ export function snapshot(runId: string): Snapshot {
   };
 }
 
-/** As many events as asked for, each different. */
+/** `count` different events. */
 export function events(count: number, from = 1): readonly RunEvent[] {
   return Array.from({ length: count }, (_, index) => ({
     type: 'step.ready' as const,
@@ -41,7 +41,7 @@ export function events(count: number, from = 1): readonly RunEvent[] {
   }));
 }
 
-/** The events as a store tells them, numbered from `from`. */
+/** The events as a store returns them, numbered from `from`. */
 export function stored(told: readonly RunEvent[], from = 1): readonly object[] {
   return told.map((event, index) => ({ ...event, seq: from + index }));
 }
@@ -57,7 +57,7 @@ export function refusal(call: () => unknown): { code: string; message: string } 
   throw new Error('nothing was thrown');
 }
 
-/** What the engine does with an attempt's log once the attempt has ended. */
+/** Closes the log of an attempt like the engine after the attempt. */
 export function closeLog({ stdoutFd, stderrFd }: AttemptLog): void {
   closeSync(stdoutFd);
   closeSync(stderrFd);

@@ -4,8 +4,8 @@ import { WfError } from '../../../src/errors.ts';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { claimDaemon } from '../../../src/store/files/control/daemon-claim.ts';
 
-// Says that it is ready, waits for a word, then is the daemon of a directory so many times, for a moment each, and tells
-// whether another was at the same time.
+// Prints `ready`, waits for input, then claims a directory repeatedly, for a moment each, and prints whether another process
+// had claimed it at the same time.
 const [directory = '', times = '1'] = process.argv.slice(2);
 const mark = join(directory, '..', 'held');
 
@@ -19,7 +19,7 @@ process.stdin.once('data', () => {
         continue;
       }
       held += 1;
-      // Fails where the file is there: then somebody else holds the directory too.
+      // Fails if the file exists: then another process has claimed the directory too.
       closeSync(openSync(mark, 'wx'));
       rmSync(mark);
       claim.release();

@@ -4,7 +4,7 @@ import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { workflow } from '../../support/workflow.ts';
 
-// Says that it is ready, waits for a word, makes or takes over a run, tells how that went and stays until its input ends.
+// Prints `ready`, waits for input, creates or takes over a run, prints the result and runs until its input ends.
 const [action = '', runsDir = '', runId = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });
 const snapshot = { runId, workflow: workflow({ name: String(process.pid) }), sources: [] };

@@ -4,7 +4,7 @@ import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { workflow } from '../../support/workflow.ts';
 
-// Appends until the system refuses, and tells the refusal, how many events were taken, and what is read back.
+// Appends until the system fails, and prints the error, the number of written events, and the number read back.
 const [runsDir = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });
 const run = store.create({ runId: 'r1', workflow: workflow(), sources: [] }, { logDir: null });

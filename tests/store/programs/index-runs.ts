@@ -3,7 +3,7 @@ import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { workflow } from '../../support/workflow.ts';
 
 /*
- * index-runs <runsDir> <number> <count>: makes runs and, every few of them, looks all up that there are.
+ * index-runs <runsDir> <number> <count>: creates runs and regularly looks up all existing ones.
  */
 const [runsDir = '', number = '', count = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });

@@ -6,7 +6,7 @@ import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
-// Under the given umask, makes everything that stores make; tells the mode of each, and the umask that a child gets.
+// Creates all files of stores under the given umask; prints their modes, and the umask of a child.
 const [directory = '', umask = ''] = process.argv.slice(2);
 process.umask(Number.parseInt(umask, 8));
 const snapshot = { runId: 'r1', workflow: workflow({ steps: [step('a')] }), sources: [] };

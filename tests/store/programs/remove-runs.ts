@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 
-// Says that it is ready, waits for a word, removes every run and tells which of them it was that removed.
+// Prints `ready`, waits for input, removes every run and prints the ids that it has removed.
 const [runsDir = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });
 const ids = store.list();

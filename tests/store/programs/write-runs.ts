@@ -3,7 +3,7 @@ import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
-// Makes runs and writes them until it is killed. Each event is acknowledged, by run and number, once it is appended.
+// Creates and writes runs until it is killed. Prints the run and number of each event once it is appended.
 const [runsDir = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });
 const steps = Array.from({ length: 20 }, (_, index) => step(`step ${index}`));
