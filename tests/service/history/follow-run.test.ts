@@ -24,14 +24,14 @@ const created = {
 const end = { type: 'run.finished', at: 9, status: 'succeeded', reason: null, message: '' } as const;
 const snapshot = { runId: 'r1', workflow: workflow({ name: 'w', file: '/w.yaml', steps: [step('a')] }), sources: [] };
 
-/** `dies` ends every process but this one, as far as anybody is told. */
+/** After `dies`, every other process is reported as dead. */
 function world() {
   const runsDir = join(temporaryDirectory(), 'runs');
   let isDead = false;
   const isAlive = () => !isDead;
   const store = createFileStore({ runsDir, identify, isAlive });
   const processes = { find: () => [], end: async () => {} };
-  // A hundred times as fast: a look at the owner a second is too slow for a test.
+  // A hundred times as fast: one check of the owner per second is too slow for a test.
   const clock = {
     now: () => systemClock.now() * 100,
     setTimer: (at: number, callback: () => void) => systemClock.setTimer(at / 100, callback),
@@ -47,7 +47,7 @@ function world() {
   };
 }
 
-/** The types of the events that are told, and the first of them. */
+/** The types of the returned events, and the first of them. */
 function follow(history: History, run: Awaited<ReturnType<History['find']>>) {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
@@ -65,7 +65,7 @@ function begin(store: FileStore): RunJournal {
   return journal;
 }
 
-test('what happens behind what was read is told, up to the end', async () => {
+test('events after those already read are returned, up to the end', async () => {
   const { store, history } = world();
   const journal = begin(store);
   const run = await history.find('r1');
@@ -77,7 +77,7 @@ test('what happens behind what was read is told, up to the end', async () => {
   await journal.close();
 });
 
-test('a run that waits is followed from its start on', async () => {
+test('a queued run is followed from its start', async () => {
   const { store, history } = world();
   const queued = { type: 'run.queued', at: 1, by: owner, lasting: true } as const;
   await store.accept({ snapshot, logDir: null, events: [created, queued], launch: '{}' });
@@ -90,7 +90,7 @@ test('a run that waits is followed from its start on', async () => {
   await journal.close();
 });
 
-test('a run whose process dies meanwhile is settled, and told as lost', async () => {
+test('a run whose process dies is settled and reported as lost', async () => {
   const { store, history, dies } = world();
   begin(store);
   const { ended } = follow(history, await history.find('r1'));
@@ -99,7 +99,7 @@ test('a run whose process dies meanwhile is settled, and told as lost', async ()
   expect((await history.find('r1')).state.reason).toBe('lost');
 });
 
-test('following ends where the end of a lost run cannot be written', async () => {
+test('following ends if the end of a lost run cannot be written', async () => {
   const { runsDir, store, history, dies } = world();
   begin(store);
   const { ended } = follow(history, await history.find('r1'));
@@ -108,7 +108,7 @@ test('following ends where the end of a lost run cannot be written', async () =>
   expect(await ended).toEqual([]);
 });
 
-test('following ends when nobody wants it any more, and when the run is removed', async () => {
+test('following ends when it is stopped, and when the run is removed', async () => {
   const { runsDir, store, history } = world();
   begin(store);
   const [unwanted, removed] = [follow(history, await history.find('r1')), follow(history, await history.find('r1'))];
@@ -118,7 +118,7 @@ test('following ends when nobody wants it any more, and when the run is removed'
   expect(await removed.ended).toEqual([]);
 });
 
-test('a workflow that has not run is waited for, until it runs or nobody waits any more', async () => {
+test('waiting for the first run of a workflow ends with the run or with a stop', async () => {
   const { store, history } = world();
   const stop = new AbortController();
   const [found, given] = [history.await('w', new AbortController().signal), history.await('other', stop.signal)];

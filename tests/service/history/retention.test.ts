@@ -24,7 +24,7 @@ import { step, workflow } from '../../support/workflow.ts';
 const day = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
 
-/** A run of id `<number>-<age in days>`, made so many days ago. */
+/** A store with functions that create runs of a given age in days. */
 function world() {
   const root = temporaryDirectory();
   const runsDir = join(root, 'runs');
@@ -83,8 +83,8 @@ function asked(keep: number | null, olderThanDays: number | null): Partial<Reten
   return { rule: { type: 'asked', keep, olderThanMs: olderThanDays === null ? null : olderThanDays * day } };
 }
 
-describe('which runs go', () => {
-  test('those older than their workflow wants, the oldest first, but never its last run', async () => {
+describe('retention removes', () => {
+  test('runs older than their workflow allows, oldest first, but never its last one', async () => {
     const { store, make, gone } = world();
     const [old, older] = [await make(31), await make(40)];
     const kept = await make(29);
@@ -96,14 +96,14 @@ describe('which runs go', () => {
     expect(await gone()).toEqual([]);
   });
 
-  test('with histRetentionDays 0 all but the last', async () => {
+  test('all but the last with histRetentionDays 0', async () => {
     const { make, gone } = world();
     const none = { histRetentionDays: 0 };
     const runs = [await make(3, none), await make(2, none), await make(1, none)];
     expect(await gone()).toEqual(runs.slice(0, 2));
   });
 
-  test('with histRetentionRuns all beyond the newest, whatever their age', async () => {
+  test('all beyond the newest with histRetentionRuns, whatever their age', async () => {
     const { make, gone } = world();
     const some = { histRetentionDays: 1, histRetentionRuns: 2 };
     const runs = [await make(90, some), await make(60, some), await make(40, some)];
@@ -111,7 +111,7 @@ describe('which runs go', () => {
     expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(1, 2));
   });
 
-  test('with histRetentionDays below 0 none for its age', async () => {
+  test('none for its age with histRetentionDays below 0', async () => {
     const { make, gone } = world();
     const all = { histRetentionDays: -1 };
     const runs = [await make(4000, all), await make(31, all), await make(1, all)];
@@ -119,21 +119,21 @@ describe('which runs go', () => {
     expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(0, 2));
   });
 
-  test('as the file said when the workflow last ran', async () => {
+  test('according to the file of the latest run', async () => {
     const { make, gone } = world();
     const old = await make(20, { histRetentionDays: 100 });
     await make(1, { histRetentionDays: 10 });
     expect(await gone()).toEqual([old]);
   });
 
-  test('those beyond a number that the settings give, whatever their age', async () => {
+  test('runs beyond a number in the settings, whatever their age', async () => {
     const { make, gone } = world();
     const runs = [await make(5), await make(4), await make(3), await make(2)];
     expect(await gone({ rule: { type: 'settings', keepRuns: 2 } })).toEqual(runs.slice(0, 2));
     expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(2, 3));
   });
 
-  test('those asked for: beyond a number, older than a time, or both', async () => {
+  test('requested runs: beyond a number, older than a time, or both', async () => {
     const { make, gone } = world();
     const runs = [await make(9), await make(8), await make(7), await make(6), await make(5)];
     expect(await gone({ ...asked(3, 8.5), dryRun: true })).toEqual(runs.slice(0, 1));
@@ -143,7 +143,7 @@ describe('which runs go', () => {
     expect(await gone(asked(null, 0))).toEqual(runs.slice(0, 4));
   });
 
-  test('those of one workflow, and none that is to be spared', async () => {
+  test('runs of one workflow, except a spared one', async () => {
     const { make, gone } = world();
     const other = { name: 'other', file: '/dags/other.yaml' };
     const [spared, old] = [await make(50), await make(45)];
@@ -153,7 +153,7 @@ describe('which runs go', () => {
     expect(await gone({ workflow: '/dags/other.yaml' })).toEqual([otherOld]);
   });
 
-  test('none that goes on, that ended lately, or that a run which goes on retries', async () => {
+  test('no run that is running, ended recently, or is retried by a running one', async () => {
     const { store, begin, end, make, gone } = world();
     const retried = await make(90);
     const long = begin(80);
@@ -169,7 +169,7 @@ describe('which runs go', () => {
     expect(await gone()).toEqual([retried, running.runId]);
   });
 
-  test('none that waits for a process to carry it', async () => {
+  test('no run that waits in the queue', async () => {
     const { store, make, gone } = world();
     const runId = uuid(now - 90 * day, 99);
     const by = { pid: process.pid, startTime: null, boot: null, host: 'here' };
@@ -184,7 +184,7 @@ describe('which runs go', () => {
     store.openForRecovery(runId);
   });
 
-  test('a run whose process has died is settled, and goes like any other', async () => {
+  test('a run whose process has died, after settling it', async () => {
     const { runsDir, begin, make, gone, store } = world();
     const lost = begin(50);
     await make(1);
@@ -196,7 +196,7 @@ describe('which runs go', () => {
     expect(store.list()).toHaveLength(1);
   });
 
-  test('what holds no run, and runs that are damaged', async () => {
+  test('empty directories and damaged runs', async () => {
     const { runsDir, make, gone } = world();
     const runs = [await make(50), await make(49), await make(48), await make(47)] as const;
     await make(1);
@@ -213,8 +213,8 @@ describe('which runs go', () => {
   });
 });
 
-describe('how runs go', () => {
-  test('a dry run tells the same and changes nothing', async () => {
+describe('a removal', () => {
+  test('as a dry run reports the same and changes nothing', async () => {
     const { root, make, apply } = world();
     const logDir = join(root, 'logs');
     await make(50, { logDir });
@@ -232,7 +232,7 @@ describe('how runs go', () => {
     expect(Math.abs(real.freedBytes - dry.freedBytes)).toBeLessThan(20_000);
   });
 
-  test('with logs outside, of which only what the run has written goes', async () => {
+  test('with external logs removes only files that the run has written', async () => {
     const { root, make, apply } = world();
     const logDir = join(root, 'logs');
     const old = await make(50, { logDir });
@@ -246,7 +246,7 @@ describe('how runs go', () => {
     expect(readdirSync(join(logDir, 'etl', kept))).toEqual(['00001-load.1.err', '00001-load.1.out']);
   });
 
-  test('and the directory of the logs outside with the last file in it', async () => {
+  test('removes an empty directory of external logs', async () => {
     const { root, make, gone } = world();
     const old = await make(50, { logDir: join(root, 'logs') });
     await make(1);
@@ -254,7 +254,7 @@ describe('how runs go', () => {
     expect(readdirSync(join(root, 'logs/etl'))).toEqual([]);
   });
 
-  test('links are never followed, wherever they stand', async () => {
+  test('never follows links', async () => {
     const { root, runsDir, make, apply } = world();
     const precious = join(root, 'precious');
     const fill = () => {
@@ -291,7 +291,7 @@ describe('how runs go', () => {
     expect(readdirSync(join(logDir, 'etl'))).toEqual([directory]);
   });
 
-  test('a trash that is a link is refused, and nothing goes', async () => {
+  test('stops if the trash is a link', async () => {
     const { root, runsDir, store, make, apply } = world();
     mkdirSync(join(root, 'precious'));
     writeFileSync(join(root, 'precious/file'), 'precious');
@@ -307,11 +307,11 @@ describe('how runs go', () => {
     expect(store.read(old)?.damage).toEqual([]);
   });
 
-  test('what cannot be looked into is told, and keeps nothing else from going', async () => {
+  test('reports unreadable runs and continues', async () => {
     const { runsDir, make, apply } = world();
     const [unreadable, old] = [await make(50), await make(49)];
     await make(1);
-    // Even root cannot read through a link to itself.
+    // Even root cannot read a link to itself.
     for (const name of ['snapshot.json', 'journal.jsonl', 'owner']) {
       rmSync(join(runsDir, unreadable, name));
       symlinkSync(name, join(runsDir, unreadable, name));
@@ -321,7 +321,7 @@ describe('how runs go', () => {
     expect(problems).toEqual([`cannot remove "${join(runsDir, unreadable)}": too many symbolic links`]);
   });
 
-  test('what a crash has left in the trash goes the next time, with its logs outside', async () => {
+  test('completes a removal interrupted by a crash, with external logs', async () => {
     const { root, runsDir, make, apply } = world();
     const logDir = join(root, 'logs');
     const crashed = await make(50, { logDir });
@@ -336,7 +336,7 @@ describe('how runs go', () => {
     expect([readdirSync(join(runsDir, '.trash')), readdirSync(join(logDir, 'etl'))]).toEqual([[], []]);
   });
 
-  test('logs outside that a new run of the same id writes to stay', async () => {
+  test('keeps external logs that a new run of the same id writes to', async () => {
     const { root, runsDir, begin, make, store, apply } = world();
     const logDir = join(root, 'logs');
     const old = await make(50, { logDir });
@@ -351,7 +351,7 @@ describe('how runs go', () => {
     await again.close();
   });
 
-  test('not once it is no longer wanted', async () => {
+  test('stops when it is no longer needed', async () => {
     const { store, make, apply } = world();
     await make(50);
     await make(1);
@@ -359,7 +359,7 @@ describe('how runs go', () => {
     expect(store.list()).toHaveLength(2);
   });
 
-  test('once for several that remove at once', async () => {
+  test('happens once if several processes remove concurrently', async () => {
     const { runsDir, make, apply, store } = world();
     const runs: string[] = [];
     for (let age = 80; age > 40; age--) runs.push(await make(age));
@@ -371,8 +371,8 @@ describe('how runs go', () => {
   });
 });
 
-describe('when a store is tidied', () => {
-  test('it has to wait a day at first, and then once a day', () => {
+describe('cleaning a store', () => {
+  test('waits a day at first, and is then due once a day', () => {
     const { runsDir, store } = world();
     mkdirSync(runsDir, { recursive: true });
     const start = Date.now();
@@ -381,13 +381,13 @@ describe('when a store is tidied', () => {
     expect(lstatSync(join(runsDir, '.tidied')).mode & 0o777).toBe(0o600);
   });
 
-  test('never where nothing can be written', () => {
+  test('is never due where nothing can be written', () => {
     const { store } = world();
     expect(store.claimTidying(now, day)).toBe(false);
   });
 });
 
-/** Every entry with its kind and content. */
+/** Every entry with its content. */
 function tree(directory: string): readonly string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .map((entry) => {

@@ -47,7 +47,7 @@ function world() {
   return { runsDir, statusesPath, make, select, markAs };
 }
 
-test('a status is found without reading the runs that have another', async () => {
+test('runs are selected by status without reading those with another', async () => {
   const { make, select } = world();
   const failed = await make(1, 'failed');
   for (let number = 2; number < 30; number += 1) await make(number, 'succeeded');
@@ -56,7 +56,7 @@ test('a status is found without reading the runs that have another', async () =>
   expect((await select(['succeeded'], { limit: 3 })).ids).toHaveLength(3);
 });
 
-describe('the remembered statuses', () => {
+describe('the cached statuses', () => {
   test('are read from the runs once if they are missing', async () => {
     const { make, select, statusesPath } = world();
     const failed = await make(1, 'failed');
@@ -66,7 +66,7 @@ describe('the remembered statuses', () => {
     expect(await select(['failed'])).toEqual({ ids: [failed], reads: 0 });
   });
 
-  test('do not count for a run whose journal has changed since', async () => {
+  test('are ignored for a run whose journal has changed since', async () => {
     const { make, select, markAs } = world();
     const [one, other] = [await make(1, 'failed'), await make(2, 'succeeded')];
     await markAs(one, 'succeeded');
@@ -75,7 +75,7 @@ describe('the remembered statuses', () => {
     expect((await select(['succeeded'])).ids).toEqual([one]);
   });
 
-  test('do not count for a journal of the same size and another time', async () => {
+  test('are ignored for a journal of the same size and another time', async () => {
     const { runsDir, make, select, statusesPath } = world();
     const runId = await make(1, 'failed');
     utimesSync(join(runsDir, runId, 'journal.jsonl'), 5, 5);
@@ -102,7 +102,7 @@ describe('the remembered statuses', () => {
     );
   });
 
-  test('are written again without removed runs when those are many', async () => {
+  test('are compacted without removed runs when they are large', async () => {
     const { runsDir, make, select, statusesPath } = world();
     const failed = await make(1, 'failed');
     const line = readFileSync(statusesPath, 'utf8');

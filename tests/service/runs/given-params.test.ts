@@ -46,13 +46,13 @@ test.each<[string, Workflow, string]>([
       'positional parameter 3 is not used: the workflow takes 2 (ENV, TAG)',
     ].join('\n'),
   ],
-])('%s is refused with every fault', (given, flow, message) => {
+])('%s is rejected with every problem', (given, flow, message) => {
   expect(() => checkGivenParams(flow, parseParams(given))).toThrow(
     expect.objectContaining({ code: 'invalid-params', message }),
   );
 });
 
-test('a missing required parameter is no fault while the user is prompted for it', () => {
+test('a missing required parameter is no problem if the user is prompted for it', () => {
   expect(() => checkGivenParams(declared, [], { isComplete: false })).not.toThrow();
   expect(openParams(declared, [])).toEqual(['ENV']);
 });
@@ -81,11 +81,11 @@ test.each<[string, Workflow]>([
   ['a b c', workflow({ steps: [step('a', { command: 'python3', script: 'import sys; print(sys.argv[1:])' })] })],
   ['a b c', workflow({ steps: [step('a', { script: 'f=x; shift; echo $f' })] })],
   ['x A=1', mentioning('echo $1 $A')],
-])('%s is taken', (given, flow) => {
+])('%s is accepted', (given, flow) => {
   expect(() => checkGivenParams(flow, parseParams(given))).not.toThrow();
 });
 
-test('what is written for people takes nothing', () => {
+test('names and descriptions do not accept parameters', () => {
   const flow = workflow({
     description: 'uses $A',
     name: '$A',
@@ -95,7 +95,7 @@ test('what is written for people takes nothing', () => {
   expect(() => checkGivenParams(flow, parseParams('A=1'))).toThrow('unknown parameter "A"');
 });
 
-describe('a name that changes what programs do', () => {
+describe('a name that changes the behavior of programs', () => {
   const steering = [
     ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND', 'MAKEFLAGS'],
     ...['TAR_OPTIONS', 'DOCKER_HOST', 'BASH_ENV', 'BASH_FUNC_ls', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES'],
@@ -103,7 +103,7 @@ describe('a name that changes what programs do', () => {
     ...['WF_HOME'],
   ];
 
-  it.each(steering)('%s has to be declared', (name) => {
+  it.each(steering)('%s must be declared', (name) => {
     const given: Param[] = [{ name, value: 'x' }];
     const message = `parameter "${name}" changes the behavior of programs, and the file does not declare it`;
     expect(() => checkGivenParams(mentioning(`echo $${name}`), given)).toThrow(
@@ -116,18 +116,18 @@ describe('a name that changes what programs do', () => {
     expect(() => checkGivenParams(workflow({ params: [{ name, value: '' }] }), given)).not.toThrow();
   });
 
-  it.each(['path', 'ENVIRONMENT', 'OLD_PATH', 'GITHUB_TOKEN', 'HOMEPAGE', 'WFX'])('is not %s', (name) => {
+  it.each(['path', 'ENVIRONMENT', 'OLD_PATH', 'GITHUB_TOKEN', 'HOMEPAGE', 'WFX'])('does not include %s', (name) => {
     expect(() => checkGivenParams(mentioning(`echo $${name}`), [{ name, value: 'x' }])).not.toThrow();
   });
 });
 
-test('a name that no variable can have is refused', () => {
+test('a name that is invalid for variables is rejected', () => {
   expect(() => checkGivenParams(mentioning('echo $__proto__'), [{ name: '__proto__', value: '1' }])).toThrow(
     '"__proto__" is not the name of a parameter',
   );
 });
 
-test('a message repeats little of what it was given', () => {
+test('a message repeats only a part of a large input', () => {
   const given = Array.from({ length: 5000 }, (_, i) => ({ name: `N${i}${'x'.repeat(200)}`, value: '' }));
   const many = Array.from({ length: 500 }, (_, i) => ({ name: `P${i}`, value: '' }));
   try {

@@ -20,11 +20,11 @@ async function carrierReporting(report: string): Promise<unknown> {
 }
 
 describe('the report of a carrier', () => {
-  it('says that the carrier owns the run', async () => {
+  it('confirms that the carrier owns the run', async () => {
     expect(await carrierReporting('{"owned":true}\\n')).toBe('owned');
   });
 
-  it('says why the carrier refuses the run', async () => {
+  it('contains the reason if the carrier refuses the run', async () => {
     const error = await carrierReporting('{"owned":false,"code":"run-active","message":"process 7","help":null}\\n');
     expect(error).toEqual(new WfError('run-active', 'process 7'));
   });

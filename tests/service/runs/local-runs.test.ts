@@ -71,7 +71,7 @@ describe('local runs', () => {
     });
   });
 
-  it('stops what it has started, and says when there is nothing to stop', async () => {
+  it('stops a started run, and reports when there is none to stop', async () => {
     await withRuns(async ({ runs, end }) => {
       await runs.start({ workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'api' });
       expect(await runs.stop('r1', { by: 'the API', kill: 'never' })).toEqual({ result: 'asked', forced: false });
@@ -104,7 +104,7 @@ describe('local runs', () => {
     });
   });
 
-  it('says that a run still waits whose end cannot be recorded', async () => {
+  it('reports that a run is still queued if its end cannot be recorded', async () => {
     await withRuns(async ({ control, accepted, runs, end }) => {
       const launch = () => {
         throw new Error('spawn E2BIG');

@@ -65,8 +65,8 @@ async function refusal(work: Promise<unknown>): Promise<readonly [string, string
   throw new Error('nothing was refused', { cause: error });
 }
 
-describe('a run that waits', () => {
-  it('keeps what it begins with in a private file, and secrets nowhere else', async () => {
+describe('a queued run', () => {
+  it('keeps its launch data in a private file, and secrets only there', async () => {
     await withWorld(async ({ accept, path, history }) => {
       await accept(living, false);
       expect(statSync(path('scratch/launch.json')).mode & 0o777).toBe(0o600);
@@ -78,7 +78,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('is taken in once for one id', async () => {
+  it('is accepted once per id', async () => {
     await withWorld(async ({ accept }) => {
       const all = await Promise.all(Array.from({ length: 20 }, () => accept(living, false)));
       expect(all.map(({ runId }) => runId)).toEqual(all.map(() => 'r1'));
@@ -86,7 +86,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('goes to one of those who want to carry it, with everything it was asked for', async () => {
+  it('is claimed by only one process, with all of its launch data', async () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
       const claims = await Promise.allSettled(Array.from({ length: 5 }, () => claimRun('r1', world)));
@@ -101,7 +101,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('is lost when whoever promised to start it has died, unless that was a daemon', async () => {
+  it('is lost after the death of the process that promised to start it, unless that was a daemon', async () => {
     await withWorld(async ({ accept, history, path, archive }) => {
       await accept(dead, true);
       expect((await history.read('r1'))?.state.status).toBe('queued');
@@ -118,7 +118,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('can be taken again after a process that died right after it took it', async () => {
+  it('can be claimed again after its carrier died right after the claim', async () => {
     await withWorld(async (world) => {
       await world.accept(dead, true);
       await claimRun('r1', world.seenBy(dead));
@@ -129,7 +129,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('is lost when the process that took it and the one that promised it have died', async () => {
+  it('is lost if both its carrier and the process that promised to start it have died', async () => {
     await withWorld(async (world) => {
       await world.accept(dead, false);
       await claimRun('r1', world.seenBy(dead));
@@ -137,7 +137,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('is not lost while a process that took it is about to begin', async () => {
+  it('is not lost while its carrier is about to start it', async () => {
     await withWorld(async (world) => {
       await world.accept(dead, false);
       const claimed = await claimRun('r1', world);
@@ -146,7 +146,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('is canceled at once by a stop, and nobody can take it any more', async () => {
+  it('is canceled at once by a stop, and cannot be claimed afterwards', async () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
       expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('canceled');
@@ -161,7 +161,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('leaves a request to stop for the process that has just taken it', async () => {
+  it('keeps a stop request for the carrier that has just claimed it', async () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
       const claimed = await claimRun('r1', world);
@@ -174,7 +174,7 @@ describe('a run that waits', () => {
     });
   });
 
-  it('fails when it cannot begin, and when what it was to begin with is damaged', async () => {
+  it('fails if it cannot start or its launch data is damaged', async () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
       expect(await refuseQueued('r1', 'no process can be started', world)).toBe(true);
@@ -188,8 +188,8 @@ describe('a run that waits', () => {
   });
 });
 
-describe('a request to stop', () => {
-  it('is made harder, never softer, by a later one', async () => {
+describe('a stop request', () => {
+  it('is escalated, but never reduced, by a later one', async () => {
     await withWorld(async (world) => {
       const journal = world.archive.create({ ...asked, runId: 'r1' }, { logDir: null });
       journal.append([{ type: 'run.owned', at: 0, owner: living }]);

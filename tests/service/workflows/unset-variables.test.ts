@@ -16,11 +16,11 @@ const environment = ['OUTSIDE'];
 const messages = ({ diagnostics }: { readonly diagnostics: readonly { readonly message: string }[] }) =>
   diagnostics.map(({ message }) => message);
 
-it('a check of a file warns of a variable that nothing sets', () => {
+it('a check of a file warns about an unset variable', () => {
   expect(messages(checkFile({ name: 'a' }, places, environment))).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
-it('a check of a text warns of it too', async () => {
+it('a check of a text warns about it too', async () => {
   const checked = await checkText(text, places, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(['step "a": nothing sets "$ENVV"']);
 });
@@ -46,13 +46,13 @@ it.each([
   ],
   ['env: {A: "$OUT"}', ['"env": nothing sets "$OUT"']],
   ['params: A=$E\nenv: {E: "$HOME ${X:-1} \\\\$Y $OUTSIDE $PATH $TOKEN"}\nsecrets: [{name: TOKEN, env: OUTSIDE}]', []],
-])('a check warns of what nothing sets before the first step: %s', async (top, expected) => {
+])('a check warns about variables that are unset before the first step: %s', async (top, expected) => {
   const whole = `${top}\nsteps:\n  - {name: a, command: "true", output: OUT}\n`;
   const checked = await checkText(whole, places, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(expected);
 });
 
-it('points at the name in a default', async () => {
+it('the warning points at the name in a default', async () => {
   const whole =
     'params:\n  - {HOST: example.org}\n  - {URL: "https://$HOTS/"}\nsteps:\n  - {name: a, command: echo $URL}\n';
   const { diagnostics } = await checkText(whole, places, { check: checkWorkflow, environment });
@@ -61,6 +61,6 @@ it('points at the name in a default', async () => {
   ]);
 });
 
-it('a run does not warn of it', () => {
+it('a run does not warn about it', () => {
   expect(getWorkflow({ name: 'a' }, places).warnings).toEqual([]);
 });

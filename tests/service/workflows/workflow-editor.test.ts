@@ -6,22 +6,25 @@ import { createWorkflowEditor, type WorkflowEditor } from '../../../src/service/
 
 const rule = 'a name has letters, digits, spaces and _ . + -, and begins with a letter, a digit or _';
 
-test.each(['a', '_a', '1 + 1', 'été.v2-b', 'x'.repeat(200)])('%j can be the name of a workflow', async (name) => {
+test.each(['a', '_a', '1 + 1', 'été.v2-b', 'x'.repeat(200)])('%j is a valid name of a workflow', async (name) => {
   const { editor, dagsDir } = world();
 
   expect(await editor.create(name)).toBe(join(dagsDir, `${name}.yaml`));
   expect(readdirSync(dagsDir)).toEqual([`${name}.yaml`]);
 });
 
-test.each(['', '.a', '-a', '+a', 'a/b', 'a\nb', 'a*'])('%j cannot, and the help says why', async (name) => {
-  const { editor, dagsDir } = world();
+test.each(['', '.a', '-a', '+a', 'a/b', 'a\nb', 'a*'])(
+  '%j is rejected as a name with the rule for names',
+  async (name) => {
+    const { editor, dagsDir } = world();
 
-  const error = { code: 'usage', message: `"${name}" cannot be the name of a workflow`, help: rule };
-  await expect(editor.create(name)).rejects.toEqual(expect.objectContaining(error));
-  expect(readdirSync(dagsDir)).toEqual([]);
-});
+    const error = { code: 'usage', message: `"${name}" cannot be the name of a workflow`, help: rule };
+    await expect(editor.create(name)).rejects.toEqual(expect.objectContaining(error));
+    expect(readdirSync(dagsDir)).toEqual([]);
+  },
+);
 
-test('of a name that is too long only the beginning is told, in whole characters', async () => {
+test('only the beginning of a too long name is printed, in whole characters', async () => {
   const { editor, dagsDir } = world();
   const refused = async (name: string, start: string, bytes: number) => {
     const message = `"${start}..." cannot be the name of a workflow: it has ${bytes} bytes`;

@@ -33,7 +33,7 @@ test('a small text is read at once, without a thread', () =>
     expect(started).toEqual([]);
   }));
 
-test('what a thread has read is what would have been read here, for texts, files, references and mistakes', () =>
+test('a thread returns the same as the main thread, for texts, files, references and errors', () =>
   withDirectory(async (dir) => {
     const { load, read } = loader();
     writeFileSync(join(dir, 'large.yaml'), large);
@@ -56,7 +56,7 @@ test.each([
   { where: 'imports', files: 'part-0 part-1 part-2'.split(' '), text: 'imports: [part-0, part-1, part-2]\n' },
   { where: 'imports of imports', files: ['middle'], text: 'imports: middle\n' },
   { where: 'base', files: ['base'], text: '' },
-])('a small text goes to the thread when its $where are large together', async ({ files, text, where }) =>
+])('a small text is read in the thread if its $where are large in total', async ({ files, text, where }) =>
   withDirectory(async (dir) => {
     const { load, check, read, started } = loader();
     const part = (name: string) =>
@@ -90,7 +90,7 @@ test('a small text with small imports is read at once', () =>
     expect(started).toEqual([]);
   }));
 
-test('a check in the thread sends diagnostics, and the text only of a file with errors', () =>
+test('a check in the thread returns diagnostics, and the text only of a file with errors', () =>
   withDirectory(async (dir) => {
     const { check } = loader();
     const [valid, invalid] = [
@@ -102,7 +102,7 @@ test('a check in the thread sends diagnostics, and the text only of a file with 
     expect(invalid.diagnostics).toEqual(loadWorkflow({ text: broken, file: null, dir }).diagnostics);
   }));
 
-test('an error of the reader comes back as the same error', () =>
+test('an error of the reader is returned as the same error', () =>
   withDirectory(async (dir) => {
     const { load } = loader();
     const request = { text: large, file: null, dir: join(dir, 'none') };
@@ -117,7 +117,7 @@ test('an error of the reader comes back as the same error', () =>
     expect(await load({ text: large, file: null, dir })).toMatchObject({ diagnostics: [] });
   }));
 
-test('several large texts take turns in one thread, which ends after them', () =>
+test('several large texts share one thread, which ends after them', () =>
   withDirectory(async (dir) => {
     const { load, started } = loader();
     const ended: number[] = [];
@@ -134,7 +134,7 @@ test('several large texts take turns in one thread, which ends after them', () =
     expect(started).toHaveLength(2);
   }));
 
-test('a thread that dies fails the text it was reading, and the next text gets another thread', () =>
+test('the end of a thread fails its current text, and the next text gets another thread', () =>
   withDirectory(async (dir) => {
     const { load, started } = loader();
     const first = load({ text: large, file: null, dir });
