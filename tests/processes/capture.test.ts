@@ -26,7 +26,7 @@ describe('a captured command', () => {
     });
   });
 
-  test('is shell code with parameters and environment, in its directory and with no input', async () => {
+  test('is shell code with parameters and environment, in its directory and without input', async () => {
     const cwd = temporaryDirectory();
     const command = 'cat; echo "$1|$X|$#"; pwd; env | sort | cut -d= -f1 | tr "\\n" " "';
     const result = await captureIn(cwd, command, { params: ['a "b"', '$(id)'], env: { X: "'`id`" } });
@@ -80,7 +80,7 @@ describe('a captured command that fails', () => {
     ['echo a; exit 3', 'a', 3, 'exit 3'],
     ['echo one >&2; echo two >&2; exit 1', '', 1, 'exit 1: two'],
     ['kill -9 $$', '', null, 'killed by SIGKILL'],
-  ])('says how: %s', async (command, stdout, exitCode, message) => {
+  ])('reports the reason: %s', async (command, stdout, exitCode, message) => {
     expect(await captured(command)).toEqual({ ok: false, ended: true, exitCode, stdout, message });
   });
 
@@ -104,11 +104,11 @@ describe('a captured command that fails', () => {
     [{ shell: 'sh | sh' }, 'shell "sh | sh" is not a program with its options'],
     [{ env: { BAD: 'a\0b' } }, 'variable "BAD" contains a NUL character, which cannot be passed to a program'],
     [{ env: { BIG: 'x'.repeat(200_000) } }, expect.stringContaining('variable "BIG" is the largest with 200004 bytes')],
-  ])('because it cannot be started says why: %#', async (options, message) => {
+  ])('because it cannot be started reports the reason: %#', async (options, message) => {
     expect(await captured('true', options)).toEqual({ ok: false, ended: false, exitCode: null, stdout: '', message });
   });
 
-  test('prints more than a value may hold', async () => {
+  test('prints more than the maximum size of a value', async () => {
     const { ok, message } = await captured('yes');
     expect({ ok, message }).toEqual({ ok: false, message: 'it printed more than 1048576 bytes' });
   });
@@ -126,7 +126,7 @@ describe('a stop', () => {
     expect(runs(daemon)).toBe(false);
   });
 
-  test('kills a command that does not end', async () => {
+  test('kills a command that ignores it', async () => {
     const cwd = temporaryDirectory();
     const stop = new AbortController();
     const result = captureIn(cwd, `echo $$ >pid; exec ${program('ignore-term.sh')} ready`, { signal: stop.signal });
@@ -136,7 +136,7 @@ describe('a stop', () => {
     expect(runs(Number(readFileSync(join(cwd, 'pid'), 'utf8')))).toBe(false);
   });
 
-  test('that comes first starts nothing', async () => {
+  test('before the start starts nothing', async () => {
     const cwd = temporaryDirectory();
     const result = await captureIn(cwd, 'touch ran', { signal: AbortSignal.abort() });
     expect({ result, ran: existsSync(join(cwd, 'ran')) }).toEqual({

@@ -33,7 +33,7 @@ describe('an end signal', () => {
   });
 
   test.each(['before', 'after'])(
-    'is an AbortSignal with its reason where one is wanted: made %s it was asked',
+    'can be converted to an AbortSignal with its reason: made %s the end was requested',
     (when) => {
       const signal = new EndSignal();
       const early = when === 'before' ? signal.toAbortSignal() : null;
@@ -45,7 +45,7 @@ describe('an end signal', () => {
   );
 });
 
-test.each(['signal', 'kill'] as const)('an attempt is asked to end by either of its signals: %s', (which) => {
+test.each(['signal', 'kill'] as const)('either signal of an attempt requests its end: %s', (which) => {
   const ends = { signal: new EndSignal(), kill: new EndSignal() };
   const either = eitherEnd(ends);
   expect([isAskedToEnd(ends), either.aborted]).toEqual([false, false]);

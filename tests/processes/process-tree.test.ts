@@ -13,7 +13,7 @@ import { listProcesses, numberBefore, processMoment } from '../../src/processes/
 import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 
-/** A process that does nothing, in its own session; killed after the test. */
+/** An idle process in its own session; killed after the test. */
 function idle(argv: readonly string[] = ['sleep', '300']): { child: ChildProcess; identity: ProcessIdentity } {
   const [file = '', ...args] = argv;
   const child = spawn(file, args, { detached: true, stdio: 'ignore' });
@@ -124,7 +124,7 @@ describe('the processes of a run', () => {
     expect(await executor.run({}, other.attempt)).toEqual(succeeded);
     const find = (store: string) =>
       findRunProcesses({ runId: attempt.runId, logs: `/${store}/runs/same/logs` }, { recorded: [] });
-    // No other test finds them by these.
+    // No other test uses these marks.
     onTestFinished(() => {
       for (const left of [...find('one'), ...find('two')]) sendSignal(left, 'SIGKILL');
     });
@@ -184,7 +184,7 @@ describe('the processes of a run', () => {
     expect(find({ spared: new Set(['one']) })).toEqual(['two']);
   });
 
-  test('are searched only among those started since a moment', async () => {
+  test('are searched only among those started since a given time', async () => {
     const before = processMoment() as ProcessMoment;
     const { attempt, started } = testAttempt({ step: { command: 'sleep 300 & true' } });
     expect(await executor.run({}, attempt)).toEqual(succeeded);
@@ -217,7 +217,7 @@ describe('the processes of a run', () => {
 });
 
 describe('ending processes', () => {
-  test('asks first', async () => {
+  test('sends a signal first', async () => {
     const { child, identity } = idle();
     const exit = once(child, 'exit');
     await endProcesses([identity], term);
@@ -263,7 +263,7 @@ describe('ending processes', () => {
     expect({ sent: sent.mock.calls, alive: runs(identity.pid) }).toEqual({ sent: [], alive: true });
   });
 
-  test('of none does nothing', async () => {
+  test('of an empty list does nothing', async () => {
     await expect(endProcesses([], term)).resolves.toBeUndefined();
   });
 });

@@ -45,7 +45,7 @@ describe('a process', () => {
     expect(world.stdout()).toBe(`${world.dir}\n`);
   });
 
-  test('writes to the log while it runs, in the order of its writing', async () => {
+  test('writes to the log while it runs, in order', async () => {
     const world = testAttempt({ step: { command: 'echo 1; while [ ! -e go ]; do sleep 0.01; done; echo 2' } });
     const running = executor.run({}, world.attempt);
     await until(() => world.stdout() === '1\n');

@@ -96,7 +96,7 @@ describe('a program that a starter starts', () => {
     ['kill -TERM $$', { code: null, signal: 'SIGTERM' }],
     ['kill -SEGV $$', { code: null, signal: 'SIGSEGV' }],
     ['kill -PIPE $$', { code: null, signal: 'SIGPIPE' }],
-  ])('tells exactly how it ended: %s', async (script, end) => {
+  ])('reports exactly how it ended: %s', async (script, end) => {
     const { start } = await readyStarter();
     expect(await start(['/bin/sh', '-c', script]).ended).toEqual(end);
   });
@@ -116,7 +116,7 @@ describe('a program that a starter starts', () => {
     ['a program that may not be run', { path: '/etc/passwd' }, 'EACCES'],
     ['a missing directory', { cwd: '/nowhere' }, 'ENOENT'],
     ['arguments that are too large', { env: { PATH: path, LARGE: 'x'.repeat(200_000) } }, 'E2BIG'],
-  ])('fails with the system`s error: %s', async (_name, given, code) => {
+  ])('fails with the error of the system: %s', async (_name, given, code) => {
     const world = await readyStarter();
     expect(await world.start(['/bin/true'], given).ended).toEqual({ error: expect.objectContaining({ code }) });
     await world.ready();
@@ -175,7 +175,7 @@ describe('starters', () => {
     ['a variable with a NUL', { argv: ['true'], env: { PATH: path, A: '\0' } }],
     ['a path that depends on the directory', { argv: ['./true'] }],
     ['a PATH that depends on the directory', { argv: ['true'], env: { PATH: `.:${path}` } }],
-  ])('leave what they cannot be certain of to others: %s', async (_name, given) => {
+  ])('leave cases they are not certain of to others: %s', async (_name, given) => {
     const starters = new Starters();
     onTestFinished(() => starters.close());
     const dir = temporaryDirectory();
