@@ -91,7 +91,7 @@ describe('a sink that does not accept a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 2, failed: 2, retried: 4 });
   });
 
-  test('is retried less and less often while it is gone, and at once when it is back', async () => {
+  test('is retried at growing intervals while it is down, and at once when it is back', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const askedAt: number[] = [];
@@ -110,7 +110,7 @@ describe('a sink that does not accept a record', () => {
     expect(queue.counts).toMatchObject({ queued: 5, failed: 3, forwarded: 2, retried: 3 });
   });
 
-  test('is not retried when it rejects the request', async () => {
+  test('is not retried if it rejects the request', async () => {
     const server = await httpServer((_, response) => response.writeHead(400).end());
     const { queue } = await queueTo(server.url);
     queue.add(record('a'));
@@ -143,7 +143,7 @@ describe('a sink that does not accept a record', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1, retried: 1 });
   });
 
-  test('because it starts an answer and does not end it', async () => {
+  test('because it does not complete its answer', async () => {
     const server = await httpServer((_, response) => response.write('{'));
     const { queue } = await queueTo(server.url, { maxRetries: 0 }, 20);
     queue.add(record('a'));
@@ -153,7 +153,7 @@ describe('a sink that does not accept a record', () => {
 });
 
 describe('a full queue', () => {
-  test('is stuck once nothing has left it for a second', async () => {
+  test('is stuck when nothing has left it for a second', async () => {
     const server = await httpServer(() => {});
     const { queue, tick } = await queueTo(server.url);
     for (const line of ['a', 'b', 'c', 'd']) queue.add(record(line));
@@ -166,7 +166,7 @@ describe('a full queue', () => {
     expect(queue.counts).toEqual({ ...empty, queued: 4, failed: 4 });
   });
 
-  test('balances at any time', async () => {
+  test('has consistent counts at any time', async () => {
     const seen: boolean[] = [];
     const server = await httpServer((_, response) => {
       const { queued, forwarded, failed, queueDepth } = queue.counts;
@@ -181,7 +181,7 @@ describe('a full queue', () => {
   });
 });
 
-describe('the end', () => {
+describe('closing', () => {
   test('abandons the request to a hanging sink at once', async () => {
     const server = await httpServer(() => {});
     const { queue } = await queueTo(server.url, {}, 60_000);

@@ -55,7 +55,7 @@ test('a finished run still counts, and its note is removed', () => {
   expect(total()).toMatchObject({ queued: 6, forwarded: 6 });
 });
 
-test('records that waited in a dead process have failed', () => {
+test('waiting records of a dead process count as failed', () => {
   const { total, tell, dead } = world();
   tell('a', 1, { queued: 9, forwarded: 4, failed: 1, queueDepth: 4 });
   dead.add(1);

@@ -15,7 +15,7 @@ const chunk = (text: string, stream: 'stdout' | 'stderr' = 'stdout', step = 'a')
   bytes: Buffer.from(text),
 });
 
-test('lines come in the order in which they are complete, each of its stream', () => {
+test('lines are in order of completion, each with its stream', () => {
   const feed = new LineFeed(() => 0);
   feed.output(chunk('one\ntw'));
   feed.output(chunk('err', 'stderr'));
@@ -55,7 +55,7 @@ test('a line without an end is split into pieces', () => {
   expect(lines(feed).map((line) => line.length - 'a stdout '.length)).toEqual([65536, 65536, 18928]);
 });
 
-test('dropping counts the lines that would be taken, and keeps unfinished ones', () => {
+test('dropping counts complete lines and keeps unfinished ones', () => {
   const text = fc.array(fc.stringMatching(/^[é\n]{0,5}$/));
   fc.assert(
     fc.property(text, text, fc.boolean(), (before, after, isWaiting) => {
@@ -76,7 +76,7 @@ test('dropping counts the lines that would be taken, and keeps unfinished ones',
   );
 });
 
-test('dropping counts events and lines without an end too', () => {
+test('dropping counts events and unfinished lines too', () => {
   const feed = new LineFeed(() => 0);
   feed.line({ stepName: 'a', line: 'started', at: 0, stream: 'run', attempt: 1 });
   feed.output(chunk('one\ntwo'));

@@ -57,7 +57,7 @@ describe('the monitor', () => {
     ['/log-forwarding/metrics/prometheus', {}],
     ['/log-forwarding/metrics?format=prometheus', {}],
     ['/log-forwarding/metrics', { Accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5,*/*;q=0.1' }],
-  ])('tells its counts to Prometheus: %s', async (path, headers) => {
+  ])('exports its counts to Prometheus: %s', async (path, headers) => {
     const { ask } = await monitor();
     const { status, type, body } = await ask(path, { headers });
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
@@ -85,7 +85,7 @@ describe('the monitor', () => {
     );
   });
 
-  test('answers no other path', async () => {
+  test('answers requests of no other path', async () => {
     const { ask } = await monitor();
     const statuses = await Promise.all(
       ['/', '/metrics', '/log-forwarding', '/log-forwardingmetrics', '/log-forwarding/../metrics'].map((path) =>
@@ -107,7 +107,7 @@ describe('the monitor', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
   });
 
-  test('is taken over by another when the one with its port ends', async () => {
+  test('is replaced by another when the process with its port ends', async () => {
     const { port, close } = await monitor();
     const second = await monitor({ port }, { queued: 77 });
     const third = await monitor({ port });

@@ -42,7 +42,7 @@ describe('addresses', () => {
     [['me@[127.0.0.1]'], [['', 'me@[127.0.0.1]']]],
     [['$NONE', ''], []],
     [['a@x.org\n'], [['', 'a@x.org']]],
-  ])('%j are read', (texts, found) => {
+  ])('%j are parsed', (texts, found) => {
     expect(addresses(texts, 'to', expand)).toEqual(found.map(([name, address]) => ({ name, address })));
   });
 
@@ -54,7 +54,7 @@ describe('addresses', () => {
     ['"a@x.org'],
     ['Ops <>'],
     ['a@x.org;b@x.org'],
-  ])('%j is none', (text) => {
+  ])('%j is invalid', (text) => {
     expect(() => addresses([text], 'to', expand)).toThrow(
       `${JSON.stringify(text)} in "to" is not an address such as name@example.com`,
     );
@@ -157,7 +157,7 @@ describe('the server', () => {
     [{ ...smtp, port: '70000' }, '"smtp.port" is "70000", which is not a port from 1 to 65535'],
     [{ ...smtp, username: 'me' }, '"smtp.username" is given but "smtp.password" is empty'],
     [{ ...smtp, password: 'p' }, '"smtp.password" is given but "smtp.username" is empty'],
-  ])('of %j is refused', (settings, message) => {
+  ])('of %j is rejected', (settings, message) => {
     expect(() => mailServer(settings, expand)).toThrow(message);
   });
 

@@ -67,7 +67,7 @@ describe('encryption', () => {
     expect(server.logins).toEqual([]);
   });
 
-  test.each([true, false])('with an untrusted certificate is refused (implicit TLS: %s)', async (secure) => {
+  test.each([true, false])('with an untrusted certificate is rejected (implicit TLS: %s)', async (secure) => {
     const server = await smtpServer({ secure, login: true });
     await expect(send(server.at({ host: '127.1' }))).rejects.toThrow(
       `mail server 127.1:${server.port}: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT); set NODE_EXTRA_CA_CERTS to a file with the certificate to trust`,
@@ -82,7 +82,7 @@ describe('encryption', () => {
 });
 
 describe('a login', () => {
-  test('is made with name and password', async () => {
+  test('sends name and password', async () => {
     const server = await smtpServer({ login: true });
     await send(server.at());
     expect(server.received.map(({ user }) => user)).toEqual(['me']);
@@ -106,7 +106,7 @@ describe('a login', () => {
 });
 
 describe('receivers', () => {
-  test('get the mail together, hidden ones unseen', async () => {
+  test('get one mail together, and hidden ones are in none of its headers', async () => {
     const server = await smtpServer();
     const cc = [{ name: 'Dö, Jo', address: 'jo@example.org' }];
     const sent = await send(server.at(), { to: to('a@example.org', 'b@example.org'), cc, bcc: to('z@example.org') });

@@ -38,7 +38,7 @@ describe('a delivery', () => {
     expect(await delivered(server.url)).toEqual({ problem: null, waits: [7000, 10_000] });
   });
 
-  test('is tried once if the server refuses it', async () => {
+  test('is tried once if the server rejects it', async () => {
     const server = await answering(404, 200);
     expect(await delivered(server.url)).toEqual({ problem: '404 Not Found', waits: [] });
     expect(server.received).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('a delivery', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('is tried again after a lost connection', async () => {
+  test('is retried after a lost connection', async () => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
     const problem = 'the connection was closed before the answer was complete';
     expect(await delivered(server.url)).toEqual({ problem, waits: [1000, 2000] });
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('ends with the signal', async () => {
+  test('stops with the signal', async () => {
     const abort = new AbortController();
     const server = await httpServer(() => abort.abort());
     const { problem, waits } = await delivered(server.url, abort);

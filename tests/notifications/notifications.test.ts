@@ -150,7 +150,7 @@ steps:
   });
 });
 
-test('the number of lines is a variable; a value that is none is a warning', async () => {
+test('the number of lines can be a variable; an invalid value causes a warning', async () => {
   const { server, run } = await world(`
 params: LINES=1
 notify: {to: slack, url: $BASE/slack, lines: $LINES}
@@ -185,7 +185,7 @@ steps: [{name: load, command: test -e ok}]
   ]);
 });
 
-test('a notification that is not sent is a warning, and its address is stored and shown nowhere', async () => {
+test('a notification that is not sent causes a warning, and its address is stored and shown nowhere', async () => {
   const gone = await httpServer((_, response) => response.writeHead(410).end());
   const { cwd, run } = await world(`
 notify:
@@ -229,7 +229,7 @@ steps: [{name: load, command: touch done}]
     expect(readdirSync(cwd)).not.toContain('done');
   });
 
-  test('says what was not sent', async () => {
+  test('reports unsent notifications', async () => {
     const gone = await httpServer((_, response) => response.writeHead(403).end());
     const { run } = await world(`
 notify: {to: discord, url: "${gone.url}/x"}
@@ -243,7 +243,7 @@ steps: [{name: load, command: "true"}]
     });
   });
 
-  test('refuses a workflow without notifications, and one that cannot be evaluated', async () => {
+  test('rejects a workflow without notifications, and one that cannot be evaluated', async () => {
     const { cwd, run } = await world('steps: [{name: load, command: "true"}]\n');
     const none = await run('notify', 'etl.yaml');
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('workflow "etl" has no notifications') });

@@ -25,7 +25,7 @@ async function waiting({ cwd, env }: Place, ...args: readonly string[]) {
   return { run, web, mail };
 }
 
-it('is reported at once by mail and notifications, with the commands to answer and without secrets', async () => {
+it('a wait for approval is reported at once by mail and notifications, with commands and without secrets', async () => {
   await withPlace({ 'gate.yaml': gate }, async (place) => {
     const { run, web, mail } = await waiting(place);
     await expect.poll(() => [web.received.length, mail.received.length], { timeout: 10_000 }).toEqual([2, 1]);
@@ -49,7 +49,7 @@ it('is reported at once by mail and notifications, with the commands to answer a
   });
 });
 
-it('is not reported if nobody is asked', async () => {
+it('a wait that "--on-approval" answers is not reported', async () => {
   await withPlace({ 'gate.yaml': gate }, async (place) => {
     const { run, web, mail } = await waiting(place, '--on-approval', 'approve');
     expect((await run.ended).code).toBe(0);
@@ -58,7 +58,7 @@ it('is not reported if nobody is asked', async () => {
   });
 });
 
-it('that cannot be reported is a warning', async () => {
+it('a report of a wait that cannot be sent causes a warning', async () => {
   const unsent = gate
     .replace('$BASE/slack', 'http://127.0.0.1:1/')
     .replace('infoMail', 'waitMail')

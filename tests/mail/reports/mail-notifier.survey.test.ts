@@ -159,7 +159,7 @@ steps:
     expect(server.received[0]?.raw.match(/filename=.*/g)).toHaveLength(2);
   });
 
-  test('says so if it succeeded only partially', async () => {
+  test('reports a partial success', async () => {
     const server = await smtpServer();
     const yaml = 'mailOn: {success: true}\nsteps: [{name: a, command: "false", continueOn: {failure: true}}]\n';
     await run(yaml, server.port);
@@ -173,7 +173,7 @@ describe('a run that is stopped', () => {
   test.each([
     ['mailOn: {cancel: true}\n', ['[Error] deploy canceled']],
     ['mailOn: {failure: true, success: true}\n', []],
-  ])('mails only when asked to: %j', async (mailOn, subjects) => {
+  ])('mails only on request: %j', async (mailOn, subjects) => {
     const server = await smtpServer();
     const command = deploy(mailOn + waiting, server.port, { env: { WF_REPORTER: 'plain' } });
     const running = startWf(command.args, command.options);
@@ -243,7 +243,7 @@ describe('a mail that cannot be sent', () => {
     ['to an unreachable server', {}, 'mail server 127.0.0.1:1: connection refused'],
     ['to nobody', { TEAM: 'a b' }, '"a b" in "errorMail.to" is not an address such as name@example.com'],
     ['with half a login', { SMTP_USER: 'me' }, '"smtp.username" is given but "smtp.password" is empty'],
-  ])('%s is told, and changes no outcome', async (_name, env, why) => {
+  ])('%s is reported, and changes no outcome', async (_name, env, why) => {
     const { code, stdout } = await run(failing, 1, { env });
     expect({ code, why: warning.exec(stdout)?.[1] }).toEqual({ code: 1, why });
   });
@@ -298,7 +298,7 @@ describe('a certificate', () => {
     return wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'quiet', ...env } });
   }
 
-  test('of another host is refused even if its authority is trusted', async () => {
+  test('of another host is rejected even if its authority is trusted', async () => {
     const server = await smtpServer({ login: true });
     const { code, stdout } = await send(server.port, { NODE_EXTRA_CA_CERTS: certificate });
     expect(code).toBe(1);
