@@ -12,7 +12,7 @@ function errorAt(place: string): Error {
 /** Leads from column 3 of the first line to line 7, column 5 of its source. */
 const map = { version: 3, sources: ['src/a.ts'], names: [], mappings: 'EAMI' };
 
-test('places of each form of a frame are found, whatever stands in the path', async () => {
+test('positions in each form of a frame are found, whatever the path contains', async () => {
   await withDirectory(async (dir) => {
     const file = join(dir, 'a (b) c', 'program.cjs');
     mkdirSync(join(dir, 'a (b) c'));
@@ -46,7 +46,7 @@ test.each([
   });
 });
 
-test('what is no error, or has no text for a stack, is told as text', () => {
+test('a value that is not an error, or has no stack as text, is returned as text', () => {
   expect(stackOf(Object.assign(new Error('no'), { stack: 7 }))).toBe('7');
   expect(stackOf('out of order')).toBe('out of order');
 });

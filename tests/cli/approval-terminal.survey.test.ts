@@ -35,7 +35,7 @@ function onTerminal({ yaml = gate, args = '', env = '' }: Options, use: (termina
 const question = 'approve or reject? [y/n]';
 
 describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', () => {
-  it('approves with inputs below the live block, while other steps go on, and what is secret is not shown', async () => {
+  it('approves with inputs below the live block while other steps run, and hides secret ones', async () => {
     await onTerminal({}, async (terminal, wf) => {
       await untilShown(terminal, question);
       const one = await untilShown(terminal, 'tick 2', (screen) => screen.includes(question));

@@ -20,7 +20,7 @@ async function begin({ start }: Place, file = 'gate.yaml', id = 'r1', ...args: r
 }
 
 describe('a step that waits for approval', () => {
-  it('goes on with the inputs of the first answer, which is stored when it is told', async () => {
+  it('continues with the inputs of the first answer, which is stored before the command ends', async () => {
     await withPlace({ 'gate.yaml': gate }, async (place) => {
       const run = await begin(place);
       expect(run.printed()).toContain('WAIT   Ship 99? (wf approve -p WHY=... r1 go)\n');

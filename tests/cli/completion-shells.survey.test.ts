@@ -13,7 +13,7 @@ const steps = `steps:
   - { name: "it's done", command: "true" }
 `;
 
-/** What is typed before the tabulator, and what then stands there, in every shell. */
+/** A line typed before the tab key, and the completed line, in every shell. */
 const lines: readonly (readonly [typed: string, completed: string])[] = [
   ['wf valid', 'wf validate'],
   ['wf graph --form', 'wf graph --format'],
@@ -103,7 +103,7 @@ function withShell(settings: string, name: 'bash' | 'zsh', command: string): Pro
   });
 }
 
-/** The line as it stands behind the tabulator. What is typed next is shown once that has had its effect. */
+/** The line after the tab key. The next typed text appears only after the completion. */
 async function completedBy(terminal: Tmux, typed: string, mark: string): Promise<string> {
   terminal.type('-l', typed);
   terminal.type('Tab');

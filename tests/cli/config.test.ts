@@ -157,7 +157,7 @@ describe('settings', () => {
     });
   });
 
-  it('that name no reporter are told with their place', async () => {
+  it('with an unknown reporter are reported with their position', async () => {
     await withHome(async ({ home, write, wfIn }) => {
       write('project/.wf.yaml', 'reporter: pain\n');
       const { code, stderr } = await wfIn('project/deep', ['run', 'w.yaml']);

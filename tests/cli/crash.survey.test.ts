@@ -44,7 +44,7 @@ async function aftermath(cwd: string): Promise<Aftermath | null> {
 
 /** No attempt began without a record, no end is on record that did not happen, nothing is built on what is not on record. */
 function check({ events, damage, marks }: Aftermath): void {
-  // Killed before its first event: nobody can tell that from a journal that got lost.
+  // Killed before its first event, which looks like a lost journal.
   expect(damage).toEqual(events.length > 0 ? [] : [expect.stringMatching(/is empty|has no whole line/)]);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
   const steps = (type: StoredEvent['type']) =>

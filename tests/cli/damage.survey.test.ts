@@ -101,7 +101,7 @@ function untouched(content: Uint8Array, whole: Buffer): readonly StoredEvent[] {
   return lines.map((line) => JSON.parse(line).data);
 }
 
-/** What is told of a run must hold everything that its events say has come to an end. */
+/** The summary of a run must contain everything that has finished according to its events. */
 function expectTold(summary: RunSummary, events: readonly StoredEvent[]): void {
   for (const event of events) {
     if (event.type === 'run.created') expect(summary).toMatchObject({ workflow: event.workflow, file: event.file });
@@ -211,7 +211,7 @@ describe('a thousand damaged journals', () => {
   ];
 
   test.each(shapes)(
-    '%s: nothing fails, and what comes before the damage is told',
+    '%s: every command works, and the events before the damage are shown',
     async (_, count, damage) => {
       const { damaged } = home();
       const whole = file('journal.jsonl');

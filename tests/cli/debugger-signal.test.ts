@@ -10,7 +10,7 @@ const files = {
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
 };
 
-test('SIGUSR1 opens no debugger in a run of the foreground, which goes on', () =>
+test('SIGUSR1 opens no debugger in a foreground run, and the run continues', () =>
   withPlace(files, async ({ start, write }) => {
     const run = start('run', 'wait.yaml');
     await run.until('begun');

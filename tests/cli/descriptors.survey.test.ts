@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { launcher, withDirectory } from '../support/wf.ts';
 
-/** Runs many steps at once in a process that may have only so many open files; `programs`: all that PATH has. */
+/** Runs many steps at once in a process with a limit of open files; `programs`: the paths of all programs in PATH by name. */
 function runWith(limit: number, steps: number, programs?: Readonly<Record<string, string>>) {
   return withDirectory(async (cwd) => {
     const step = (_: unknown, number: number) => `  - {name: s${number}, command: sh -c 'echo hello; sleep 0.2'}\n`;

@@ -15,7 +15,7 @@ steps:
 const hi = 'steps:\n  - name: hi\n    command: sh -c \'echo "[$WHO]" >> marks\'\nparams: WHO=nobody\n';
 
 describe('wf run --detach', () => {
-  it('prints the id of a run that goes on without it, with its parameters as they were given', async () => {
+  it('prints the id of a run that continues in the background, with its parameters unchanged', async () => {
     await withPlace({ 'gated.yaml': gated }, async (place) => {
       const { code, stdout, stderr } = await place.wf('run', 'gated.yaml', '--detach', '--', 'WHO=a  "b" $(c)\n');
       const runId = stdout.trimEnd();
@@ -131,7 +131,7 @@ describe('a process that is to carry a run and is killed', () => {
 });
 
 describe('wf restart', () => {
-  it('stops what is going on and starts the file of today with the same parameters', async () => {
+  it('stops the running run and starts the current file with the same parameters', async () => {
     await withPlace({ 'gated.yaml': gated }, async (place) => {
       const value = ' $HOME "quoted" `x`';
       await place.wf('run', 'gated.yaml', '--detach', '--run-id', 'r1', '-p', `WHO=${value}`);
@@ -167,7 +167,7 @@ function claimerOf({ runsDir }: Place, id: string): number | null {
 }
 
 describe('wf retry --detach', () => {
-  it('starts what did not succeed in a run that goes on without it, with what did', async () => {
+  it('reruns unfinished steps in a run that continues in the background, and keeps succeeded ones', async () => {
     const flow =
       'steps:\n  - name: one\n    command: echo once\n  - name: two\n    command: test -e go\n    depends: one\n';
     await withPlace({ 'flow.yaml': flow }, async (place) => {

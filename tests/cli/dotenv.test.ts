@@ -38,7 +38,7 @@ describe('dotenv', () => {
       ]);
     }));
 
-  it('is read anew by a retry, which keeps the files of the options', () =>
+  it('is read again by a retry, which keeps the files of the options', () =>
     withPlace({ ...files, 'w.yaml': order.replace('printenv', 'sh -c "echo $A $C; exit 1" x') }, async (place) => {
       const { wf, write } = place;
       expect((await wf('run', 'w.yaml', '--env-file', 'cli.env')).code).toBe(1);

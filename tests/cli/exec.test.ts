@@ -31,7 +31,7 @@ describe('wf exec', () => {
     });
   });
 
-  it('runs where it is told, and its run can be tried again', async () => {
+  it('runs in the given directory, and its run can be retried', async () => {
     await withPlace({}, async (place) => {
       await place.wf('exec', '--dir', '/', 'sh', '-c', 'pwd; exit 3');
       expect((await place.wf('retry', 'exec', '--reporter', 'plain')).stdout).toContain('| /\n');
@@ -72,7 +72,7 @@ describe('wf exec', () => {
     [['--dir', '/', '--', 'sh', '-c', ':', '--color'], false],
     [['--color', 'sh', '-c', ':', '--no-color'], true],
     [['--name=x', '--dir', '/', '--color', 'sh', '-c', ':'], true],
-  ])('has no colours because of what stands behind its command: %j', async (words, isColored) => {
+  ])('ignores colour options after its command: %j', async (words, isColored) => {
     await withPlace({}, async (place) => {
       const { code, stdout } = await place.wf('exec', ...words);
       expect([code, stdout.includes('\x1b[')]).toEqual([0, isColored]);

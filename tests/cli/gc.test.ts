@@ -10,7 +10,7 @@ import { workflow } from '../support/workflow.ts';
 const file = 'steps:\n  - name: a\n    command: echo hello\n';
 const dayMs = 86_400_000;
 
-/** A run of `w.yaml` that ended so many days ago. */
+/** Creates a run of `w.yaml` that ended `ageDays` ago. */
 async function makeOld({ cwd, runsDir }: Place, runId: string, ageDays: number): Promise<void> {
   const store = createFileStore({ runsDir, identify, isAlive });
   const path = join(cwd, 'w.yaml');

@@ -105,7 +105,7 @@ retry what failed: wf retry b1
     });
   });
 
-  it('shows a run that is going on', async () => {
+  it('shows a running run', async () => {
     const slow =
       'steps:\n  - name: slow\n    command: sh -c "echo ready; sleep 60"\n  - name: b\n    command: echo b\n    depends: slow\n';
     await withPlace({ 'slow.yaml': slow }, async ({ wf, start, json }) => {
@@ -204,7 +204,7 @@ describe('wf history', () => {
 });
 
 describe('damage', () => {
-  it('is told, and hides nothing else', async () => {
+  it('is reported, and hides no other runs', async () => {
     await withPlace({ 'good.yaml': good, 'bad.yaml': bad }, async ({ wf, json, runsDir }) => {
       for (const id of ['whole', 'no-snapshot', 'no-journal', 'torn']) await wf('run', 'bad.yaml', '--run-id', id);
       rmSync(join(runsDir, 'no-snapshot/snapshot.json'));
@@ -224,7 +224,7 @@ describe('damage', () => {
         ['no-journal', 'bad', 'failed', [expect.stringContaining('journal.jsonl" is missing')]],
         ['torn', 'bad', 'failed', [expect.stringContaining('Line 6 of')]],
       ]);
-      // What was found is still told when it has been cut off.
+      // The damage is still reported after it has been cut off.
       expect((await json('status', 'torn')).warnings).toEqual([expect.stringContaining('Line 6 of')]);
       expect((await wf('history')).code).toBe(0);
     });

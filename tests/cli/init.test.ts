@@ -30,7 +30,7 @@ describe('wf init', () => {
       expect(run.stdout).toContain('Hello, Ada.');
     }));
 
-  it('never overwrites a file unless it is told to', () =>
+  it('overwrites a file only on request', () =>
     withPlace({ 'mine.yaml': 'precious' }, async (place) => {
       const refused = {
         code: 2,

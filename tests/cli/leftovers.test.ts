@@ -44,7 +44,7 @@ it('a run is finished only when what its steps left in the background has ended'
   });
 });
 
-it('what is left by a run whose process is killed at its end is ended by whoever looks at it', async () => {
+it('processes left by a run that was killed at its end are ended by the next command that reads it', async () => {
   await withPlace(files, async (place) => {
     const going = place.start(...run);
     await eventually(() => look(place).isSettled);

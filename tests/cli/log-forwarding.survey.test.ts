@@ -61,7 +61,7 @@ describe('log forwarding', () => {
     expect(server.received.map(({ body }) => JSON.parse(body) as Sent)).toEqual(expected([]));
   });
 
-  it('sends lines while the step goes on', async () => {
+  it('sends lines while the step is running', async () => {
     await withDirectory(async (cwd) => {
       const server = await httpServer(({ body }, response) => {
         if (body.includes('"line":"wait"')) writeFileSync(join(cwd, 'go'), '');
@@ -173,7 +173,7 @@ describe('a sink that is', () => {
       running.kill('SIGINT');
       expect((await running.ended).code).toBe(130);
     });
-    // Less than the patience with a sink when nobody is in a hurry.
+    // Shorter than the time limit for a sink during a run.
   }, 4400);
 });
 
@@ -193,12 +193,12 @@ describe('the monitor', () => {
       'wf_log_forwarding_queue_capacity',
       'wf_log_forwarding_sink_closed',
     ]);
-    // Twenty lines and what is told of the run and its step.
+    // Twenty lines, and the events of the run and its step.
     expect(records?.samples['result="queued"']).toBeGreaterThanOrEqual(22);
     expect(sent.filter(({ stepName }) => stepName === 'count').map(({ line }) => line)).toContain('5');
   });
 
-  it('that cannot have its port is told, and changes nothing else', async () => {
+  it('that cannot open its port is reported, and changes nothing else', async () => {
     const server = await httpServer((_, response) => response.end());
     const { code, stderr } = await run(server.url, talk('seq 1'), { monitorPort: server.port });
     expect([code, stderr]).toEqual([

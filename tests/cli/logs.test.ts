@@ -162,7 +162,7 @@ describe('wf logs -f', () => {
     });
   });
 
-  it('ends with its reader, and the run goes on', async () => {
+  it('ends with its reader, and the run continues', async () => {
     const chatter = 'steps:\n  - name: a\n    command: sh -c "until [ -e go ]; do echo line; sleep 0.02; done"\n';
     await withPlace({ 'w.yaml': chatter }, async ({ cwd, env, start, json }) => {
       const run = start('run', 'w.yaml');
@@ -197,7 +197,7 @@ describe('wf logs -f', () => {
     });
   });
 
-  it('prints what there is of a run that is over', async () => {
+  it('prints the logs of a finished run', async () => {
     await withPlace({ 'w.yaml': waiting }, async (place) => {
       await crash(place, '| waiting', 'w.yaml');
       expect((await place.wf('logs', '-f', '@latest', 'gate')).stdout).toBe('waiting\nhalf \n');

@@ -5,10 +5,10 @@ import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { readProcess } from '../../src/processes/process-table.ts';
 import { startWf, wf, withDirectory } from '../support/wf.ts';
 
-/** So many that most of them are started by starters. */
+/** Large enough that starters start most of them. */
 const count = 120;
 
-/** Each tells who started it and ends in a way of its own. */
+/** Each step prints the process that started it and ends in its own way. */
 function manySteps(end: (index: number) => string): string {
   const steps = Array.from({ length: count }, (_, index) => {
     const script = `echo $PPID >> "$STARTED_BY"; ${end(index)}`;
@@ -21,7 +21,7 @@ function startedBy(file: string): readonly number[] {
   return [...new Set(readFileSync(file, 'utf8').trim().split('\n').map(Number))];
 }
 
-test('of many steps each ends in its own way, and nobody who started them is left', async () => {
+test('each of many steps ends in its own way, and no starter of them remains', async () => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: dir, STARTED_BY: join(dir, 'started-by') };
     const end = (index: number) => (index % 3 === 0 ? 'exit 0' : index % 3 === 1 ? `exit ${index}` : 'kill -USR1 $$');
@@ -47,7 +47,7 @@ test('of many steps each ends in its own way, and nobody who started them is lef
   });
 });
 
-test('nobody who started a step is left when wf is killed and its run found lost', async () => {
+test('no starter of steps remains when wf is killed and its run found lost', async () => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: dir, STARTED_BY: join(dir, 'started-by') };
     writeFileSync(

@@ -55,7 +55,7 @@ describe('wf mark', () => {
     });
   });
 
-  it('refuses a run that goes on, a step that it does not know, and a status that is none', async () => {
+  it('rejects a running run, an unknown step, and an invalid status', async () => {
     const slow = "steps:\n  - name: slow\n    command: sh -c 'echo ready; sleep 60'\n";
     await withPlace({ 'etl.yaml': etl, 'slow.yaml': slow }, async (place) => {
       const run = place.start('run', 'slow.yaml', '--run-id', 'r1', '--reporter', 'plain');

@@ -104,7 +104,7 @@ describeWith('unshare', canUnshare, 'a run in another container', () => {
     });
   });
 
-  it('is lost without a signal to what is left of it in a container that goes on', async () => {
+  it('is lost without a signal to its remaining processes in a container that continues', async () => {
     await withPlace(files, async (home) => {
       const going = startInLasting(home, ...run);
       await going.until('| ready');

@@ -69,7 +69,7 @@ it('does not approve without an input that is required', async () => {
   });
 });
 
-it('waits in CI if it is told to, and in the background', async () => {
+it('waits in CI on request, and in the background', async () => {
   await withPlace(files, async (place) => {
     expect((await inCi(place, 'run', 'gate.yaml', '--run-id', 'r1', '--detach')).code).toBe(0);
     const waiting = inCi(place, 'run', 'gate.yaml', '--run-id', 'r2', '--on-approval', 'wait');

@@ -33,7 +33,7 @@ it('all output of a step comes between its start and its end, whatever other ste
   });
 });
 
-it('lines of the plain report stand in that order too', async () => {
+it('lines of the plain report are in that order too', async () => {
   await withDirectory(async (cwd) => {
     writeFileSync(join(cwd, 'w.yaml'), yaml);
     const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });

@@ -312,7 +312,7 @@ test(
   60_000,
 );
 
-/** Both write what they print to a file too. `right` fails while the daemon is gone, and is tried again. */
+/** Both also write their output to a file. `right` fails while the daemon is down, and is retried. */
 const talk = `steps:
   - name: left
     script: |

@@ -196,7 +196,7 @@ async function serve(file: string) {
   return { address, requested, close };
 }
 
-/** The result of a script of ours that looks at the page from inside. */
+/** The result of a script of `page-probes` that runs in the page. */
 function probe(page: Page, name: string): Promise<unknown> {
   return page.evaluate(readFileSync(join(import.meta.dirname, 'page-probes', name), 'utf8'));
 }

@@ -175,7 +175,7 @@ steps:
       expect(page.match(/left out here/g)?.length).toBe(60);
     }));
 
-  it('tells of a run that is still going on', () =>
+  it('shows a running run', () =>
     withPlace({ 'slow.yaml': 'steps: [{ name: a, command: "echo begun; exec sleep 30" }]' }, async ({ start, wf }) => {
       const run = start('run', 'slow.yaml', '--reporter', 'plain');
       await run.until('begun');

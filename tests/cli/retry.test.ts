@@ -242,7 +242,7 @@ describe('wf retry refuses', () => {
     });
   });
 
-  it('what makes no sense', async () => {
+  it('unknown steps and runs, and contradictory options', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place);
       const told = [];

@@ -49,7 +49,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('is 2 for words that make no sense, with a suggestion', async () => {
+  it('is 2 for invalid arguments, with a suggestion', async () => {
     const { code, stderr } = await wf(['rum', 'w.yaml']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean run?')]);
   });
@@ -176,7 +176,7 @@ describe('surroundings', () => {
   it.each([
     ['a run keeps its exit code, for its output is also in its logs', ['run', 'w.yaml'], 0],
     ['what a command was to print is lost, which its exit code tells', ['schema'], 1],
-  ])('a full disk behind standard output is told, without a stack trace: %s', async (_name, args, exitCode) => {
+  ])('a full disk behind standard output is reported without a stack trace: %s', async (_name, args, exitCode) => {
     await withWorkflow(one, async ({ cwd, env }) => {
       const full = openSync('/dev/full', 'w');
       const child = spawn(process.execPath, [launcher, ...args], {

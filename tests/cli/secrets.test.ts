@@ -179,7 +179,7 @@ describe('thirty secrets', () => {
     });
   });
 
-  it('are all over the place where nobody says that they are secrets', async () => {
+  it('are stored in many files if they are not declared', async () => {
     await withPlanted(async (cwd, run) => {
       const open = planted.replace(/^secrets:.*$/m, '').replace(/^smtp:.*$/m, '');
       writeFileSync(join(cwd, 'w.yaml'), open);
@@ -256,7 +256,7 @@ steps:
     ]);
   });
 
-  it('that a process left behind prints later is masked, and the process holds up nobody', async () => {
+  it('in late output of a leftover process are masked, and the process delays no step', async () => {
     const yaml = `
 secrets: [TOKEN]
 env: [{TOKEN: hunter22}]

@@ -96,7 +96,7 @@ env: [PORT: "${port}"]`,
     }
   });
 
-  it('that ends while a step needs it has failed; the step goes on', () =>
+  it('that ends while a step needs it has failed, and the step continues', () =>
     place(
       `
   - {name: a, service: ${ready}, command: "echo up; while [ ! -f end ]; do sleep 0.02; done"}

@@ -123,7 +123,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('says how a run ended that is over, and what it does not know', async () => {
+  it('reports how a finished run ended, and an unknown run', async () => {
     await withPlace({ 'good.yaml': 'steps:\n  - name: a\n    command: echo a\n' }, async (place) => {
       await place.wf('run', 'good.yaml', '--run-id', 'r1');
       for (const word of ['r1', 'good', '@latest'])

@@ -85,7 +85,7 @@ it('--watch-path runs again for other files, and not for those that do not match
   );
 });
 
-it('a change during a run counts when the run is over', async () => {
+it('a change during a run starts the next one after it', async () => {
   const gate = 'steps:\n  - name: a\n    script: |\n      echo first\n      until test -e go; do sleep 0.05; done\n';
   await watching({ 'w.yaml': gate }, [], async ({ running, write, runs }) => {
     await running.until('| first');
@@ -98,7 +98,7 @@ it('a change during a run counts when the run is over', async () => {
   });
 });
 
-it('what the run writes itself does not have it run for ever', async () => {
+it('files that the run itself writes do not start it endlessly', async () => {
   const yaml = 'steps:\n  - name: a\n    command: date +%N > out.txt\n';
   await watching({ 'w.yaml': yaml }, ['--watch-path', '**'], async ({ running, write, runs }) => {
     await running.until('wf: out.txt: changed in every run');

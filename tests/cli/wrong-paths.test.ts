@@ -21,7 +21,7 @@ describe('a directory in place of a file', () => {
     ['run', 'few', 'name few/1.yaml or few/2.yaml'],
     ['dry', 'many/', 'name one of 6 files in it, such as many/1.yaml'],
     ['graph', 'none', 'name a workflow file; there is none in it'],
-  ])('is told by wf %s %s', async (command, name, help) => {
+  ])('is reported by wf %s %s', async (command, name, help) => {
     await withDirectory(async (cwd) => {
       for (const folder of ['few', 'many', 'none']) mkdirSync(join(cwd, folder));
       for (const [file, text] of Object.entries({ ...files('few', 2), ...files('many', 6) }))
@@ -40,7 +40,7 @@ describe('a directory in place of a file', () => {
     });
   });
 
-  it('can be a part of the path that is none', async () => {
+  it('in the middle of a path is reported as an unknown workflow', async () => {
     await withGood(async (cwd) => {
       const { code, stderr } = await wf(['run', 'w.yaml/x'], { cwd });
       expect([code, stderr.split('\n')[0]]).toEqual([2, 'error: no workflow "w.yaml/x"']);
@@ -73,7 +73,7 @@ describe('wf list', () => {
 });
 
 describe('a name in several groups', () => {
-  it('is told with what to write instead', async () => {
+  it('is reported with the paths to choose from', async () => {
     await withDirectory(async (cwd) => {
       const files = ['dags/etl.yaml', 'dags/b/etl.yaml'].map((file) => join(cwd, file));
       mkdirSync(join(cwd, 'dags/b'), { recursive: true });
@@ -90,7 +90,7 @@ describe('a name in several groups', () => {
 });
 
 describe('a directory that was removed', () => {
-  it('is told by every command that is given in it', async () => {
+  it('is reported by every command started in it', async () => {
     await withDirectory(async (cwd) => {
       for (const words of [['run', 'w.yaml'], ['list'], ['help']]) {
         mkdirSync(join(cwd, 'gone'));
@@ -114,7 +114,7 @@ describe('a home that is no directory', () => {
     ['history', '--no-server'],
     ['exec', 'true'],
     ['list', '--json'],
-  ])('is told by wf %s', async (...words) => {
+  ])('is reported by wf %s', async (...words) => {
     await withGood(async (cwd) => {
       const { code, stdout, stderr } = await wf(words, { cwd, env: { WF_HOME: '/dev/null/wf' } });
       expect({ code, stdout, stderr }).toEqual({

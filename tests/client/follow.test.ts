@@ -62,7 +62,7 @@ function daemon({ cut, heedsOffsets = true }: Manners) {
 
 type Offset = readonly [step: string, attempt: number, stdout: number, stderr: number];
 
-/** Events behind the first so many, and the output of attempts between them. */
+/** The events after a number of them, and the output of attempts between them. */
 function feed(after: number, offsets: readonly Offset[]): string {
   const isUnderWay = (step: string) =>
     events.findIndex((event) => 'step' in event && event.step === step && event.type === 'step.finished') >= after &&
@@ -129,7 +129,7 @@ async function follow(url: string, limits: Partial<ClientLimits> = {}) {
   return { read: { 'b stderr': Buffer.alloc(0), ...read }, ended };
 }
 
-test('all of a run is read while it goes on', async () => {
+test('all of a run is read while it is running', async () => {
   const { url } = await daemon({ cut: () => null });
   expect(await follow(url)).toEqual({ read: logs, ended: ['-', 'a', 'b'] });
 });

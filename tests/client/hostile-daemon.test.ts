@@ -29,7 +29,7 @@ const json =
   (response: ServerResponse) =>
     void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 
-describe('an answer that cannot be understood is told', () => {
+describe('an invalid answer is reported', () => {
   test.each<[string, (response: ServerResponse) => void, string]>([
     ['no JSON', (response) => response.end('<html>'), 'it is not JSON'],
     ['nothing', (response) => response.end(), 'it is not JSON'],
@@ -63,8 +63,8 @@ describe('an answer that cannot be understood is told', () => {
   }
 });
 
-describe('a daemon that does not answer is not waited for without end', () => {
-  test('it says nothing', async () => {
+describe('a daemon that does not answer', () => {
+  test('sends nothing', async () => {
     const { find } = await answering(() => {});
     await expect(find('one')).rejects.toMatchObject({
       code: 'unreachable',
@@ -72,19 +72,19 @@ describe('a daemon that does not answer is not waited for without end', () => {
     });
   });
 
-  test('it begins and says no more', async () => {
+  test('sends an incomplete answer', async () => {
     const { find } = await answering((response) => void response.writeHead(200).write('{'));
     await expect(find('one')).rejects.toMatchObject({
       message: expect.stringMatching(/did not answer for 0.3 s$/),
     });
   });
 
-  test('it takes the connection and says nothing', async () => {
+  test('accepts the connection and sends nothing', async () => {
     const { url } = await tcpServer(() => {});
     await expect(access(url).find('one')).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  test('it breaks off', async () => {
+  test('closes the connection in the middle of its answer', async () => {
     const { find } = await answering((response) => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
@@ -92,12 +92,12 @@ describe('a daemon that does not answer is not waited for without end', () => {
     await expect(find('one')).rejects.toMatchObject({ message: expect.stringMatching(/closed the connection$/) });
   });
 
-  test('nobody is there', async () => {
+  test('is not running', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     await expect(access(url).find('one')).rejects.toMatchObject({ message: `no program listens at ${url}` });
   });
 
-  test('it speaks something else', async () => {
+  test('speaks another protocol', async () => {
     const { url } = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
     await expect(access(url).find('one')).rejects.toMatchObject({
       message: expect.stringContaining('does not speak HTTP'),
@@ -105,7 +105,7 @@ describe('a daemon that does not answer is not waited for without end', () => {
   });
 });
 
-describe('a refusal is told as if it were refused here', () => {
+describe('an error of the daemon is reported like a local one', () => {
   const problem = (status: number, body: object) => json({ type: 'about:blank', title: 'T', status, ...body }, status);
 
   test.each<[string, (response: ServerResponse) => void, object]>([
@@ -201,7 +201,7 @@ test('a connection that the daemon has closed meanwhile is no error', async () =
   expect(server.received.every(({ headers }) => headers.authorization === 'Bearer s3cret')).toBe(true);
 });
 
-test('pages that go in a circle are not followed', async () => {
+test('pages that refer to each other in a cycle are not followed', async () => {
   const server = await httpServer(({ url }, response) =>
     json(url.includes('/workflows') ? { workflows: [], nextCursor: 'again' } : { runs: [run], nextCursor: 'again' })(
       response,

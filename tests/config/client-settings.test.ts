@@ -61,7 +61,7 @@ test.each<[Readonly<Record<string, string>>, string | RegExp]>([
   [{ WF_USERNAME: 'me' }, 'the basic login has a user name but no password'],
   [{ WF_SERVER_CA: 'nowhere.pem' }, /^WF_SERVER_CA: cannot read the certificates of "serverCa": ENOENT/],
   [{ WF_SERVER_CA: 'token' }, /^WF_SERVER_CA: ".*token" holds no certificate in PEM$/],
-])('%j makes no sense', async (env, message) => {
+])('%j is rejected', async (env, message) => {
   await expect(read({ ...server, ...env })).rejects.toMatchObject({
     code: 'usage',
     message: typeof message === 'string' ? message : expect.stringMatching(message),

@@ -140,7 +140,7 @@ describe('log forwarding', () => {
       'logForwarding:\n  httpURL: ftp://x\n',
       'HOME/config.yaml:2:3: "httpURL" must be an address that starts with http:// or https://',
     ],
-  ])('is not what makes no sense: %j', async (yaml, message) => expect(await read(yaml)).toEqual(message));
+  ])('is rejected if it is invalid: %j', async (yaml, message) => expect(await read(yaml)).toEqual(message));
 
   test('names the invalid variable', async () => {
     expect(await read(on, { WF_LOG_FORWARDING_QUEUE_SIZE: 'x' })).toBe(

@@ -149,7 +149,7 @@ describe('the settings of the daemon', () => {
       { flags: { maxConcurrentRuns: '0' } },
       '--max-concurrent-runs: "maxConcurrentRuns" must be a whole number from 1 to 10000',
     ],
-  ])('are refused where they make no sense: %j', async (given, message) => {
+  ])('are rejected if they are invalid: %j', async (given, message) => {
     expect(await read(given)).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   });
 });

@@ -198,7 +198,7 @@ describe("a project's file", () => {
     });
   });
 
-  test.runIf(process.getuid?.() === 0)("counts for nothing when it is somebody else's", async () => {
+  test.runIf(process.getuid?.() === 0)('is ignored if another user owns it', async () => {
     await withWorld({ project: 'strict: true\n' }, ({ home, cwd, open }) => {
       chownSync(join(home, 'project/.wf.yaml'), 4711, 4711);
       expect(open().settings.read('strict').level).toBe('default');
@@ -242,7 +242,7 @@ describe('secrets', () => {
     OTHER: 'kept',
   };
 
-  test('are not told', async () => {
+  test('are not listed', async () => {
     await withWorld({ env }, ({ open }) => {
       const listed = listSettings(open());
       expect(JSON.stringify(listed)).not.toContain('secret-');

@@ -115,7 +115,7 @@ const fanOut = fc.record({
   items: fc.array(fc.record({ script, factList, restoredAs: fc.option(settledAs, { nil: null }) }), { maxLength: 4 }),
 });
 
-/** With a limit, nobody answers. */
+/** With a time limit, there is no answer. */
 const approval = fc.record({
   prompt: fc.constantFrom('', 'sure?'),
   inputs: fc.constant([]),

@@ -90,7 +90,7 @@ describe('repeatPolicy', () => {
     expect(run.ending).toEqual(['failed', 'step']);
   });
 
-  test('applies the retry policy first, anew for each repetition', () => {
+  test('applies the retry policy first, in each repetition', () => {
     const run = DrivenRun.started({ steps: [step('a', { repeat, retry: { limit: 1, intervalMs: 100 } })] });
     expect(told(run.fail('a'))).toEqual(['step.waiting a retry until 1100']);
     run.fire('a');
@@ -118,7 +118,7 @@ describe('repeatPolicy', () => {
 });
 
 describe('the waits of a policy', () => {
-  test('grow by a factor up to a limit, and start anew with each repetition', () => {
+  test('grow by a factor up to a limit, and start again with each repetition', () => {
     const policy = { limit: 3, intervalMs: 100, backoff: 2, maxIntervalMs: 300 };
     const run = DrivenRun.started({ steps: [step('a', { retry: policy, repeat: { intervalMs: 50, backoff: 3 } })] });
     const waits = [run.fail('a'), run.fire('a'), run.fail('a'), run.fire('a'), run.fail('a'), run.fire('a')];
@@ -202,7 +202,7 @@ describe('repetitions with a condition', () => {
     expect(run.step('a').status).toBe('failed');
   });
 
-  test('count the retries of each repetition anew, and decide only after them', () => {
+  test('count the retries of each repetition separately, and decide only after them', () => {
     const repeat = { intervalMs: 0, mode: 'until' as const, condition, limit: 2 };
     const run = DrivenRun.started({ steps: [step('a', { repeat, retry: { limit: 1, intervalMs: 0 } })] });
     run.fail('a');

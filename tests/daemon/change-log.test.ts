@@ -23,7 +23,7 @@ test('knows nothing of positions that are too old, or that were never given', ()
   expect([log.since(16), log.since(0), log.since(21)]).toEqual([null, null, null]);
 });
 
-test('a reader that takes changes at any pace ends with the newest of each thing, as long as it is told of nothing lost', () => {
+test('a reader at any pace has the latest of each thing at the end, unless changes were lost', () => {
   const step = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.constant('take' as const));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {

@@ -12,7 +12,7 @@ const warned = (seq: number, message: string): StoredEvent => ({
   seq,
 });
 
-/** A run of which two events are known, and a journal that goes on when it is told to. */
+/** A run with two known events, and a journal to which tests add events. */
 function world() {
   const known = [warned(1, 'a'), warned(2, 'b')];
   const stored = {
@@ -57,7 +57,7 @@ function world() {
   return { follow, tell, looks };
 }
 
-test('each follower is told what is behind its own place', async () => {
+test('each follower receives the events after its own position', async () => {
   const { follow, tell, looks } = world();
   const told = [follow(0), follow(1), follow(2), follow(9)];
   tell(warned(3, 'c'), 'end');
@@ -66,7 +66,7 @@ test('each follower is told what is behind its own place', async () => {
   expect(looks.map(({ aborted }) => aborted)).toEqual([true]);
 });
 
-test('what was cut off is told again from there on, also to who comes later', async () => {
+test('events after a cut are sent again, also to later followers', async () => {
   const { follow, tell } = world();
   const early = follow(0);
   tell(warned(3, 'c'));
@@ -91,7 +91,7 @@ test('a journal that cannot be read ends all its followers with the error, and t
   expect(looks.length).toBe(2);
 });
 
-test('a follower that stops ends at once, and takes nobody with it', async () => {
+test('a follower that stops ends at once, and the others continue', async () => {
   const { follow, tell, looks } = world();
   const stop = new AbortController();
   const leaving = follow(0, stop.signal);

@@ -70,7 +70,7 @@ test('nothing is read again while nothing changes', async () => {
   expect({ version: runIndex.version(), reads: reads() }).toEqual(before);
 });
 
-test('between two looks in quick succession it is not even looked, unless somebody knows of a change', async () => {
+test('the directory is not read twice in quick succession, unless a change is reported', async () => {
   const { runIndex, run, runs, file, setTime } = world({ 'a.yaml': quick });
   setTime(1000);
   await runIndex.refresh();

@@ -86,7 +86,7 @@ describe('a queue of runs', () => {
     expect([launched, queue.depth()]).toEqual([['a', 'b'], 1]);
   });
 
-  it('starts them in their order, never more than may go on at once', async () => {
+  it('starts them in order, never more than the limit at once', async () => {
     const { queue, launched, end } = queueWith({ running: 2, waiting: 9 });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd', 'e']) queue.add(runId);
@@ -204,7 +204,7 @@ describe('a queue of runs', () => {
     expect(queue.isFull()).toBe(false);
   });
 
-  it('ends a run whose process cannot begin, and does not try again', async () => {
+  it('fails a run whose process cannot start, without a retry', async () => {
     const { queue, launched, refused, reported, fail } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     queue.add('a');
@@ -270,7 +270,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'a']);
   });
 
-  it('leaves a run alone that another process has, and tries again later', async () => {
+  it('leaves a run of another process alone, and retries later', async () => {
     const { queue, clock, launched, refused, reported, fail } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     queue.add('a');
@@ -282,7 +282,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'a']);
   });
 
-  it('goes on with the next when a process cannot even be started', async () => {
+  it('continues with the next run if a process cannot be started', async () => {
     const { queue, refused, end } = queueWith({ running: 1, waiting: 9 });
     const broken = createStartQueue({
       limits: { running: 1, waiting: 9 },
@@ -306,7 +306,7 @@ describe('a queue of runs', () => {
     expect(queue.running()).toEqual([]);
   });
 
-  it('tells when no run goes on any more, or when nobody wants to wait', async () => {
+  it('is idle when no run is running, and waiting for that can be canceled', async () => {
     const { queue, end } = queueWith({ running: 2, waiting: 9 });
     queue.open();
     queue.add('a');

@@ -201,7 +201,7 @@ New versions may add kinds and keys; those listed here do not change. A JSON Sch
   return [head, ...sections].join('\n');
 }
 
-/** What every line has is told once. */
+/** The keys of every line, which the page documents once. */
 const common = ['type', 'runId', 'at', 'seq'];
 
 function section(name: string, definition: JsonSchema, lines: readonly Line[]): string {

@@ -18,7 +18,7 @@ export type Played = {
 
 /**
  * Follows a page as a reader would, in an empty directory with a home of its own: writes its files, and runs its commands in
- * their order. `adapt` is told of each script before it is run, and answers what is to be run in its place.
+ * order. `adapt` is called with each script before it is run, and returns the script to run instead.
  */
 export async function play(
   blocks: readonly Block[],

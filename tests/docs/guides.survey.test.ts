@@ -59,7 +59,7 @@ describe.each([...pages, 'README.md'])('%s', (page) => {
 describe('the check of the docs', () => {
   const block = (info: string, text: string) => blocksOf(`before\n\`\`\`${info}\n${text}\`\`\`\nafter\n`)[0] as Block;
 
-  test('reads what stands behind a fence', () => {
+  test('reads the text after a fence', () => {
     expect(block('yaml file=a.yaml', 'steps: []\n')).toEqual({
       line: 2,
       language: 'yaml',

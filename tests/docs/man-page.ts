@@ -139,7 +139,7 @@ function withFacts(text: string, { argChoices, defaultValue, defaultValueDescrip
   return [`${sentence(text)}.`, ...facts].join(' ');
 }
 
-/** What is on by default is told by the option that switches it off. */
+/** A setting that is on by default is documented by the option that switches it off. */
 function isTold(value: unknown): boolean {
   return value !== undefined && typeof value !== 'boolean' && !(Array.isArray(value) && value.length === 0);
 }

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 const docs = resolve(import.meta.dirname, '../../docs/reference');
 
-/** A page of the reference is what is generated; with `WF_UPDATE_GOLDENS=1` it is written anew. */
+/** Compares a page of the reference with the generated text; `WF_UPDATE_GOLDENS=1` rewrites it. */
 export function expectPage(name: string, text: string): void {
   const path = resolve(docs, name);
   if (process.env['WF_UPDATE_GOLDENS'] === '1') {

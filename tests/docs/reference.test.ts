@@ -79,7 +79,7 @@ function fenced(text: string): string {
   return `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
-/** A page is what is generated; with `WF_UPDATE_GOLDENS=1` it is written anew. */
+/** Compares a page with the generated text; `WF_UPDATE_GOLDENS=1` rewrites it. */
 function expectPage(name: string, text: string): void {
   const path = resolve(docs, name);
   if (process.env['WF_UPDATE_GOLDENS'] === '1') {

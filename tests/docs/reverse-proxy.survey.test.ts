@@ -81,7 +81,7 @@ async function answersAsPromised(port: number, dir: string): Promise<void> {
   await isToldAtOnce(spawn('curl', stream), () => writeFileSync(join(dir, 'home/dags/ops/go'), ''));
 }
 
-/** What happens arrives while the run, which waits for `goOn`, is still going on. */
+/** Events arrive while the run, which waits for `goOn`, is still running. */
 async function isToldAtOnce(stream: ChildProcess, goOn: () => void): Promise<void> {
   let told = '';
   let hasGoneOn = false;

@@ -6,7 +6,7 @@ import { describeWith, isInstalled } from '../support/require.ts';
 import { withDirectory } from '../support/wf.ts';
 
 const unit = readFileSync(resolve(import.meta.dirname, '../../docs/deploy/wf.service'), 'utf8');
-/** With the lines that stand there as comments. */
+/** The unit with its commented lines activated. */
 const strict = unit.replace(/^#(?=[A-Z]\w+=)/gm, '');
 
 describeWith('systemd', isInstalled('systemd-analyze'), 'the systemd unit', () => {
@@ -26,7 +26,7 @@ test('the systemd unit leaves runs alone, and sudo to the steps', () => {
   const lines = unit.split('\n').filter((line) => !line.startsWith('#'));
   const keys = lines.map((line) => line.split('=')[0]);
   expect(lines).toEqual(expect.arrayContaining(['KillMode=process', 'Restart=on-failure', 'StateDirectory=wf']));
-  // Each of these takes something from runs that go on, or forbids to become another user.
+  // Each of these affects runs that outlive the daemon, or prevents them from changing the user.
   const harmful =
     /^(PrivateTmp|RuntimeDirectory|DynamicUser|NoNewPrivileges|Restrict\w+|SystemCall\w+|PrivateDevices|MemoryDenyWriteExecute|ProtectKernel\w+|ProtectClock|ProtectHostname|LockPersonality)$/;
   expect(keys.filter((key) => harmful.test(key ?? ''))).toEqual([]);

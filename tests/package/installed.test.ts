@@ -115,7 +115,7 @@ test.each(['wf', 'wfrun'])('npx %s runs a workflow', (command) => {
   expect(stdout).toContain('hello world');
 });
 
-test('a failed run is told by the exit code', () => {
+test('a failed run is reported by the exit code', () => {
   write('fail.yaml', "steps:\n  - name: fail\n    command: sh -c 'exit 7'\n");
 
   expect([npx('wf', 'run', 'fail.yaml').code, npx('wf', 'run', '-x', 'fail.yaml').code]).toEqual([1, 7]);

@@ -22,7 +22,7 @@ test.each(['--version', '-V', 'version'])('%s is answered without the program', 
   expect(launch([process.execPath, launcher(null), argument])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('a full disk behind standard output is told, without a stack trace', () => {
+test('a full disk behind standard output is reported without a stack trace', () => {
   const command = '"$0" "$1" --version >/dev/full';
   const { stdout, stderr } = launch(['sh', '-c', command, process.execPath, launcher(null)]);
   expect([stdout, stderr]).toEqual([
@@ -47,7 +47,7 @@ test('what is still on its way to standard output when the program ends arrives'
   expect([code, stdout.length]).toEqual([1, 1_000_000]);
 });
 
-test('an error that nobody caught names the function it came from', () => {
+test('an uncaught error names the function that threw it', () => {
   const program = 'async function loadWorkflow() { throw new Error("no"); }\nexports.main = () => loadWorkflow();';
   const file = launcher(program);
 
@@ -57,7 +57,7 @@ test('an error that nobody caught names the function it came from', () => {
   expect(stderr).toContain(`at loadWorkflow (${join(file, '../../dist/wf.cjs')}:1:`);
 });
 
-test('a program that stops without an end is told as a bug, and has failed', () => {
+test('a program that stops without a result is reported as a bug, and has failed', () => {
   const program = "exports.main = () => new Promise(() => console.log('begun'));";
 
   const ended = launch([process.execPath, launcher(program), 'run', 'x.yaml']);
@@ -78,7 +78,7 @@ test('a checkout without a build says how to make one', () => {
   });
 });
 
-test.each(['20.18.3', '18.20.8', '6.17.1'])('Node %s is too old, and is told so in one line', (node) => {
+test.each(['20.18.3', '18.20.8', '6.17.1'])('Node %s is reported as too old in one line', (node) => {
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'${node}'}})`;
 
   const ended = launch([process.execPath, '--import', pretend, launcher(null), '--version']);

@@ -130,7 +130,7 @@ test('an installation of something else says so', async () => {
   expect(calls()).toBe('npm install;');
 });
 
-test('a build that fails says so and is tried again', async () => {
+test('a failed build is reported and retried', async () => {
   await setup();
   write('src/main.ts', 'changed');
   calls();
@@ -140,14 +140,14 @@ test('a build that fails says so and is tried again', async () => {
   expect(calls()).toBe('build;build;');
 });
 
-test('several at once install and build once', async () => {
+test('concurrent calls install and build once', async () => {
   const ended = await Promise.all([setup(), setup(), setup()]);
 
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
   expect(calls()).toBe('npm install;build;');
 });
 
-test('one that was killed holds up nobody', async () => {
+test('a killed setup does not block the next one', async () => {
   expect((await setup({ BUILD: 'dies' })).code).toBe(null);
   expect((await setup()).code).toBe(0);
   expect(calls()).toBe('npm install;build;build;');

@@ -10,7 +10,7 @@ const isUpdating = process.env['WF_UPDATE_GOLDENS'] === '1';
 /** What is shown of the headers. */
 const shown = ['location', 'content-range', 'content-disposition'];
 
-/** Asks one after another, waiting for what runs, and compares the answers with a file; `WF_UPDATE_GOLDENS=1` writes it anew. */
+/** Sends requests in order, waits for their runs, and compares the answers with a file; `WF_UPDATE_GOLDENS=1` rewrites it. */
 export async function expectAnswers(golden: string, world: ApiWorld, asked: readonly Asked[]): Promise<void> {
   const texts: string[] = [];
   let before: unknown = null;

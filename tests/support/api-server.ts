@@ -15,7 +15,7 @@ export type Sent = {
   readonly body?: string | URLSearchParams | object;
 };
 
-/** A server of ours on a port of its own, until the test ends. */
+/** Starts the server on a free port for the duration of the test. */
 export type ApiServer = RunningServer & {
   readonly logged: readonly string[];
   readonly ask: (method: string, path: string, sent?: Sent) => Promise<Answer>;
@@ -23,7 +23,7 @@ export type ApiServer = RunningServer & {
   readonly raw: (bytes: string | Uint8Array) => Promise<string>;
 };
 
-/** Nobody has to log in, on a free port. */
+/** Without a login, on a free port. */
 export const openSettings: ListenSettings = {
   host: '127.0.0.1',
   port: 0,

@@ -62,7 +62,7 @@ export async function apiWorld(
   };
 }
 
-/** The stream of all changes has no end of its own; whoever asks for it here gets what has happened until now. */
+/** The stream of all changes does not end by itself: the path is changed to return only past events. */
 function endingPath(path: string): string {
   if (!/\/api\/v2\/events(\?|$)/.test(path)) return path;
   const asked = path.replace(/([?&]follow=)(true)?(?=&|$)/g, '$1false');

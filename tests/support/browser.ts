@@ -10,7 +10,7 @@ export type Visit = {
   readonly page: Page;
   /** Addresses that were asked for, the page itself first. */
   readonly requests: readonly string[];
-  /** What stands in the console, and errors that nobody caught. */
+  /** Console messages and uncaught errors. */
   readonly messages: readonly string[];
 };
 

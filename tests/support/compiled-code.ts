@@ -2,7 +2,7 @@ import { copyFileSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, sta
 import { join, resolve } from 'node:path';
 
 /**
- * `wf` keeps its compiled code below its home. Nearly every test has a home of its own, so each would compile `wf` anew, which
+ * `wf` keeps its compiled code below its home. Nearly every test has a home of its own, so each would compile `wf` again, which
  * takes longer than most commands. The code is shared here instead; what `wf` does without it is tested in `tests/package`.
  */
 const shared = resolve(import.meta.dirname, '../../node_modules/.cache/wf-test-code');

@@ -109,7 +109,7 @@ function patternOf(path: string): RegExp {
 /** The schemas of a stream by the names of its events. */
 type EventSchemas = Readonly<Record<string, { readonly $ref: string }>>;
 
-/** The end of the stream of one run, and what it prints, are only told in words. */
+/** The end of the stream of one run, and its output, are described only in words. */
 function eventsOf(text: string): readonly { readonly event: string; readonly data: unknown }[] {
   return text.split('\n\n').flatMap((frame) => {
     const [, event = ''] = /^event: (.*)$/m.exec(frame) ?? [];

@@ -58,7 +58,7 @@ export class DrivenRun {
     return this.send({ type: 'attempt-serving', at: this.now, step, attempt });
   }
 
-  /** The step's present attempt is over. */
+  /** Ends the current attempt of the step. */
   end(step: string, outcome: Outcome, attempt = this.step(step).attempt, facts?: AttemptFacts): readonly RunEvent[] {
     const found = facts === undefined ? {} : { facts };
     return this.send({ type: 'attempt-ended', at: this.now, step, attempt, outcome, ...found });

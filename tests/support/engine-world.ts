@@ -20,9 +20,9 @@ export type Work = (attempt: Attempt) => Outcome | Promise<Outcome>;
 export type EngineWorld = {
   readonly clock: FakeClock;
   readonly start: (workflow: Workflow, request?: Partial<RunRequest>) => ActiveRun;
-  /** All events of all runs so far, in the order in which they were told. */
+  /** All events of all runs so far, in the order of their arrival. */
   readonly events: StoredEvent[];
-  /** Resolves with the first event of that type and step, also when it has been told already. */
+  /** Resolves with the first event of that type and step, also if it has already arrived. */
   readonly told: (type: StoredEvent['type'], step?: string) => Promise<StoredEvent>;
   /** Types of the events, with the step where there is one. */
   readonly story: () => string[];
@@ -115,7 +115,7 @@ const noSubworkflow: FindSubworkflow = ({ run }) => {
   throw new WfError('not-found', `no workflow "${run}"`);
 };
 
-/** Work that goes on until it is asked to end, then ends as a process does that the signal kills. */
+/** Work that runs until it is stopped, and then ends like a process that the signal kills. */
 export const untilStopped: Work = (attempt) => {
   attempt.started(null);
   return new Promise((resolve) => {

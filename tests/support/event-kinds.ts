@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../src/core/run/run.ts';
 
-/** The compiler names the one that is missing; then it belongs into `event.json` too. */
+/** The compiler names a missing one; add it to `event.json` too. */
 const every: { readonly [kind in RunEvent['type']]: true } = {
   'run.created': true,
   'run.queued': true,

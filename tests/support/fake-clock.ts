@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/engine/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that tests advance. */
 export type FakeClock = Clock & {
-  /** Goes on by so many milliseconds and fires what is due, in order. */
+  /** Advances by milliseconds and calls due timers in order. */
   readonly advance: (ms: number) => void;
-  /** Timers that are set. */
+  /** The number of pending timers. */
   readonly pending: () => number;
 };
 

@@ -55,7 +55,7 @@ export async function tcpServer(onConnection: (socket: Socket) => void): Promise
   return { url: `http://127.0.0.1:${port}`, port };
 }
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
   const { port } = await listening(server);
@@ -63,13 +63,13 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** What a proxy does besides its work. */
+/** Settings of a proxy. */
 type ProxySettings = {
-  /** What it wants to be told: `name:password`. */
+  /** The required login: `name:password`. */
   readonly login?: string;
   /** It speaks TLS itself. */
   readonly tls?: boolean;
-  /** Where it connects to, whatever it is asked for. */
+  /** The address that it connects to, whatever the request. */
   readonly leadsTo?: number;
 };
 

@@ -5,7 +5,7 @@ export function success(outputs: Outputs = {}): Outcome {
   return { status: 'succeeded', exitCode: 0, outputs };
 }
 
-/** How an attempt ends that did not; exit code 1 unless told otherwise. */
+/** The outcome of a failed attempt; exit code 1 by default. */
 export function failure(settings: Partial<Extract<Outcome, { status: 'failed' }>> = {}): Outcome {
   return { status: 'failed', reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {}, ...settings };
 }

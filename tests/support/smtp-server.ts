@@ -25,11 +25,11 @@ export type TestSmtpServer = {
   readonly logins: readonly { readonly username: string; readonly secure: boolean }[];
   /** Resolves when a client waits for an answer that it will not get. */
   readonly hanging: Promise<void>;
-  /** How to reach it, as `sendMail` wants to be told. */
+  /** Its address and login as settings of `sendMail`. */
   readonly at: (settings?: Partial<MailServer>) => MailServer;
 };
 
-/** What a test wants of its server; receivers that begin with `nobody` are refused, as is any password but `secret`. */
+/** Settings of a server, which rejects some receivers (`onRcptTo`) and passwords other than `secret`. */
 export type TestSmtpOptions = Pick<SMTPServerOptions, 'secure' | 'disabledCommands' | 'allowInsecureAuth'> & {
   readonly login?: boolean;
   /** Never answers this command. */

@@ -29,7 +29,7 @@ export class VirtualScreen {
     for (const [token] of all.matchAll(tokens)) this.#take(token);
   };
 
-  /** Changes the width as terminals do that break long lines anew; the cursor stays with its character. */
+  /** Changes the width and wraps long lines again, like a terminal; the cursor stays with its character. */
   resize(columns: number, rows: number): void {
     const rowsBelow = this.#lines.length - this.#row;
     const broken = this.#lines.flatMap((line) => breakLine(line, columns));

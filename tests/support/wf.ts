@@ -27,7 +27,7 @@ export type WfOptions = {
   readonly through?: readonly string[];
 };
 
-/** A started `wf`; `until` resolves once its standard output holds the text so many times. */
+/** A started `wf`; `until` resolves once its standard output contains the text that number of times. */
 export type RunningWf = {
   readonly pid: number;
   readonly ended: Promise<Ended>;

@@ -73,7 +73,7 @@ handlerOn:
     ['/proc/none/file', 'cannot write "/proc/none/file": no such file or directory'],
     ['/', 'cannot write "/": illegal operation on a directory'],
     ['/dev/full', 'cannot write "/dev/full": no space left on device'],
-  ])('cannot go to %s, which is told in plain words', async (file, message) => {
+  ])('to %s is reported with the reason', async (file, message) => {
     await withDirectory(async (cwd) => {
       const { code, stdout } = await runIn(cwd, `steps:\n  - name: a\n    command: echo 1\n    stdout: ${file}\n`);
       expect({ code, recap: stdout.split('\n').find((line) => line.startsWith('✖')) }).toEqual({
@@ -110,7 +110,7 @@ function runOnFullDisk(cwd: string, steps: string) {
 }
 
 describeWith('unshare', canMount, 'on a full disk', () => {
-  test('a program that fails over its output is told with the reason', async () => {
+  test('a program that fails because of its output is reported with the reason', async () => {
     await withDirectory(async (cwd) => {
       const { status, stdout } = runOnFullDisk(cwd, 'steps:\n  - name: a\n    command: head -c 600000 /dev/zero\n');
       expect(status).toBe(1);

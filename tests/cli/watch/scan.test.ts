@@ -55,7 +55,7 @@ test('waits for a change that has come to rest, also in a directory made later',
   });
 });
 
-test('gives up when nobody wants to wait any more', async () => {
+test('stops when it is canceled', async () => {
   await withDirectory(async (directory) => {
     const controller = new AbortController();
     const waiting = nextChange(
@@ -68,7 +68,7 @@ test('gives up when nobody wants to wait any more', async () => {
   });
 });
 
-test('what changes in three runs in a row is the run’s own, until somebody else changes it', () => {
+test('a file that changes in three runs in a row is ignored until it changes between runs', () => {
   const writes = new OwnWrites();
   const during = (from: number) => writes.judge(new Map([['out', `${from}`]]), new Map([['out', `${from + 1}`]]));
   expect([during(1), during(2), during(3), during(4)]).toEqual([

@@ -248,7 +248,7 @@ describe('a retry of a fan-out', () => {
     expect(planRetry(next.state, { from: 'ship[b]' }).rerun).toEqual(['ship', 'after']);
   });
 
-  test('reads the items anew if a step before it runs again', () => {
+  test('reads the items again if a step before it is rerun', () => {
     const plan = planRetry(failed().state, { from: 'list' });
     expect(plan).toEqual({ restored: [], rerun: ['list', 'ship', 'after'] });
   });
@@ -274,7 +274,7 @@ describe('a retry of a fan-out', () => {
     expect(kept).toMatchObject({ step: 'ship', instances: [] });
   });
 
-  test('reads items anew that contain secrets, which are not stored', () => {
+  test('reads items again if they contain secrets, which are not stored', () => {
     const secrets = new Secrets();
     secrets.add('hunter2');
     const event = {

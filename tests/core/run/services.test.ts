@@ -48,7 +48,7 @@ describe('a service', () => {
   test.each([
     [success(), 'ended while "test" needs it'],
     [failure({ exitCode: 3, message: 'exit 3' }), 'exit 3'],
-  ])('that ends by itself while a step needs it has failed; running steps go on', (outcome, message) => {
+  ])('that ends by itself while a step needs it has failed, and running steps continue', (outcome, message) => {
     const run = serving({ steps: [db, user, step('later', { depends: ['db', 'test'] })] });
     expect(told(run.end('db', outcome))).toEqual([`step.finished db failed: ${message}`]);
     expect(told(run.succeed('test'))).toEqual([

@@ -23,7 +23,7 @@ test('a name that several have needs its group', () => {
   expect(nameOf(get('/same'))).toBe('/same.yaml');
 });
 
-test('whatever a workflow is told to be called, it is found by that', () => {
+test('every workflow is found by its displayed name', () => {
   const { get, nameOf, list } = names('/d/a.yaml', '/d/a.yml', '/d/a.yaml.yaml', '/d/x/a.yaml', '/d/b.yml');
 
   for (const listed of list) expect(get(nameOf(listed))).toBe(listed);
@@ -38,7 +38,7 @@ test('a name that nothing has tells what is near', () => {
   expect(() => get('__proto__')).toThrow('no workflow');
 });
 
-test('the catalog is looked at anew when it has changed', () => {
+test('the names are updated when the catalog has changed', () => {
   let list = [listed('/d/one.yaml')];
   let version = 1;
   const { get } = listedNames({ ...noCatalog, list: () => list, version: () => version });

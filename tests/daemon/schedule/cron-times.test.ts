@@ -60,7 +60,7 @@ describe.each(nights)('in %s around %s', (timeZone, day) => {
   });
 });
 
-describe('summer time, in words', () => {
+describe('daylight saving time, in words', () => {
   const local = (rule: CronRule, day: string) => {
     const from = Date.parse(`${day}T00:00:00+01:00`) - dayMs / 24;
     return dueBetween(times, rule, [from, from + dayMs]).map((at) => new Date(at).toISOString().slice(11, 16));

@@ -123,7 +123,7 @@ export class ScheduleWorld {
     for (const watcher of this.#watchers) watcher();
   }
 
-  /** Everything here answers at once, so after a turn of the loop nobody is at work. */
+  /** Everything here answers at once, so that all work is done after one turn of the event loop. */
   async #settle(): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
   }

@@ -51,7 +51,7 @@ describe('a schedule', () => {
     expect(world.started()).toEqual(['01:00', '01:45']);
   });
 
-  it('goes on where it was when its file was gone or broken for a while', async () => {
+  it('continues at its last position when its file was missing or invalid for a while', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     await world.pass(30 * minute);
     world.remove('/w.yaml');
@@ -257,7 +257,7 @@ describe('stop and restart', () => {
   });
 });
 
-describe('after a time in which nobody was there', () => {
+describe('after a time without a daemon', () => {
   const during = async (schedule: Parameters<ScheduleWorld['write']>[1], ms: number) => {
     const world = await worldWith(schedule, '2026-06-01T00:30:00Z');
     await world.shutDown();
@@ -327,7 +327,7 @@ describe('after a time in which nobody was there', () => {
     expect((await during(policy, 10 * hour)).started()).toEqual(['08:00']);
   });
 
-  it('nothing, where the record was lost: nobody knows what was due', async () => {
+  it('nothing, if the record was lost and the missed starts are unknown', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     world.crash('{"format":1,"rul');
     world.jump(5 * hour);
@@ -389,7 +389,7 @@ describe('a clock that jumps', () => {
 });
 
 describe('a start that is refused', () => {
-  it('is tried again while a limit is reached or the disk is full', async () => {
+  it('is retried while a limit is reached or the disk is full', async () => {
     const world = await worldWith({ start: ['0 5 * * *'] });
     world.refusals.push(new WfError('busy', 'the queue is full'), new WfError('storage', 'no space'));
     await world.pass(5 * hour + minute);
@@ -405,7 +405,7 @@ describe('a start that is refused', () => {
     expect([world.runs.length, world.scheduler?.missed()]).toEqual([0, 1]);
   });
 
-  it('for another reason is reported and not tried again', async () => {
+  it('for another reason is reported and not retried', async () => {
     const world = await worldWith({ start: ['0 5 * * *', '0 6 * * *'] });
     world.refusals.push(new WfError('invalid-workflow', 'not valid'), new TypeError('a bug'));
     await world.pass(7 * hour);
@@ -415,7 +415,7 @@ describe('a start that is refused', () => {
 });
 
 describe('what is to come', () => {
-  it('is told of each workflow and of all', async () => {
+  it('is returned for each workflow and for all', async () => {
     const world = await worldWith({ start: ['0 5 * * *', '0 3 * * 2'], stop: ['0 1 * * *'] });
     world.write('/broken.yaml', null);
     world.write('/idle.yaml', {});
