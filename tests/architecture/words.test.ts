@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { usesOfAvoided } from './words.ts';
+import { titlesAndComments, usesOfAvoided } from './words.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -21,6 +21,38 @@ test('docs and sources avoid the phrases that docs/contributing/words.md replace
   expect(files.flatMap((file) => usesOfAvoided(file, read(file), allowed[file]))).toEqual([]);
   expect(files.length).toBeGreaterThan(80);
   expect(Object.keys(allowed).filter((file) => !searched.flatMap(filesIn).includes(file))).toEqual([]);
+});
+
+test('titles and comments of tests avoid the same phrases', () => {
+  const files = filesIn('tests').filter((file) => /\.tsx?$/.test(file) && !file.includes('architecture/words'));
+  // Most files are clean as a whole, and need not be parsed.
+  const suspects = files.filter((file) => usesOfAvoided(file, read(file)).length > 0);
+
+  expect(suspects.flatMap((file) => usesOfAvoided(file, titlesAndComments(file, read(file))))).toEqual([]);
+  expect(files.length).toBeGreaterThan(300);
+});
+
+test('the search in tests finds titles and comments, and nothing else', () => {
+  const text = [
+    "import { told } from './told.ts'; // nobody",
+    '/** Somebody',
+    ' * is told. */',
+    "const anew = 'nobody';",
+    "test.each(['told'])('told %s', () => expect(anew).toBe('told'));",
+    "describeWith('docker', told(), 'goes on', () => it(`is over ${name}`, () => {})); /* so many */",
+    '',
+  ].join('\n');
+  const uses = usesOfAvoided('a.test.ts', titlesAndComments('a.test.ts', text));
+
+  expect(uses.map(({ line, phrase }) => `${line} ${phrase}`)).toEqual([
+    '1 nobody',
+    '2 Somebody',
+    '3 told',
+    '5 told',
+    '6 is over',
+    '6 goes on',
+    '6 so many',
+  ]);
 });
 
 test('every allowed phrase is still in its file', () => {

@@ -1,3 +1,5 @@
+import ts from 'typescript';
+
 /** One use of a phrase that the project avoids. */
 export type Use = { readonly file: string; readonly line: number; readonly phrase: string };
 
@@ -44,6 +46,43 @@ export function usesOfAvoided(file: string, text: string, allowed: readonly stri
     .flatMap((pattern) => [...searched.matchAll(pattern)])
     .map(({ 0: phrase, index }) => ({ file, line: text.slice(0, index).split('\n').length, phrase }))
     .toSorted((a, b) => a.line - b.line);
+}
+
+/**
+ * The text of a TypeScript file with everything blank but its comments and the titles of its tests (string arguments of
+ * `describe`, `test` and `it`, also of `.each(…)` and `describeWith`), at the same lines and columns.
+ */
+export function titlesAndComments(file: string, text: string): string {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const kept: (readonly [start: number, end: number])[] = [];
+  const visit = (node: ts.Node): void => {
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) kept.push([pos, end]);
+    for (const { pos, end } of ts.getTrailingCommentRanges(text, node.end) ?? []) kept.push([pos, end]);
+    if (ts.isCallExpression(node) && /^(describe|test|it)(With(All)?)?$/.test(calledName(node.expression))) {
+      for (const title of node.arguments.filter(isText)) kept.push([title.getStart(source), title.end]);
+    }
+    for (const child of node.getChildren(source)) if (!ts.isJSDoc(child)) visit(child);
+  };
+  visit(source);
+  const ranges = kept.toSorted(([a], [b]) => a - b);
+  let at = 0;
+  let result = '';
+  for (const [start, end] of ranges.filter(([start], index) => start !== ranges[index - 1]?.[0])) {
+    result += blank(text.slice(at, start)) + text.slice(start, end);
+    at = end;
+  }
+  return result + blank(text.slice(at));
+}
+
+/** `test` of `test(…)`, `test.each(…)(…)` and ``test.each`…`(…)``; empty for other expressions. */
+function calledName(called: ts.Expression): string {
+  if (ts.isIdentifier(called)) return called.text;
+  if (ts.isTaggedTemplateExpression(called)) return calledName(called.tag);
+  return ts.isPropertyAccessExpression(called) || ts.isCallExpression(called) ? calledName(called.expression) : '';
+}
+
+function isText(node: ts.Node): boolean {
+  return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
 /** Blocks with quotes of bad phrases, and blocks that are generated from the source. */
