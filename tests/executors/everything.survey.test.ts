@@ -100,7 +100,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
     expect(await docker.containersOf(runId)).toEqual([]);
   });
 
-  test('that fails reports where, and runs nothing after it', { timeout: 60_000 }, async () => {
+  test('that fails reports the failed step, and runs no later ones', { timeout: 60_000 }, async () => {
     const { printed, dir, calls, mails, summary } = await release({ status: 503, body: 'closed' });
     const failure = 'GET <API>/limits?service=shop: 503 Service Unavailable';
     expect(printed).toContain(`FAIL   ${failure} after 0.0s\n`);

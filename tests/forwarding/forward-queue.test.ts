@@ -58,7 +58,7 @@ describe('a sink that accepts everything', () => {
     ]);
   });
 
-  test('is asked over one connection', async () => {
+  test('is used over one connection', async () => {
     const ports = new Set<number>();
     const server = await httpServer((_, response) => {
       ports.add(server.connections());

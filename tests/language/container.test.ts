@@ -123,7 +123,7 @@ handlerOn:
   it.each([
     ['startup: entrypoint, waitFor: healthy, logPattern: up', { waitFor: 'healthy', logPattern: 'up' }],
     ['command: [serve, x]', { container: { cmd: ['serve', 'x'] } }],
-  ])('runs what %s says', (keys, own) => {
+  ])('has its own process with %s', (keys, own) => {
     const { container } = workflowOf(`container: {image: i, ${keys}}\nsteps: [{name: a, command: b}]`);
     expect(container).toEqual({ image: 'i', fileDir: '/', ...own });
   });

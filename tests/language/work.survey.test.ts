@@ -42,7 +42,7 @@ describe('names are suggested only for problems that are shown', () => {
     expect(suggested(text)).toBeLessThanOrEqual(100);
   });
 
-  it('and an anchor that comes later is not', () => {
+  it('and a later anchor is not', () => {
     const [found] = diagnosticsOf('x-a: &first 1\nx-b: *frist\nx-c: &frisky 1\nx-d: &frist 1\n');
     expect(found).toMatchObject({ code: 'unknown-anchor', label: 'did you mean "first"?' });
   });

@@ -229,7 +229,7 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
     });
   });
 
-  it('finds the imports of a file beside it, and follows changes on the disk', async () => {
+  it('finds imports in the directory of the file, and follows changes on the disk', async () => {
     await withPage(files, async ({ open, write }) => {
       const page = await open('/w/moved.yaml?tab=spec&edit=1', { viewport: { width: 390, height: 800 } });
       await page.getByText('No problems').waitFor();

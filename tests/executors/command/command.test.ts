@@ -16,7 +16,7 @@ describe('a command', () => {
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'a\0b c\0d $X\0x y\0' });
   });
 
-  test('with shell syntax goes to the shell untouched, with the parameters as $1 and on', async () => {
+  test('with shell syntax is passed to the shell unchanged, with the parameters as $1, $2 and so on', async () => {
     const command = 'printf "%s|" "$1" "$2" "$#" "$X" | tr a-z A-Z; echo \'$1\'; echo err >&2';
     const { outcome, stdout, stderr } = await runStep(
       { command },

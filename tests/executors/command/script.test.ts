@@ -43,7 +43,7 @@ describe('a script', () => {
     expect(stdout).toMatch(/scratch\/a-step-\w+ ; id\n$/);
   });
 
-  test('is a private file while it runs and gone afterwards', async () => {
+  test('is a private file while it runs and removed afterwards', async () => {
     const world = testAttempt({ step: { command: 'sh', script: 'ls -l "$0"; exit 4' } });
     expect(await executor.run({}, world.attempt)).toEqual(failed('exit', 'exit 4', 4));
     expect(world.stdout()).toMatch(/^-rw-------/);

@@ -36,7 +36,7 @@ function signOfLife(response: ServerResponse): string {
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';
 
-test('a missing daemon is reported with what to do', async () => {
+test('a missing daemon is reported with instructions', async () => {
   const path = socketPath();
   const { outcome, started } = await runDockerStep({ host: `unix://${path}` });
   const message = `no Docker at unix://${path}: the socket does not exist; start the daemon, ${elsewhere}`;
@@ -168,7 +168,7 @@ test('the message of the daemon is reported in one line', async () => {
   expect(outcome).toEqual(failed('error', 'out of order'));
 });
 
-test('a daemon that goes away is distinguished from one that refuses', async () => {
+test('a lost connection to a daemon is reported as lost', async () => {
   const daemon = createServer((request, response) => {
     if (request.url === '/_ping') response.end(signOfLife(response));
     else request.destroy();
@@ -236,6 +236,6 @@ test.each([
   ],
   ['ftp://h', /^DOCKER_HOST=ftp:\/\/h: not an address such as /],
   ['tcp://', /^DOCKER_HOST=tcp:\/\/: not an address such as /],
-])('DOCKER_HOST "%s" is refused', (host, message) => {
+])('DOCKER_HOST "%s" is rejected', (host, message) => {
   expect(() => dockerAddress({ DOCKER_HOST: host })).toThrow(message);
 });

@@ -159,7 +159,7 @@ describeWith('docker', hasDocker, 'the built program', () => {
       await world.docker.getVolume(Name).remove();
     });
 
-    test('leaves no record when it ends or its container is gone', async () => {
+    test('leaves no record when it ends or its container is removed', async () => {
       await run('ending', { command: 'true', config });
       const killed = start('killed', { command: 'sh -c "echo ready; exec sleep 1000.1"', config });
       await killed.until('| ready');

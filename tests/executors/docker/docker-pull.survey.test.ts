@@ -103,7 +103,7 @@ describeWith('docker', hasDocker, 'the image of a docker step', () => {
     expect({ outcome, logins }).toEqual({ outcome: succeeded, logins: [null, 'me:pass:word'] });
   });
 
-  test('is not pulled with a login that the registry refuses, which the message names without its password', async () => {
+  test('is not pulled with a wrong login, which the message names without its password', async () => {
     const { image } = await registry('me:pass:word');
     const host = image.split('/')[0] ?? '';
     const workflow = { registryAuths: { [host]: { username: 'me', password: 'wrong-one' } } };

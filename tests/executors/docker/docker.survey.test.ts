@@ -233,7 +233,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   });
 
   describe('writes output', () => {
-    test('as it comes, each stream into its log', async () => {
+    test('while it runs, each stream into its log', async () => {
       const { outcome, stdout, stderr } = await run({
         step: { command: ['sh', '-c', 'for i in 1 2 3; do echo o$i; echo e$i >&2; done; printf é'] },
       });

@@ -123,7 +123,7 @@ steps:
       async (place) => expect(await run(place)).toMatchObject({ code: 0, out: ['a: a'] }),
     ));
 
-  test('is removed when the run is stopped, after what runs in it', () =>
+  test('is removed when the run is stopped, after its steps have ended', () =>
     place(
       `
 container: {image: wf-test:1}

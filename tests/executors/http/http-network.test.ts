@@ -174,7 +174,7 @@ describe('the time limit covers the whole exchange', () => {
 });
 
 describe('a stop', () => {
-  test.each(['stop', 'kill'] as const)('ends a request at once (%s) and leaves nothing open', async (how) => {
+  test.each(['stop', 'kill'] as const)('ends a request at once (%s) and leaves no connection open', async (how) => {
     const server = await httpServer((_request, response) => response.write('begun'));
     const world = testAttempt({ step: { command: `GET ${server.url}` } });
     const running = executor.run({ silent: true }, world.attempt);
@@ -192,7 +192,7 @@ describe('a stop', () => {
     expect({ received: server.received, started: world.started }).toEqual({ received: [], started: [] });
   });
 
-  test('while a proxy is connecting leaves nothing open', async () => {
+  test('while a proxy is connecting leaves no connection open', async () => {
     let connections = 0;
     const { port } = await tcpServer((socket) => {
       connections++;
@@ -245,7 +245,7 @@ describe('a body', () => {
 });
 
 describe('errors are reported in one line', () => {
-  test('nothing listens', async () => {
+  test('a closed port', async () => {
     const port = await closedPort();
     const { outcome, started } = await call(`GET http://u:p@127.0.0.1:${port}/x?token=t`);
     expect({ outcome, started }).toEqual({
@@ -254,7 +254,7 @@ describe('errors are reported in one line', () => {
     });
   });
 
-  test('nothing listens at any address of a name', async () => {
+  test('a name whose addresses are all closed', async () => {
     const port = await closedPort();
     const { outcome } = await call(`GET http://localhost:${port}/`);
     expect(outcome).toEqual(failed('error', `GET http://localhost:${port}/: connection refused`));
@@ -455,7 +455,7 @@ describe('a proxy', () => {
     ]);
   });
 
-  test('that refuses is distinguished from a server that refuses', async () => {
+  test('that rejects a request is named in the error, instead of the server', async () => {
     const secure = await httpsServer((_request, response) => response.end('hello'));
     const proxy = await proxyServer({ login: 'me:secret' });
     const { outcome } = await call(

@@ -159,7 +159,7 @@ describe('a request', () => {
     expect(server.received.map(({ method, url }) => `${method} ${url}`)).toEqual(['HEAD /a', 'OPTIONS /b']);
   });
 
-  test('a POST without a body says so in a header', async () => {
+  test('a POST without a body has a "Content-Length" of 0', async () => {
     const server = await answering(200, '');
     await call(`POST ${server.url}`, { body: '' });
     expect(server.received[0]?.headers).toMatchObject({ 'content-length': '0' });
@@ -255,13 +255,13 @@ describe('a script', () => {
     ['{"silent": 1}', '"silent" must be true or false, not 1'],
     ['{"headers": ["a"]}', '"headers" must be a map of names and values'],
     ['{"headers": {"a": {}}}', '"headers.a" must be a text'],
-  ])('%s is refused', async (script, message) => {
+  ])('%s is rejected', async (script, message) => {
     const { outcome, started } = await call('GET http://127.0.0.1:1', {}, { step: { script } });
     expect({ outcome, started }).toEqual({ outcome: failed('error', message), started: [] });
   });
 });
 
-describe('an invalid request is refused before anything is sent', () => {
+describe('an invalid request is rejected before it is sent', () => {
   test.each([
     ['GET', 'no URL after "GET": write "command: METHOD url"'],
     ['', 'the step has no URL: write "command: METHOD url"'],

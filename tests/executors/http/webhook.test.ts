@@ -84,7 +84,7 @@ describe('a webhook', () => {
     [{ url: '$NONE' }, '"" is not a URL such as https://example.com/path'],
     [{ url: 'http://h/', successStatusCodes: ['ok'] }, '"successStatusCodes" must be a list of status codes'],
     [{ url: 'http://h/', method: 'GE T' }, '"GE T" is not a method such as GET or POST'],
-  ])('%j is refused', async (config, message) => {
+  ])('%j is rejected', async (config, message) => {
     const { outcome, started } = await hook(config);
     expect({ outcome, started }).toEqual({ outcome: failed('error', message), started: [] });
   });

@@ -31,7 +31,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     await running;
   });
 
-  test('gets nothing as input and no terminal', async () => {
+  test('has no input and no terminal', async () => {
     const { outcome, stdout } = await runRemote(server, { step: { command: 'cat; tty; echo end' } });
     expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: 'not a tty\nend\n' });
   });

@@ -64,7 +64,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect({ outcome, greeting: await greetingIn(dir) }).toEqual({ outcome: succeeded, greeting: 'hello prod' });
   });
 
-  test('runs "init" first when asked', async () => {
+  test('runs "init" first on request', async () => {
     const { outcome, stdout } = await run(
       { init: true, subcommand: 'validate' },
       { cwd: await configuration(greeting, false) },
@@ -113,7 +113,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
   });
 
   test.each(["it's", 'a "b"  c', '$(id)', '${x}', '-var=name=x', 'a\nb', '%{x}'])(
-    'gives a variable as it is: %j',
+    'passes a variable unchanged: %j',
     async (value) => {
       const dir = await configuration();
       const config = { subcommand: 'apply', vars: { name: '$VALUE' }, autoApprove: true };
@@ -149,7 +149,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(JSON.parse(stdout)).toMatchObject({ valid: true });
   });
 
-  test('does not prompt: without approval nothing happens', async () => {
+  test('does not prompt: without approval it changes nothing', async () => {
     const dir = await configuration();
     const { outcome } = await run({ subcommand: 'apply' }, { cwd: dir });
     expect({ outcome, state: existsSync(join(dir, 'terraform.tfstate')) }).toEqual({
@@ -210,7 +210,7 @@ describeWith('terraform', isInstalled('terraform'), 'a terraform step', () => {
     expect(processes()).toEqual([]);
   });
 
-  test('that is stopped during "init" goes no further', async () => {
+  test('that is stopped during "init" does not run its subcommand', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, 'bin'));
     const fake = '#!/bin/sh\n[ "$1" = init ] || touch applied\necho > ready\nexec sleep 300\n';

@@ -93,7 +93,7 @@ Retry with: wf retry run-1
     expect(message).toContain('<pre>red &#60;b&#62;\ttab\n');
   });
 
-  test('of a run with very many steps says how many are not shown', () => {
+  test('of a run with very many steps counts those that are not shown', () => {
     const steps = Array.from({ length: 600 }, (_, i) => stepSummary(`s${i}`));
     const { text } = renderMailReport('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
     expect(text.match(/^s\d+ /gm)).toHaveLength(500);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../support/api-server.ts';
 import { apiWorld } from '../../support/api-world.ts';
 
-test('a running service that is ready says so in words, with the number of running steps', async () => {
+test('a ready service is reported in the status text, with the number of running steps', async () => {
   const world = await apiWorld({
     'a.yaml': `steps:
   - {name: db, service: {readyWhen: {line: up}, intervalSec: 0.02}, command: "sh -c 'echo up; exec sleep 60'"}

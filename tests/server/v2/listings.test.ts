@@ -84,7 +84,7 @@ test('pages of runs put together are all runs, newest first, also while runs com
   expect(ids(ofA)).toEqual(all.slice(2, 4));
 });
 
-test('runs are listed without their steps, unless the steps are asked for', async () => {
+test('runs are listed without their steps, except on request', async () => {
   const world = await apiWorld({ 'a.yaml': one });
   await start(world, 'a', 'run-1');
   const keysOf = async (path: string) =>
@@ -96,7 +96,7 @@ test('runs are listed without their steps, unless the steps are asked for', asyn
   }
 });
 
-test('runs of a workflow that is gone are found by its name and by its file', async () => {
+test('runs of a removed workflow are found by its name and by its file', async () => {
   const world = await apiWorld({ 'a.yaml': `name: first\n${one}`, 'b.yaml': one });
   await start(world, 'a', 'run-1');
   rmSync(join(world.dags, 'a.yaml'));

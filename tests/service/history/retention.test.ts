@@ -381,7 +381,7 @@ describe('cleaning a store', () => {
     expect(lstatSync(join(runsDir, '.tidied')).mode & 0o777).toBe(0o600);
   });
 
-  test('is never due where nothing can be written', () => {
+  test('is never due if the store is not writable', () => {
     const { store } = world();
     expect(store.claimTidying(now, day)).toBe(false);
   });
