@@ -150,7 +150,13 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   });
   const stamps = createRunStamps(join(state, 'runs'), Date.now);
   const runs = createDaemonRuns({
-    control: { ...control, accept: (request) => control.accept(request, { lasting: true, context }) },
+    control: {
+      ...control,
+      accept: (request) => {
+        if (request.runId !== null) retries.expect(request.runId, request.workflow);
+        return control.accept(request, { lasting: true, context });
+      },
+    },
     read: loader.read,
     limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
     isAlive: mayBeAlive,

@@ -1,5 +1,6 @@
 import { autoRetryOf } from '../core/run/auto-retry.ts';
-import type { RunState } from '../core/run/run-state.ts';
+import { isFinished, type RunState } from '../core/run/run-state.ts';
+import type { Workflow } from '../core/workflow.ts';
 import type { Clock } from '../engine/clock.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { PastRun } from '../service/history/past-run.ts';
@@ -14,7 +15,7 @@ export type AutoRetryParts = {
   readonly read: (runId: string) => PastRun | null;
   /** Whether a run has been retried already, by a person. */
   readonly isRetried: (state: RunState) => boolean;
-  /** The ids of the runs whose retries wait, for the next daemon. */
+  /** The ids of the runs that may be retried: accepted ones, and failed ones whose retries wait. For the next daemon. */
   readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
   /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
@@ -25,24 +26,25 @@ export type AutoRetryParts = {
 const againMs = 5000;
 
 /**
- * The retries of failed runs that wait for their time. Only the ids of the failed runs are stored: what is due when follows
- * from their journals, and the id of a retry from the run, so that no retry starts twice.
+ * The retries of failed runs that wait for their time. Only ids are stored: what is due when follows from the journals of the
+ * runs, and the id of a retry from the run, so that no retry starts twice. A run is stored before it is accepted, so that the
+ * next daemon retries it even if it fails while none is running.
  */
 export class AutoRetries {
   readonly #parts: AutoRetryParts;
-  readonly #waiting: Set<string>;
+  readonly #stored: Set<string>;
   readonly #timers = new Map<string, () => void>();
   #isOpen = false;
 
   constructor(parts: AutoRetryParts) {
     this.#parts = parts;
-    this.#waiting = new Set(parts.memory.read());
+    this.#stored = new Set(parts.memory.read());
   }
 
   /** Begins to start retries, first those that earlier daemons left. */
   open(): void {
     this.#isOpen = true;
-    for (const runId of this.#waiting) this.#schedule(runId);
+    for (const runId of this.#stored) this.#schedule(runId);
   }
 
   /** Starts no more retries; those that wait remain for the next daemon. */
@@ -52,12 +54,19 @@ export class AutoRetries {
     this.#timers.clear();
   }
 
+  /** Stores a run that is about to be accepted, if its workflow has a policy. A repeated request changes nothing. */
+  expect(runId: string, { retry }: Pick<Workflow, 'retry'>): void {
+    if (retry !== undefined && this.#parts.read(runId) === null) this.#keep(runId);
+  }
+
   /** Plans the retry of a finished run, if one follows. */
   consider({ runId, state }: PastRun): void {
     const retry = autoRetryOf(state);
-    if (retry === null || retry.at === null) return;
-    this.#waiting.add(runId);
-    this.#remember();
+    if (retry === null || retry.at === null) {
+      this.#drop(runId);
+      return;
+    }
+    this.#keep(runId);
     const number = `retry ${retry.n + 1} of ${retry.limit}`;
     this.#parts.log(`run ${runId} of "${state.workflow}" failed: ${number} at ${new Date(retry.at).toISOString()}`);
     if (this.#isOpen) this.#schedule(runId);
@@ -66,6 +75,8 @@ export class AutoRetries {
   #schedule(runId: string, notBefore = 0): void {
     try {
       const run = this.#parts.read(runId);
+      // It is considered when it has finished.
+      if (run !== null && !isFinished(run.state)) return;
       const at = run === null ? null : (autoRetryOf(run.state)?.at ?? null);
       if (at === null) {
         this.#drop(runId);
@@ -108,11 +119,13 @@ export class AutoRetries {
     }
   }
 
-  #drop(runId: string): void {
-    if (this.#waiting.delete(runId)) this.#remember();
+  #keep(runId: string): void {
+    if (this.#stored.has(runId)) return;
+    this.#stored.add(runId);
+    this.#parts.memory.write([...this.#stored]);
   }
 
-  #remember(): void {
-    this.#parts.memory.write([...this.#waiting]);
+  #drop(runId: string): void {
+    if (this.#stored.delete(runId)) this.#parts.memory.write([...this.#stored]);
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
@@ -49,7 +49,8 @@ test('a daemon that is killed during the wait leaves the retry to the next one, 
   withDaemons({ 'a.yaml': failing('{limit: 1, intervalSec: 4}') }, async (place) => {
     const first = await place.serve();
     await first.act('a', { action: 'start', 'request-id': 'first' });
-    await expect.poll(() => waitingIn(place), { timeout: 20_000 }).toEqual(['first']);
+    await first.process.until('retry 1 of 1 at');
+    expect(await waitingIn(place)).toEqual(['first']);
     await first.end('SIGKILL');
     expect(await runsOf(place)).toHaveLength(1);
 
@@ -82,7 +83,71 @@ test('runs of wf run and stopped runs are not retried', () =>
       const direct = await place.json<RunSummary>('status', 'direct');
       expect([direct.status, direct.autoRetry]).toEqual(['failed', undefined]);
       expect((await read()).autoRetry).toEqual({ n: 0, limit: 1, at: null });
-      expect(await waitingIn(place)).toEqual([]);
+      await expect.poll(() => waitingIn(place), { timeout: 20_000 }).toEqual([]);
+    },
+  ));
+
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a run that fails after the %s of the daemon is retried by the next one',
+  (signal) =>
+    withDaemons(
+      { 'a.yaml': failing('{limit: 1}').replace('fail >> ran', 'fail >> ran; until test -e go; do sleep 0.05; done') },
+      async (place) => {
+        const first = await place.serve();
+        await first.act('a', { action: 'start', 'request-id': 'first' });
+        await expect
+          .poll(() => existsSync(join(place.cwd, 'ran')) && readFileSync(join(place.cwd, 'ran'), 'utf8'), {
+            timeout: 20_000,
+          })
+          .toContain('fail');
+        await first.end(signal);
+        writeFileSync(join(place.cwd, 'go'), '');
+        const read = () => place.json<RunSummary>('status', 'first');
+        await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('failed');
+        expect(await runsOf(place)).toHaveLength(1);
+
+        await place.serve();
+        await expect.poll(async () => (await runsOf(place)).length, { timeout: 20_000 }).toBe(2);
+        expect((await runsOf(place))[1]).toMatchObject({ trigger: 'retry', retryOf: 'first' });
+      },
+    ),
+);
+
+test('a rejected run is not retried, and a failed one beside it is', () =>
+  withDaemons(
+    {
+      'a.yaml': failing('{limit: 1}'),
+      'ask.yaml': 'retryPolicy: {limit: 1}\nsteps:\n  - {name: go, approval: true}\n',
+    },
+    async (place) => {
+      const { act } = await place.serve();
+      await act('ask', { action: 'start', 'request-id': 'asked' });
+      const read = () => place.json<RunSummary>('status', 'asked');
+      await expect.poll(async () => (await read()).waitingFor, { timeout: 20_000 }).toEqual(['go']);
+      expect((await place.wf('reject', 'asked', '--reason', 'no')).code).toBe(0);
+      await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('failed');
+      // Its retry would have started before that of a run which fails later.
+      await act('a', { action: 'start', 'request-id': 'first' });
+      await expect.poll(async () => (await runsOf(place)).length, { timeout: 20_000 }).toBe(2);
+      expect((await read()).autoRetry).toEqual({ n: 0, limit: 1, at: null });
+      const all = await place.json<readonly RunSummary[]>('history', '--limit', '20');
+      expect(all.filter(({ retryOf }) => retryOf === 'asked')).toEqual([]);
+    },
+  ));
+
+test('a run with a secret parameter is not retried, and the daemon says why', () =>
+  withDaemons(
+    {
+      'a.yaml': failing('{limit: 1}').replace('steps:', 'params: [{name: PIN, secret: true}]\nsteps:'),
+    },
+    async (place) => {
+      const { act, process } = await place.serve();
+      await act('a', { action: 'start', 'request-id': 'first', params: 'PIN=hidden-4711' });
+      await process.until('is not retried');
+      await expect.poll(() => waitingIn(place)).toEqual([]);
+      expect(process.printed()).toMatch(/run first of "a" is not retried: .*PIN/);
+      expect(process.printed()).not.toContain('hidden-4711');
+      expect(await runsOf(place)).toHaveLength(1);
     },
   ));
 
