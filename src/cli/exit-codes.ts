@@ -20,7 +20,7 @@ export type StopSignal = keyof typeof stopSignals;
 
 /** The options that change the exit code. */
 export type ExitOptions = {
-  /** The exit code of the first failed step is passed through. */
+  /** The exit code of the first failed step whose failure was not tolerated is passed through. */
   readonly passExitCode: boolean;
   /** The signal that stopped the run; null for any other stop, which counts as SIGTERM. */
   readonly signal: StopSignal | null;
@@ -68,7 +68,10 @@ export function exitCodeOfError(code: ErrorCode): number {
 }
 
 function firstFailedExitCode(summary: RunSummary): number | null {
-  const failed = failedSteps(summary)
+  const all = failedSteps(summary);
+  const untolerated = all.filter(({ tolerated }) => tolerated === undefined);
+  // Under --strict, tolerated failures alone fail a run.
+  const failed = (untolerated.length > 0 ? untolerated : all)
     .filter(({ exitCode }) => exitCode !== null && exitCode !== 0)
     .sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
   // Failures of this run count before those of an earlier one.

@@ -29,6 +29,14 @@ function press(command: string): string {
 const id = /[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?/g;
 
 describe('a run whose step runs another workflow', () => {
+  it('is the last run, and the last failed one, rather than the runs that it started', () =>
+    withParts(async ({ wf, json }) => {
+      await wf('run', 'parent.yaml', '--run-id', 'the-parent');
+      for (const word of ['@latest', '@failed']) expect((await json('status', word)).runId).toBe('the-parent');
+      expect((await wf('report')).stdout).toMatch(/^parent-the-parent\S*\.html\n$/);
+      expect((await wf('logs')).stderr).toBe('');
+    }));
+
   it('shows the steps of that one, and of those below it, as they go', () =>
     withParts(async ({ wf }) => {
       const { stdout } = await wf('run', 'parent.yaml');

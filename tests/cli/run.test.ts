@@ -24,6 +24,7 @@ function withWorkflow<T>(yaml: string, use: (run: { cwd: string; env: Record<str
 const one = 'steps:\n  - name: a\n    command: echo hello\n';
 const failing = "steps:\n  - name: a\n    command: sh -c 'exit 7'\n";
 const tolerated = `${failing}    continueOn:\n      failure: true\n`;
+const second = "  - {name: b, depends: a, command: sh -c 'exit 8'}\n";
 
 describe('exit codes', () => {
   it.each([
@@ -32,6 +33,8 @@ describe('exit codes', () => {
     ['a failure passed through', failing, ['-x'], 7],
     ['a tolerated failure', tolerated, [], 0],
     ['a tolerated failure, strictly', tolerated, ['--strict'], 1],
+    ['a failure after a tolerated one', `${tolerated}${second}`, ['-x'], 8],
+    ['tolerated failures alone, passed through', tolerated, ['--strict', '-x'], 7],
     ['a precondition that is not met', `preconditions: [{condition: a, expected: b}]\n${one}`, [], 3],
     ['a time limit', `timeoutSec: 0.1\n${one.replace('echo hello', 'sleep 60')}`, [], 124],
     ['an invalid file', 'steps: []\n', [], 2],

@@ -48,8 +48,9 @@ async function openArchive(config: Config): Promise<RunArchive> {
 
 /** A completion writes nothing: a lost run is not settled. */
 function findRun(archive: RunArchive, word: string, cwd: string): string | null {
-  if (word === '@latest') return archive.list()[0] ?? null;
+  const ids = archive.list();
+  if (word === '@latest') return ids.find((id) => archive.readCreated(id)?.trigger !== 'workflow') ?? ids[0] ?? null;
   if (word !== '@failed') return findRunId(archive, word, cwd);
-  const recent = archive.list().slice(0, mostLooked);
+  const recent = ids.slice(0, mostLooked);
   return recent.find((id) => readPastRun(archive, id)?.state.status === 'failed') ?? null;
 }

@@ -78,9 +78,11 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
   };
 }
 
+/** A run of a sub-workflow is found only if there is no other. */
 function special(word: string, list: History['list']): Promise<PastRun | null> | null {
-  if (word === '@latest') return firstOf(list({ ...anyRun, limit: 1 }));
-  return word === '@failed' ? firstOf(list({ ...anyRun, statuses: ['failed'], limit: 1 })) : null;
+  if (word !== '@latest' && word !== '@failed') return null;
+  const filter = { ...anyRun, statuses: word === '@failed' ? (['failed'] as const) : null, limit: 1 };
+  return firstOf(list({ ...filter, topLevel: true })).then((run) => run ?? firstOf(list(filter)));
 }
 
 async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {

@@ -17,6 +17,8 @@ export type RunFilter = {
   readonly limit: number;
   /** Only runs in which a step waits for approval. */
   readonly waiting?: boolean;
+  /** Only runs that no step of another run started. */
+  readonly topLevel?: boolean;
   /** Only runs of this queue. */
   readonly queue?: string | null;
   /** Only runs of workflows with this tag, ignoring case. */
@@ -52,7 +54,7 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
       if (left <= 0) return;
       await pause();
       if (waiting && !archive.mayGoOn(runId)) continue;
-      if (!isMarked(archive, runId, filter)) continue;
+      if (!hasBegunSo(archive, runId, filter)) continue;
       const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
       const run = isOther ? null : await read(runId);
       if (run === null) continue;
@@ -67,10 +69,12 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
   }
 }
 
-/** Whether a run has the queue and the tag of the filter. */
-function isMarked(archive: RunArchive, runId: string, { queue = null, tag = null }: RunFilter): boolean {
-  if (queue === null && tag === null) return true;
+/** Whether the first event of a run fits the filter. */
+function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): boolean {
+  const { topLevel = false, queue = null, tag = null } = filter;
+  if (!topLevel && queue === null && tag === null) return true;
   const created = archive.readCreated(runId);
+  if (topLevel && created?.trigger === 'workflow') return false;
   return (queue === null || created?.queue === queue) && (tag === null || hasTag(created?.tags ?? [], tag));
 }
 
