@@ -135,7 +135,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { dags, report, log = () => {}, limits = noLimits } = options;
   const { processEnv, cwd } = config;
   const state = stateDir(config);
-  const control = createControl(config);
+  const control = createControl(config, { keepsRuns: true });
   const { history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
   const loader = createWorkflowLoader(startLoadThread);

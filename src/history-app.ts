@@ -11,6 +11,7 @@ import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import { spawnDetached } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
 import { createHistory, type History } from './service/history/history.ts';
+import { keepingReader } from './service/history/keeping-reader.ts';
 import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
@@ -21,8 +22,11 @@ import type { WorkflowPlaces } from './service/workflows/workflows.ts';
 import type { OwnDaemon } from './store/files/control/own-daemon.ts';
 import type { RunArchive } from './store/store.ts';
 
-/** Past runs and their storage. */
-export function createPast(config: Config): { readonly history: History; readonly archive: RunArchive } {
+/** Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again. */
+export function createPast(
+  config: Config,
+  { keepsRuns = false }: { readonly keepsRuns?: boolean } = {},
+): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
   const leftovers = { find: findRunProcesses, end: endProcesses };
   const tools = {
@@ -36,7 +40,8 @@ export function createPast(config: Config): { readonly history: History; readonl
       (await import('./executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
     queue: archive,
   };
-  return { archive, history: createHistory(tools, config.cwd) };
+  const readRun = keepsRuns ? keepingReader(archive) : undefined;
+  return { archive, history: createHistory(tools, config.cwd, readRun) };
 }
 
 /** Returns the look-up of the end of a file's suspension; always null without a store. */
@@ -95,11 +100,11 @@ export type Control = StopTools & {
 };
 
 /** Controls the runs of all processes. */
-export function createControl(config: Config): Control {
+export function createControl(config: Config, options: { readonly keepsRuns?: boolean } = {}): Control {
   const store = fileStore(config);
   const own = { clock: systemClock, by: thisProcess() };
   return {
-    ...createPast(config),
+    ...createPast(config, options),
     queue: store,
     control: store,
     wake: (owner) => sendSignal(owner, 'SIGCONT'),

@@ -96,6 +96,11 @@ export type RunStore = {
 
 /** Past runs, for any process. */
 export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
+  /**
+   * Reads a run as `read` does. `before`: the result of an earlier call, of which only the events since then are read;
+   * the same object if there are none.
+   */
+  readonly readAgain: (runId: string, before: StoredRun | null) => StoredRun | null;
   /** When the run was created, in milliseconds since 1970-01-01 UTC, without reading it; 0 if unknown. */
   readonly timeOf: (runId: string) => number;
   /** Labels of runs, with as few reads as possible; the result returns null for a run whose label is unknown. */

@@ -1,3 +1,4 @@
+import type { Graph } from '../../core/graph.ts';
 import { type AttemptRecord, attemptHistory } from '../../core/summary/attempt-history.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
@@ -47,11 +48,26 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
     run,
     summary,
     attempts: attemptHistory(stored?.events ?? []),
-    places: stored === null ? new Map() : locateSteps(sources, [...run.state.graph.index.keys()]),
+    places: stored === null ? new Map() : placesOf(stored, run.state.graph),
     sources,
     children: await childrenOf(summary, history, () => true),
     fileStatus: stored === null ? null : fileStatus(stored),
   };
+}
+
+/** Reading a large file takes long, and a run that is read again has the same sources. */
+const located = new WeakMap<
+  readonly Source[],
+  { readonly count: number; readonly places: ReadonlyMap<string, Place> }
+>();
+
+/** The positions of the steps; instances of fan-outs may have been added since the last call. */
+function placesOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Place> {
+  const known = located.get(sources);
+  if (known?.count === index.size) return known.places;
+  const places = locateSteps(sources, [...index.keys()]);
+  located.set(sources, { count: index.size, places });
+  return places;
 }
 
 type IsWanted = (status: string) => boolean;

@@ -15,11 +15,14 @@ const noSteps = { steps: [], handlers: { success: null, failure: null, cancel: n
 
 /**
  * Folds the stored events. An event that does not fit the workflow is skipped and reported. If the workflow is lost
- * (null), only the state of the run as a whole is known.
+ * (null), only the state of the run as a whole is known. `before`: the state to which the events are added.
  */
-export function foldRun(workflow: Workflow | null, events: readonly StoredEvent[]): FoldedRun {
-  const policies = workflow ?? { maxActiveSteps: 0, delayMs: 0 };
-  let state = initialRun(buildGraph(workflow ?? noSteps), policies);
+export function foldRun(
+  workflow: Workflow | null,
+  events: readonly StoredEvent[],
+  before: RunState = initialState(workflow),
+): FoldedRun {
+  let state = before;
   const unfit: StoredEvent[] = [];
   for (const event of events) {
     const next = evolveIfFit(state, event);
@@ -27,6 +30,10 @@ export function foldRun(workflow: Workflow | null, events: readonly StoredEvent[
     else state = next;
   }
   return { state, damage: workflow === null ? [] : describe(unfit) };
+}
+
+function initialState(workflow: Workflow | null): RunState {
+  return initialRun(buildGraph(workflow ?? noSteps), workflow ?? { maxActiveSteps: 0, delayMs: 0 });
 }
 
 /** Returns the run after one more event; null if the event does not fit the workflow or has an unknown type. */

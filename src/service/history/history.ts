@@ -38,11 +38,14 @@ export type History = {
   readonly summarize: (run: PastRun) => RunSummary;
 };
 
-/** Creates the history of an archive; `cwd`: the directory for relative paths of workflow files. */
-export function createHistory(tools: LostRunTools, cwd: string): History {
+/**
+ * Creates the history of an archive. `cwd`: the directory for relative paths of workflow files; `readRun`: a replacement
+ * for `readPastRun`.
+ */
+export function createHistory(tools: LostRunTools, cwd: string, readRun = readerOf(tools)): History {
   const { archive } = tools;
   const read = async (runId: string): Promise<PastRun | null> => {
-    const run = readPastRun(archive, runId);
+    const run = readRun(runId);
     if (run === null || isFinished(run.state)) return run;
     const verdict = await judgeRun(run, tools);
     if (verdict === 'alive') return run;
@@ -76,6 +79,10 @@ export function createHistory(tools: LostRunTools, cwd: string): History {
     },
     summarize: (run) => summarizePastRun(run, archive.timeOf(run.runId)),
   };
+}
+
+function readerOf({ archive }: LostRunTools): (runId: string) => PastRun | null {
+  return (runId) => readPastRun(archive, runId);
 }
 
 /** A run of a sub-workflow is found only if there is no other. */

@@ -18,12 +18,21 @@ export type PastRun = {
   readonly isUnjudged?: true;
 };
 
-/** Reads a run; null if it does not exist. The result reports damage, which is never thrown. */
-export function readPastRun(archive: RunArchive, runId: string): PastRun | null {
+/**
+ * Reads a run; null if it does not exist. The result reports damage, which is never thrown. `before`: an earlier result
+ * of `readPastRun` with it, to which only the events since then are added.
+ */
+export function readPastRun(archive: RunArchive, runId: string, before?: PastRun | null): PastRun | null {
   try {
-    const stored = archive.read(runId);
+    const stored = before === undefined ? archive.read(runId) : archive.readAgain(runId, before?.stored ?? null);
     if (stored === null) return null;
-    const { state, damage } = foldRun(stored.workflow, stored.events);
+    const known = before?.stored;
+    if (before != null && stored === known) return before;
+    // Of a run that was read as a whole, nothing is the same object.
+    const { state, damage } =
+      before != null && stored.workflow === known?.workflow
+        ? foldRun(stored.workflow, stored.events.slice(known.events.length), before.state)
+        : foldRun(stored.workflow, stored.events);
     return { runId, state: named(state, stored.workflow), stored, damage: [...stored.damage, ...damage] };
   } catch (error) {
     if (!(error instanceof WfError)) throw error;

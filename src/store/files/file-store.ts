@@ -20,6 +20,7 @@ import { listingOf } from './listing/run-listing.ts';
 import { timeOfRun } from './listing/run-time.ts';
 import { openStatuses } from './listing/status-file.ts';
 import { createRunLogs } from './logs/run-logs.ts';
+import { readAgain } from './read-again.ts';
 import { readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
 import { checkRunId, isRunId, launchPath, logsPath, outsideLogs } from './run-directory.ts';
@@ -54,7 +55,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...createRunControl(runsDir),
     ...createRunRemoval(options),
     create: (snapshot, { logDir }) => openJournal(make(snapshot, logDir, null)),
-    read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, isAlive) : null),
+    read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, { isAlive }) : null),
+    readAgain: (runId, before) => (isRunId(runId) ? readAgain(join(runsDir, runId), runId, { before, isAlive }) : null),
     list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),
     timeOf: (runId) => timeOfRun(runsDir, runId) ?? 0,
     labels: (runIds) => {

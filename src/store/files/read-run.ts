@@ -7,20 +7,28 @@ import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { errorCode, openPrivate, storageError } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
+import { type JournalMark, markOf } from './journal/journal-mark.ts';
 import { type JournalContent, parseJournal, readJournalBytes } from './journal/journal-reader.ts';
 import { createRunLogs } from './logs/run-logs.ts';
 import { journalPath, logsPath } from './run-directory.ts';
 import { readSnapshot, readSources, snapshotPath, sourcesPath } from './snapshot-file.ts';
 
+/** Journals as they were read, of runs without damage. */
+export type JournalMarks = WeakMap<StoredRun, JournalMark>;
+
 /**
  * Reads a run from its directory, even while it is being written. Null if there is no run, and for a run that a crash
  * of the machine cut short before its first flush: it has no event, and its snapshot is lost. Throws a `WfError`
- * `storage` if the snapshot of a run that did start is lost.
+ * `storage` if the snapshot of a run that did start is lost. `marks` gets the mark of its journal.
  */
-export function readRun(directory: string, runId: string, isAlive: Processes['isAlive']): StoredRun | null {
+export function readRun(
+  directory: string,
+  runId: string,
+  { isAlive, marks }: { readonly isAlive: Processes['isAlive']; readonly marks?: JournalMarks },
+): StoredRun | null {
   const snapshot = readSnapshot(directory);
   const path = journalPath(directory);
-  const { bytes, events, damage, isBlank } = readJournal(directory, path, isAlive);
+  const { bytes, events, length, damage, isBlank } = readJournal(directory, path, isAlive);
   const sources = snapshot === null ? null : readSources(directory);
   // Removed while it was read: missing files are not damage then.
   if ((bytes === null || sources === null) && !existsSync(directory)) return null;
@@ -28,7 +36,7 @@ export function readRun(directory: string, runId: string, isAlive: Processes['is
     if (events.length === 0) return null;
     throw new WfError('storage', `"${snapshotPath(directory)}" is damaged: the run cannot be shown or retried`);
   }
-  return {
+  const run: StoredRun = {
     runId,
     workflow: snapshot.workflow,
     sources: sources ?? [],
@@ -41,6 +49,8 @@ export function readRun(directory: string, runId: string, isAlive: Processes['is
     ],
     logs: createRunLogs(logsPath(directory, snapshot.logs), snapshot.workflow),
   };
+  if (bytes !== null && run.damage.length === 0) marks?.set(run, markOf(bytes, { seq: events.length, length }));
+  return run;
 }
 
 type FoundJournal = JournalContent & {

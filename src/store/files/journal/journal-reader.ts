@@ -28,15 +28,21 @@ export function readJournalBytes(path: string): Buffer | null {
  * died.
  */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
+  const { events, length, isDamaged } = parseLines(bytes, 1);
+  return { events, length, damage: isDamaged ? [describe(path, events.length + 1, length, bytes)] : [] };
+}
+
+/** The events of whole lines, numbered from `seq`, as `parseJournal` returns them; `length`: the bytes of these lines. */
+export function parseLines(
+  bytes: Buffer,
+  seq: number,
+): Pick<JournalContent, 'events' | 'length'> & { readonly isDamaged: boolean } {
   const events: StoredEvent[] = [];
   let length = 0;
   for (;;) {
     const end = bytes.indexOf(lineEnd, length);
-    const event = end === -1 ? null : decodeEvent(bytes.subarray(length, end), events.length + 1);
-    if (event === null) {
-      const isWithinLastLine = end === -1 || end === bytes.length - 1;
-      return { events, length, damage: isWithinLastLine ? [] : [describe(path, events.length + 1, length, bytes)] };
-    }
+    const event = end === -1 ? null : decodeEvent(bytes.subarray(length, end), seq + events.length);
+    if (event === null) return { events, length, isDamaged: end !== -1 && end !== bytes.length - 1 };
     events.push(event);
     length = end + 1;
   }
