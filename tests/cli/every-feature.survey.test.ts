@@ -17,6 +17,8 @@ const traces: readonly (readonly [string, RegExp])[] = [
   ['settings', /ops prod 2 0\.5 true file option yes \*{3} \*{3}/],
   ['call', /hello db\.example\.com:443/],
   ['child', /hi ops|"GREETING"/],
+  ['greeting', /the child says hi ops, 2 times to db/],
+  ['aliases', /workflow {"TEAM":"ops","ENV":"prod","COUNT":2/],
   ['facts', /"version": "1\.4"/],
   ['read', /1 line, exit 0, succeeded, release/],
   ['counted', /shipped 2/],
