@@ -32,7 +32,8 @@ export async function runProcess(
   if (workflow.steps.length > 1) startFileThreads();
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
   const started = asked instanceof Promise ? await asked : asked;
-  return started === null ? runChild(attempt, program, feed) : follow(started, program, attempt);
+  if (started === null) return runChild(attempt, program, feed);
+  return 'error' in started ? spawnFailure(started.error, program) : follow(started, program, attempt);
 }
 
 /** Runs the program as a child of this process. */

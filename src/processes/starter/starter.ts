@@ -1,21 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import type { ProcessIdentity } from '../../core/run/run.ts';
-import { identityOf } from '../process-identity.ts';
-import { processPlace } from '../process-place.ts';
 import { signalGroup } from '../process-signals.ts';
-import { parseStat } from '../process-table.ts';
-import type { FailedStart, OutputFiles, ProcessEnd, StartedProcess } from '../started-process.ts';
+import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
+import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
 import { starterProgram } from './starter-program.ts';
-
-/** A program for the starter, by path, with the files its output is appended to. */
-export type ProgramStart = OutputFiles & {
-  readonly path: string;
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-};
 
 /** State of a starter; `next`: the child that will become the next program. */
 type StarterState =
@@ -24,11 +13,6 @@ type StarterState =
   | { readonly type: 'busy'; readonly program: ProcessIdentity; readonly tell: (end: ProcessEnd | FailedStart) => void }
   | { readonly type: 'preparing' }
   | { readonly type: 'gone' };
-
-const signalNames = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
-);
-const errorCodes = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]));
 
 /**
  * A small process that starts programs on behalf of this one, one at a time:
@@ -88,8 +72,8 @@ export class Starter {
   }
 
   /** The texts of a request. */
-  request({ path, argv, cwd, env, stdoutPath, stderrPath }: ProgramStart): readonly string[] {
-    return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
+  request(program: ProgramStart): readonly string[] {
+    return requestOf(program, this.#env);
   }
 
   /** The starter must be ready, and no text may contain a NUL. */
@@ -124,8 +108,7 @@ export class Starter {
       this.#hold('stdout', false);
       this.#changed();
     } else if (word === 'failed') {
-      const code = errorCodes.get(Number(rest)) ?? 'EIO';
-      this.#end({ error: Object.assign(new Error(code), { code }) });
+      this.#end(failureOf(Number(rest)));
     } else {
       this.#end(endOf(Number(rest)));
     }
@@ -164,31 +147,4 @@ function secretWord(): string {
   } catch {
     return process.getBuiltinModule('node:crypto').randomUUID();
   }
-}
-
-/** Parses the number and, if present, the line of /proc/<pid>/stat. */
-function parseIdentity(text: string): ProcessIdentity {
-  const pid = Number.parseInt(text, 10);
-  const entry = parseStat(text.slice(text.indexOf(' ') + 1));
-  return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
-}
-
-/** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
-function endOf(status: number): ProcessEnd {
-  const signal = signalNames.get(status & 0x7f) ?? null;
-  return { code: signal === null ? status >> 8 : null, signal };
-}
-
-/** Differences between two environments: `NAME=value`, or `NAME` for a variable to remove. */
-function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): readonly string[] {
-  const changed: string[] = [];
-  let kept = 0;
-  for (const name in to) {
-    const before = from[name];
-    if (typeof before === 'string') kept += 1;
-    if (to[name] !== before) changed.push(`${name}=${to[name]}`);
-  }
-  // Rare, and checking every name would be expensive.
-  if (kept < Object.keys(from).length) for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
-  return changed;
 }

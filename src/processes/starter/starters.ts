@@ -1,11 +1,15 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import type { Program } from '../spawn-problem.ts';
-import type { OutputFiles, StartedProcess } from '../started-process.ts';
-import { type ProgramStart, Starter } from './starter.ts';
+import type { FailedStart, OutputFiles, StartedProcess } from '../started-process.ts';
+import type { ProgramStart } from './reports.ts';
+import { SharedStarter } from './shared-starter.ts';
+import { Starter } from './starter.ts';
 
 /** With fewer programs, starters do not repay the cost of starting them. */
 const worthwhileFrom = 24;
+/** Not looked up in PATH, where it may be a slow script. On macOS, the file offers to install Python. */
+const systemPython = process.platform === 'linux' ? '/usr/bin/python3' : null;
 const maxStarters = 4;
 /** Limits starters being opened at once: until one is open, this process starts programs itself, more slowly. */
 const maxOpening = 2;
@@ -14,8 +18,9 @@ const maxRequestLength = 32 * 1024;
 
 /**
  * The starters of this process. Linux copies the page tables of a process for each child it forks, and Node waits for
- * that: 0.5 ms a step; a small process that forks ahead takes 0.1. Optional: without Perl, or while all starters are
- * busy, Node starts programs.
+ * that: 0.5 ms a step; a small process takes 0.1. One in Python starts all programs; without Python there are several in
+ * Perl, each for one program at a time. Optional: until they are open, without both, and while all in Perl are busy, Node
+ * starts programs.
  */
 export class Starters {
   readonly #starters: Starter[] = [];
@@ -23,6 +28,14 @@ export class Starters {
   /** Requests waiting for a starter that prepares its next child. */
   readonly #waiting: ((starter: Starter | null) => void)[] = [];
   #asked = 0;
+  readonly #python: string | null;
+  /** Undefined until it is worthwhile; null without Python. */
+  #shared: SharedStarter | null | undefined;
+
+  /** `python`: the path of a Python for the starter of all programs; it may be missing. Null: use starters in Perl. */
+  constructor(python: string | null = systemPython) {
+    this.#python = python;
+  }
 
   /**
    * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
@@ -32,12 +45,15 @@ export class Starters {
     program: Program,
     files: OutputFiles,
     expected: number,
-  ): Promise<StartedProcess | null> | StartedProcess | null {
+  ): Promise<StartedProcess | FailedStart | null> | StartedProcess | null {
     this.#asked += 1;
     if (Math.max(this.#asked, expected) < worthwhileFrom) return null;
     const path = this.#find(program);
     if (path === null) return null;
     const request = { ...program, ...files, path };
+    if (this.#shared === undefined) this.#shared = this.#openShared(program.env);
+    if (this.#shared !== null && this.#shared.state !== 'gone')
+      return this.#shared.state === 'ready' ? askShared(this.#shared, request) : null;
     const ready = this.#ready();
     if (ready !== null) return ask(ready, request);
     this.#openAnother(program.env);
@@ -47,6 +63,7 @@ export class Starters {
 
   /** Ends the starters now; otherwise they end with this process. */
   close(): void {
+    this.#shared?.close();
     for (const starter of this.#starters) starter.close();
   }
 
@@ -67,6 +84,12 @@ export class Starters {
     if (this.#starters.length >= maxStarters || opening.length >= maxOpening) return;
     if (!Object.entries(env).flat().every(isPlain)) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
+  }
+
+  #openShared(env: Program['env']): SharedStarter | null {
+    const python = this.#python;
+    if (python === null || !isProgram(python) || !Object.entries(env).flat().every(isPlain)) return null;
+    return new SharedStarter(python, env);
   }
 
   /** Resolves a program name to a file, once; null if uncertain. */
@@ -95,6 +118,12 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Null if a text cannot be sent. */
+function askShared(starter: SharedStarter, request: ProgramStart): Promise<StartedProcess | FailedStart> | null {
+  const texts = starter.request(request);
+  return texts.every(isPlain) ? starter.start(texts) : null;
 }
 
 /** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */

@@ -110,6 +110,7 @@ describe('a command', () => {
   test('gets the ids of its run and step', async () => {
     const world = testAttempt({ step: { command: 'sleep 300' } });
     const running = executor.run({}, world.attempt);
+    await expect.poll(() => world.started).toHaveLength(1);
     const [leader] = world.started;
     expect(leader).toEqual(identify(leader?.pid ?? 0));
     expect(leader?.startTime).toBeGreaterThan(0);

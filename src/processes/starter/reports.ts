@@ -1,0 +1,60 @@
+import { constants } from 'node:os';
+import type { ProcessIdentity } from '../../core/run/run.ts';
+import { identityOf } from '../process-identity.ts';
+import { processPlace } from '../process-place.ts';
+import { parseStat } from '../process-table.ts';
+import type { FailedStart, OutputFiles, ProcessEnd } from '../started-process.ts';
+
+/** A program for a starter, by path, with the files its output is appended to. */
+export type ProgramStart = OutputFiles & {
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+const signalNames = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+);
+const errorCodes = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]));
+
+/** Parses a process number and, if present, the line of /proc/<pid>/stat. */
+export function parseIdentity(text: string): ProcessIdentity {
+  const pid = Number.parseInt(text, 10);
+  const entry = parseStat(text.slice(text.indexOf(' ') + 1));
+  return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
+}
+
+/** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
+export function endOf(status: number): ProcessEnd {
+  const signal = signalNames.get(status & 0x7f) ?? null;
+  return { code: signal === null ? status >> 8 : null, signal };
+}
+
+/** The failure with this number of a system error. */
+export function failureOf(errno: number): FailedStart {
+  const code = errorCodes.get(errno) ?? 'EIO';
+  return { error: Object.assign(new Error(code), { code }) };
+}
+
+/** The texts of a request to a starter whose programs usually have the environment `usual`. */
+export function requestOf(
+  { path, argv, cwd, env, stdoutPath, stderrPath }: ProgramStart,
+  usual: Readonly<Record<string, string>>,
+): readonly string[] {
+  return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(usual, env)];
+}
+
+/** Differences between two environments: `NAME=value`, or `NAME` for a variable to remove. */
+function changes(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): readonly string[] {
+  const changed: string[] = [];
+  let kept = 0;
+  for (const name in to) {
+    const before = from[name];
+    if (typeof before === 'string') kept += 1;
+    if (to[name] !== before) changed.push(`${name}=${to[name]}`);
+  }
+  // Rare, and checking every name would be expensive.
+  if (kept < Object.keys(from).length) for (const name in from) if (!Object.hasOwn(to, name)) changed.push(name);
+  return changed;
+}

@@ -1,0 +1,104 @@
+import { constants } from 'node:fs';
+import { constants as numbers } from 'node:os';
+
+const { ENOEXEC } = numbers.errno;
+const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+
+/**
+ * A starter in Python that starts any number of programs, each as the leader of its own session. `posix_spawn` shares the
+ * memory of the starter with the program until that replaces it, so that nothing is copied. It reports to its standard
+ * output, one line each:
+ *
+ *   ready                       requests can be sent
+ *   started <pid> <stat>        the next request has become a program; its line in /proc/<pid>/stat, if the system has it
+ *   failed <errno>              the next request could not become a program
+ *   ended <pid> <wait status>   a program has ended
+ *
+ * It reads messages from its standard input: a line with the length of the rest; then texts, each terminated by a NUL. The
+ * first message is the environment of the programs as `NAME=value`. The others are requests: working directory, file for
+ * standard output, file for standard error, path of the program, number of arguments, the arguments from 0 on, then
+ * differences in the environment: `NAME=value`, or `NAME` for a variable to remove. The starter exits at the end of its
+ * input.
+ *
+ * It imports only modules that are part of the interpreter: others take longer to load than a hundred programs to start.
+ * Before it is ready, it tries to start a directory, so that a Python before 3.8 or a system without `setsid` ends it. It
+ * stays in a program's directory only while it starts the program, so that the file system there can be unmounted. Python
+ * ignores two signals, which programs must not inherit. A file without an interpreter is given to a shell, as `execvp` does.
+ */
+export const sharedStarterProgram = String.raw`
+# wf-starter
+import posix, select, _signal
+messages, reports = posix.dup(0), posix.dup(1)
+null = posix.open('/dev/null', posix.O_RDWR)
+for fd in 0, 1: posix.dup2(null, fd)
+woken, wake = posix.pipe()
+for fd in woken, wake: posix.set_blocking(fd, False)
+_signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+_signal.signal(_signal.SIGCHLD, lambda number, frame: None)
+usual = (_signal.SIGPIPE, _signal.SIGXFSZ)
+def report(line):
+  while line: line = line[posix.write(reports, line):]
+def change(env, texts):
+  for text in texts:
+    name, mark, value = text.partition(b'=')
+    if mark: env[name] = value
+    else: env.pop(name, None)
+  return env
+def spawn(path, argv, env, files):
+  return posix.posix_spawn(path, argv, env, file_actions=files, setsid=True, setsigdef=usual)
+def start(env, directory, out, err, path, count, *rest):
+  count = int(count)
+  files = [(posix.POSIX_SPAWN_OPEN, fd, file, ${O_WRONLY | O_APPEND | O_CREAT}, 0o600) for fd, file in ((1, out), (2, err))]
+  argv = rest[:count]
+  if len(rest) > count: env = change(dict(env), rest[count:])
+  posix.chdir(directory)
+  try:
+    try: return spawn(path, argv, env, files)
+    except OSError as error:
+      if error.errno != ${ENOEXEC}: raise
+    return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files)
+  finally: posix.chdir('/')
+def stat(pid):
+  try:
+    fd = posix.open('/proc/%d/stat' % pid, posix.O_RDONLY)
+    try: return posix.read(fd, 1024).rstrip(b'\n')
+    finally: posix.close(fd)
+  except OSError: return b''
+def reap():
+  try:
+    posix.read(woken, 4096)
+    while True:
+      pid, status = posix.waitpid(-1, posix.WNOHANG)
+      if pid == 0: return
+      report(b'ended %d %d\n' % (pid, status))
+  except (BlockingIOError, ChildProcessError): pass
+poll = select.poll()
+poll.register(messages, select.POLLIN)
+poll.register(woken, select.POLLIN)
+try: spawn('/', ('/',), {}, ())
+except OSError: pass
+env, text = None, b''
+report(b'ready\n')
+while True:
+  for fd, event in poll.poll():
+    if fd == woken:
+      reap()
+      continue
+    read = posix.read(messages, 65536)
+    if not read: posix._exit(0)
+    text += read
+    while True:
+      begin = text.find(b'\n') + 1
+      if begin == 0: break
+      end = begin + int(text[:begin])
+      if len(text) < end: break
+      texts = text[begin:end].split(b'\0')
+      texts.pop()
+      text = text[end:]
+      if env is None:
+        env = change({}, texts)
+        continue
+      try: pid = start(env, *texts)
+      except OSError as error: report(b'failed %d\n' % error.errno)
+      else: report(b'started %d %s\n' % (pid, stat(pid)))
+`;

@@ -1,0 +1,158 @@
+import type { ChildProcess } from 'node:child_process';
+import { signalGroup } from '../process-signals.ts';
+import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
+import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
+import { sharedStarterProgram } from './shared-starter-program.ts';
+
+/** A program that has been asked for: it resolves when it runs or could not be started. */
+type Asked = (started: StartedProcess | FailedStart) => void;
+
+const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
+
+/**
+ * A small process that starts programs on behalf of this one, any number at once. It keeps this process alive only while
+ * it has something to report, and ends with it.
+ */
+export class SharedStarter {
+  readonly #child: ChildProcess;
+  readonly #env: Readonly<Record<string, string>>;
+  /** In the order of their requests. */
+  readonly #asked: Asked[] = [];
+  readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
+  #state: 'opening' | 'ready' | 'gone' = 'opening';
+  #partial = '';
+  #held = 0;
+
+  /** `python`: its path. `env`, without a NUL, is the usual environment of programs: each request sends only differences. */
+  constructor(python: string, env: Readonly<Record<string, string>>) {
+    this.#env = env;
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    // Variables such as PYTHONPATH are for the programs, not for the starter.
+    this.#child = spawn(python, ['-I', '-S', '-c', sharedStarterProgram], {
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+    this.#child.unref();
+    this.#child.once('error', this.#lose);
+    this.#child.stdin?.on('error', this.#lose);
+    this.#child.stdout?.on('error', this.#lose).once('close', this.#lose);
+    this.#child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
+    this.#send(Object.entries(env).map(([name, value]) => `${name}=${value}`));
+    unref(this.#child.stdin);
+    unref(this.#child.stdout);
+  }
+
+  get state(): 'opening' | 'ready' | 'gone' {
+    return this.#state;
+  }
+
+  /** Process number of the starter; undefined if it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Ends the starter; programs that it has started run on. */
+  close(): void {
+    this.#child.stdin?.end();
+  }
+
+  /** The texts of a request. */
+  request(program: ProgramStart): readonly string[] {
+    return requestOf(program, this.#env);
+  }
+
+  /** The starter must be ready, and no text may contain a NUL. */
+  start(request: readonly string[]): Promise<StartedProcess | FailedStart> {
+    if (this.#state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.#state}`);
+    this.#hold();
+    return new Promise((asked) => {
+      this.#asked.push(asked);
+      this.#send(request);
+    });
+  }
+
+  #send(texts: readonly string[]): void {
+    const text = `${texts.join('\0')}\0`;
+    this.#child.stdin?.write(`${Buffer.byteLength(text)}\n${text}`);
+  }
+
+  #hear(text: string): void {
+    const lines = (this.#partial + text).split('\n');
+    this.#partial = lines.pop() ?? '';
+    for (const line of lines) this.#take(line);
+  }
+
+  #take(line: string): void {
+    if (line === 'ready') {
+      this.#state = 'ready';
+      return;
+    }
+    const space = line.indexOf(' ');
+    const word = line.slice(0, space);
+    const rest = line.slice(space + 1);
+    if (word === 'started') this.#asked.shift()?.(this.#started(rest));
+    else if (word === 'ended') {
+      const [pid, status] = rest.split(' ').map(Number);
+      this.#end(pid ?? 0, endOf(status ?? 0));
+    } else {
+      this.#release();
+      this.#asked.shift()?.(failureOf(Number(rest)));
+    }
+  }
+
+  #started(text: string): StartedProcess {
+    const identity = parseIdentity(text);
+    let isHeld = true;
+    const release = () => {
+      if (isHeld) this.#release();
+      isHeld = false;
+    };
+    const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
+      this.#running.set(identity.pid, (end) => {
+        release();
+        tell(end);
+      });
+    });
+    return { identity, ended, abandon: release };
+  }
+
+  #end(pid: number, end: ProcessEnd | FailedStart): void {
+    const tell = this.#running.get(pid);
+    this.#running.delete(pid);
+    tell?.(end);
+  }
+
+  /** The ends of the programs could no longer be observed, so kill them. */
+  readonly #lose = (): void => {
+    if (this.#state === 'gone') return;
+    this.#state = 'gone';
+    for (const pid of [...this.#running.keys()]) {
+      signalGroup(pid, 'SIGKILL');
+      this.#end(pid, lost);
+    }
+    for (const asked of this.#asked.splice(0)) {
+      this.#release();
+      asked(lost);
+    }
+  };
+
+  #hold(): void {
+    if (this.#held++ === 0) ref(this.#child.stdout);
+  }
+
+  #release(): void {
+    if (--this.#held === 0) unref(this.#child.stdout);
+  }
+}
+
+/** Without descriptors for its pipes the starter has none, and will soon be gone. */
+type Pipe = { ref?: () => void; unref?: () => void } | null | undefined;
+
+function ref(pipe: unknown): void {
+  (pipe as Pipe)?.ref?.();
+}
+
+function unref(pipe: unknown): void {
+  (pipe as Pipe)?.unref?.();
+}
