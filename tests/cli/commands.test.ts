@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { PlannedStep } from '../../src/core/plan.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 
 const good = 'steps:\n  - name: a\n    command: echo hello\n';
@@ -100,6 +101,35 @@ steps:
     command: echo $GREETING on $DAY
     depends: first
 `;
+
+  it('shows the numbers that variables give, what is wrong with them, and those known only during a run', async () => {
+    const numbers = `params: {N: 3, T: 90s}
+timeoutSec: $T
+maxActiveSteps: $T
+steps:
+  - {name: list, command: echo 2, output: TRIES}
+  - {name: a, command: "true", retryPolicy: {limit: $N, intervalSec: $T}, timeoutSec: "\${T}", depends: list}
+  - {name: b, command: "true", retryPolicy: {limit: $TRIES}, depends: list}
+  - {name: c, command: "true", retryPolicy: {limit: $T}}
+  - {name: each, parallel: {items: [1, 2], maxConcurrent: $N}, command: echo}
+`;
+    await withFiles({ 'w.yaml': numbers }, async (cwd) => {
+      const { stdout } = await wf(['dry', 'w.yaml', '--json'], { cwd });
+      const { limits, steps } = JSON.parse(stdout);
+      expect(limits).toEqual([
+        'timeoutSec: 90',
+        '"maxActiveSteps: $T" must be a whole number from 0 to 2147483647, got "90s"',
+      ]);
+      expect(steps.map(({ attempts, policies }: PlannedStep) => [attempts, ...policies])).toEqual([
+        [1],
+        [4, 'up to 4 attempts, 90s between them', 'timeoutSec: 90'],
+        [1, 'retryPolicy.limit: $TRIES'],
+        [1, '"retryPolicy.limit: $T" must be a whole number from 0 to 2147483647, got "90s"'],
+        [1, 'runs for each of 2 items: 1, 2; at most 3 at once'],
+      ]);
+      expect((await wf(['dry', 'w.yaml'], { cwd })).stdout).toContain('\nlimit: timeoutSec: 90\n');
+    });
+  });
 
   it('prints the plan and runs nothing', async () => {
     await withFiles({ 'w.yaml': yaml }, async (cwd) => {

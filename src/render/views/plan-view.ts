@@ -34,6 +34,7 @@ export function renderPlan(plan: Plan, { color }: Pick<Terminal, 'color'>): stri
       ? []
       : [`${colors.dim('dotenv:')} ${escapeControls(unreadText(plan.unreadDotenv))}`]),
     ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
+    ...(plan.limits ?? []).map((limit) => `${colors.dim('limit:')} ${escapeControls(limit)}`),
     ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
     ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),

@@ -7,6 +7,7 @@ import type { Plan, PlannedStep } from '../../core/plan.ts';
 
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
+import { withNumbers } from '../../core/step-numbers.ts';
 import { previewText, splitBackticks } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import { previewWords } from '../../core/words/list-words.ts';
@@ -29,6 +30,7 @@ import {
 import { checkGivenParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';
+import { plannedNumbers } from './planned-numbers.ts';
 import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
@@ -90,10 +92,24 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
     workflow: workflow.name,
     params: params.map(typed),
     env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
+    ...limitsOf(workflow, (name) => known.get(name)),
     waves: order,
     steps: workflow.steps.map(planned),
     handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
     skipped: await plannedSkip(workflow, workflow.preconditions, (name) => known.get(name)),
+  };
+}
+
+/** Describes the numbers of the workflow that variables give, each in one line. */
+function limitsOf({ numbers }: Workflow, scope: Scope): Pick<Plan, 'limits'> {
+  if (numbers === undefined) return {};
+  const { values, left, problems } = plannedNumbers(numbers, scope);
+  return {
+    limits: [
+      ...values.map(({ key, value }) => `${key}: ${value}`),
+      ...left.map(({ key, text }) => `${key}: ${text}`),
+      ...problems,
+    ],
   };
 }
 
@@ -108,7 +124,7 @@ function asWritten(_command: string, _env: Environment, written: string): Promis
   return Promise.resolve(`\`${written}\``);
 }
 
-function hide({ params, env, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
+function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
   const text = (plain: string) => hidden.secrets.mask(plain);
   const shown = (step: PlannedStep): PlannedStep => ({
     ...step,
@@ -121,6 +137,7 @@ function hide({ params, env, waves, ...plan }: StepsPlan, hidden: Hidden): Steps
     ...plan,
     params: maskParams(params, hidden),
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, maskValue(name, value, hidden)])),
+    ...(limits === undefined ? {} : { limits: limits.map(text) }),
     waves,
     steps: plan.steps.map(shown),
     handlers: plan.handlers.map(shown),
@@ -138,14 +155,15 @@ function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
 }
 
 function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string | null): PlannedStep {
+  const numbers = plannedNumbers(step.numbers ?? [], scope);
   return {
     name: step.name,
     depends: step.depends,
     executor: step.executor.type,
     command: commandText(step, { workflow, scope }),
     dir: previewText(step.dir ?? workflow.dir, scope),
-    attempts: step.retry.limit + 1,
-    policies: plannedPolicies(step, workflow.container),
+    attempts: withNumbers(step, numbers.values).retry.limit + 1,
+    policies: plannedPolicies(step, numbers, workflow.container),
     skipped,
   };
 }

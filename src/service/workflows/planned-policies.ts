@@ -1,7 +1,9 @@
 import { itemKeys } from '../../core/fan-out/items.ts';
+import { withNumbers } from '../../core/step-numbers.ts';
 import type {
   FanOut,
   JsonObject,
+  NumberKey,
   Precondition,
   Readiness,
   RepeatPolicy,
@@ -11,23 +13,34 @@ import type {
   Tolerance,
   Waits,
 } from '../../core/workflow.ts';
+import type { PlannedNumbers } from './planned-numbers.ts';
 
 /** Maximum number of items in a line. */
 const MOST_ITEMS = 20;
 
-/** Describes the items, container, service and policies of a step, each in one line, with variables as written. */
+/** The keys of numbers that no other line shows. */
+const OWN_LINES: ReadonlySet<string> = new Set(['timeoutSec', 'approval.timeoutSec']);
+
+/**
+ * Describes the items, container, service and policies of a step, each in one line, with the numbers that are known and other
+ * variables as written.
+ */
 export function plannedPolicies(
-  { retry, repeat, continueOn, executor, service, fanOut, numbers = [] }: Step,
+  step: Step,
+  { values, left, problems }: PlannedNumbers<NumberKey>,
   shared: JsonObject | undefined,
 ): string[] {
+  const { retry, repeat, continueOn, executor, service, fanOut } = withNumbers(step, values);
   const parts = [
-    fanOut === undefined ? '' : fanOutText(fanOut, numbers.find(({ key }) => key === 'parallel.maxConcurrent')?.text),
+    fanOut === undefined ? '' : fanOutText(fanOut, left.find(({ key }) => key === 'parallel.maxConcurrent')?.text),
     executor.type === 'docker' ? containerText(executor.config, shared) : '',
     service === undefined ? '' : serviceText(service),
     retryText(retry),
     repeat === null ? '' : repeatText(repeat),
     toleranceText(continueOn),
-    ...numbers.flatMap(({ key, text }) => (key === 'parallel.maxConcurrent' ? [] : [`${key}: ${text}`])),
+    ...values.flatMap(({ key, value }) => (OWN_LINES.has(key) ? [`${key}: ${value}`] : [])),
+    ...left.flatMap(({ key, text }) => (key === 'parallel.maxConcurrent' ? [] : [`${key}: ${text}`])),
+    ...problems,
   ];
   return parts.filter((text) => text !== '');
 }
