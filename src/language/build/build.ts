@@ -1,32 +1,22 @@
-import { parseSpan } from '../../core/span.ts';
-import type {
-  HandlerKind,
-  JsonObject,
-  MailSettings,
-  RunConfig,
-  Schedule,
-  SecretSource,
-  SmtpSettings,
-  Step,
-  Workflow,
-} from '../../core/workflow.ts';
+import type { HandlerKind, JsonObject, RunConfig, SecretSource, Step, Workflow } from '../../core/workflow.ts';
 import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { RawDotenv, RawMail, RawSchedule, RawScheduleEntry, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import type { RawDotenv, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
-import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 import { secretInputs } from './approval.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import { preconditionsOf, runRetryOf, toMs } from './build-policies.ts';
 import { buildStep, envOf } from './build-step.ts';
 import { withDefaults } from './defaults.ts';
 import type { Functions } from './functions.ts';
+import { mailOf, smtpOf, waitMailOf } from './mail.ts';
 import { notifyOf } from './notifications.ts';
 import { fixedNumber, runNumberTextsOf } from './number-texts.ts';
 import { withChildOutputs } from './published.ts';
+import { scheduleOf } from './schedule.ts';
 
 /** Valid files, and the settings from outside. */
 export type BuildInput = {
@@ -204,37 +194,6 @@ function labelTags(labels: RawWorkflow['labels']): readonly string[] {
   return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 }
 
-function scheduleOf(
-  { schedule, timezone, overlap, skipIfSuccessful, catchup, catchupWindow }: RawWorkflow,
-  notOn: readonly string[],
-): Schedule {
-  const windowMs = catchupWindow === undefined ? null : parseSpan(catchupWindow);
-  return {
-    ...expressionsOf(schedule),
-    ...(notOn.length === 0 ? {} : { notOn }),
-    timeZone: timezone ?? null,
-    overlap: overlap ?? 'skip',
-    ...(skipIfSuccessful === true ? { skipIfSuccessful } : {}),
-    // A window implies that there is something to catch up on; newer programs of this family have only the window.
-    catchup: catchup ?? (windowMs === null ? 'none' : 'latest'),
-    catchupWindowMs: windowMs,
-  };
-}
-
-function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start' | 'stop' | 'restart'> {
-  const entries = scheduleEntries(schedule);
-  const expressions = (wanted: 'start' | 'stop' | 'restart') =>
-    entries.flatMap(({ action, entry }) => {
-      if (action !== wanted) return [];
-      return typeof entry === 'string' ? [entry] : (entry.expression ?? momentOf(entry) ?? []);
-    });
-  return { start: expressions('start'), stop: expressions('stop'), restart: expressions('restart') };
-}
-
-function momentOf({ at }: Exclude<RawScheduleEntry, string>): string | null {
-  return at === undefined ? null : (parseMoment(at)?.toISOString() ?? null);
-}
-
 function runConfigOf({ disableParamEdit = false, disableRunIdEdit = false }: Partial<RunConfig>): RunConfig {
   return { disableParamEdit, disableRunIdEdit };
 }
@@ -265,25 +224,4 @@ function secretParams(params: RawWorkflow['params']): readonly string[] {
 function withDeclared(secrets: readonly SecretSource[], names: readonly string[]): SecretSource[] {
   const listed = new Set(secrets.map(({ name }) => name));
   return [...secrets, ...names.filter((name) => !listed.has(name)).map((name) => ({ name, env: null, file: null }))];
-}
-
-function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {
-  if (smtp?.host === undefined) return null;
-  return { host: smtp.host, port: smtp.port ?? '25', username: smtp.username ?? null, password: smtp.password ?? null };
-}
-
-function waitMailOf(raw: RawWorkflow['waitMail']): Pick<Workflow, 'waitMail'> {
-  const waitMail = mailOf(raw);
-  return waitMail === null ? {} : { waitMail };
-}
-
-function mailOf(mail: RawMail | undefined): MailSettings | null {
-  if (mail === undefined) return null;
-  const to = asList(mail.to).flatMap((text) => text.split(','));
-  return {
-    from: mail.from ?? '',
-    to: to.map((address) => address.trim()).filter((address) => address !== ''),
-    prefix: mail.prefix ?? '',
-    attachLogs: mail.attachLogs ?? false,
-  };
 }
