@@ -7,6 +7,7 @@ import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
 import { attemptsOf } from './history/attempts.ts';
 import type { History } from './history/history.ts';
+import { keptText, logSource } from './history/log-source.ts';
 import { readLogs } from './history/log-view.ts';
 import type { PastRun } from './history/past-run.ts';
 import { requireKnownWorkflow } from './history/run-reference.ts';
@@ -109,18 +110,30 @@ type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History 
 /** Returns the output of a local run. Throws like `RunService.logs`. */
 async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
   const { history } = tools;
-  const run = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
+  const asked = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
+  const run = await sourceOf(asked, request.step, history);
   const filter = { step: request.step, attempt: request.attempt };
   const isEmpty = attemptsOf(run, filter).length === 0;
   return {
-    runId: run.runId,
+    runId: asked.runId,
     steps: run.stored?.workflow.steps ?? null,
     read: async (reader, signal) => {
       const { stream, tail, follow: follows } = request;
+      if (run !== asked) request.tell(keptText(request.step, run.runId));
       if (isEmpty && (!follows || isFinished(run.state))) request.tell(whyNothing(run, request.step));
       await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
     },
   };
+}
+
+/** The run that has the logs of a step, which retries may have kept. */
+async function sourceOf(run: PastRun, step: string | null, history: History): Promise<PastRun> {
+  if (step === null || run.state.retryOf === null) return run;
+  const { runId } = await logSource(history.summarize(run), step, async (id) => {
+    const earlier = await history.read(id);
+    return earlier === null ? null : history.summarize(earlier);
+  });
+  return runId === run.runId ? run : ((await history.read(runId)) ?? run);
 }
 
 /** Waits for the first run of a workflow that has never run. */

@@ -2,7 +2,9 @@ import { endsAttempt } from '../../core/run/attempt-end.ts';
 import { isNamed } from '../../core/run/named-step.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
+import { isNotFound } from '../../errors.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
+import { keptText, logSource } from '../../service/history/log-source.ts';
 import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/history/log-view.ts';
 import { whyNothing } from '../../service/history/why-nothing.ts';
 import type { LogAnswer, LogRequest } from '../../service/service.ts';
@@ -24,15 +26,28 @@ const mostSingleAttempts = 20;
 /** Returns the output of a run of a daemon. Throws as `RunService.logs` does. */
 export async function remoteLogs(client: DaemonClient, word: string, request: LogRequest): Promise<LogAnswer> {
   const { step, attempt, follow, tell } = request;
-  const summary = await (follow
+  const asked = await (follow
     ? awaitRun(client, word, tell)
     : findRemoteRun(client, word).then((found) => found.summary));
+  const summary = await logSource(asked, step, (runId) => runIfThere(client, runId));
   if (step !== null || attempt !== null) await requireAttempt(client, summary, request);
   return {
-    runId: summary.runId,
+    runId: asked.runId,
     steps: summary.steps,
-    read: (reader, signal) => readAll({ client, request, reader, signal }, summary),
+    read: (reader, signal) => {
+      if (summary !== asked) tell(keptText(step, summary.runId));
+      return readAll({ client, request, reader, signal }, summary);
+    },
   };
+}
+
+async function runIfThere(client: DaemonClient, runId: string): Promise<RunSummary | null> {
+  try {
+    return (await findRemoteRun(client, runId)).summary;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
 }
 
 type Reading = {
