@@ -21,6 +21,10 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
   if (words === null) return failed('the "command" of an ansible step holds additional arguments, not shell code');
   const playbook = settings.text('playbook');
   if (playbook === null) return failed('the ansible executor needs "playbook"');
+  const forks = settings.text('forks');
+  if (forks !== null && !/^[1-9]\d*$/.test(forks)) {
+    return failed(`"forks: ${String(config.forks)}" must be a whole number from 1, got ${JSON.stringify(forks)}`);
+  }
   const variables = variablesFile(config.extraVars, attempt);
   if (variables !== null && 'problem' in variables) return failed(variables.problem);
   try {

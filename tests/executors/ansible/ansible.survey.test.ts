@@ -77,6 +77,12 @@ describeWith('ansible', isInstalled('ansible-playbook'), 'an ansible step', () =
     expect({ outcome, done }).toEqual({ outcome: succeeded, done: 'web1 red\nweb2 blue\n' });
   });
 
+  test('runs nothing if a variable gives no number of forks', async () => {
+    const { outcome, done } = await run({ forks: '$N' }, { variables: { N: 'many' } });
+    const message = '"forks: $N" must be a whole number from 1, got "many"';
+    expect([outcome, done]).toEqual([failed('error', message), []]);
+  });
+
   test('takes several inventories and a limit', async () => {
     const playbook = play(`- ${append('{{ inventory_hostname }}')}`);
     const { done } = await run({ inventory: ['a1,a2,', 'b1,'], limit: ['b1', 'a2'], forks: 1 }, { playbook });
